@@ -24,8 +24,8 @@ from workbench.rules.inspection import Inspector
 from workbench.send.preflight import judge_exchange
 from workbench.send.sending import Sender
 from workbench.send.target import resolve
-from workbench.tui.models.studied import study
-from workbench.tui.preflight import Preflight, look
+from workbench.tui.models.edit_study import study
+from workbench.tui.preflight import PreparedRequest, look
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession, writer
@@ -98,7 +98,7 @@ def work(exchange: Exchange, folder: Path) -> None:
     workspace.close()
 
 
-async def _sent(session: MemorySession, before: Preflight) -> Exchange:
+async def _sent(session: MemorySession, before: PreparedRequest) -> Exchange:
     async with Sender(known=session) as sender:
         return await sender.send(before.outgoing)
 

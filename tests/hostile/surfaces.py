@@ -220,7 +220,7 @@ def opened(session: MemorySession, index: int, chance: random.Random) -> None:
     for selected in chance.sample(selections, min(12, len(selections))):
         lights = shown.lights(selected)
         for view in shown.views.values():
-            view.lit(lights)
+            view.highlights(lights)
     for finding in shown.row.findings:
         finding_line(finding, is_open=True), finding_body(finding, 60)
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from workbench.tui import clipboard
-from workbench.tui.clipboard import MOST, Copied
+from workbench.tui.clipboard import MOST, CopyItem
 
 
 class Terminal:
@@ -28,7 +28,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state" / "workbench" / "copies"
 
 
-def put(copied: Copied) -> tuple[str | None, str]:
+def put(copied: CopyItem) -> tuple[str | None, str]:
     terminal = Terminal()
     said = clipboard.put(cast(Any, terminal), copied)
     return terminal.text, said
@@ -46,7 +46,7 @@ def put(copied: Copied) -> tuple[str | None, str]:
     ],
 )
 def test_text_goes_to_the_clipboard(data: str | bytes, text: str, said: str, state: Path) -> None:
-    assert put(Copied("it", data)) == (text, f"sent it to the terminal's clipboard (OSC 52): {said}")
+    assert put(CopyItem("it", data)) == (text, f"sent it to the terminal's clipboard (OSC 52): {said}")
     assert not state.exists()
 
 
@@ -56,7 +56,7 @@ def test_text_goes_to_the_clipboard(data: str | bytes, text: str, said: str, sta
 )
 def test_what_no_clipboard_holds_goes_to_a_file_of_ones_own(data: str | bytes, why: str, state: Path) -> None:
     for _ in range(2):
-        text, said = put(Copied("it", data, "sh", ("and so on",)))
+        text, said = put(CopyItem("it", data, "sh", ("and so on",)))
         assert text is None
         assert why in said and said.endswith(" · and so on")
     (path,) = state.iterdir()
@@ -69,6 +69,6 @@ def test_what_no_clipboard_holds_goes_to_a_file_of_ones_own(data: str | bytes, w
 
 def test_in_tmux_it_says_what_lets_the_text_through(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMUX", "socket,1,0")
-    text, said = put(Copied("it", "x", notes=("and so on",)))
+    text, said = put(CopyItem("it", "x", notes=("and so on",)))
     assert text == "x"
     assert said.endswith("1 byte · where nothing arrives, tmux: set -s set-clipboard on · and so on")

@@ -17,7 +17,7 @@ from workbench.send.sending import BodyReceived, HeadReceived, RetryWait, Sender
 from workbench.send.target import resolve
 from workbench.tui import dispatch
 from workbench.tui.dispatch import Dispatch, IncomingResponse, InspectorQuestions, known_to
-from workbench.tui.service import Answer
+from workbench.tui.service import JobAnswer
 from workbench.wire.exchange import Exchange, Headers, State
 
 
@@ -74,7 +74,7 @@ def test_what_came_is_kept_without_what_an_attempt_before_brought() -> None:
     assert heard.exchange().response is None and heard.size == 0 and len(heard.retries) == 1
     heard.add(HeadReceived(200, Headers((("content-type", "text/event-stream"),)), 1.2))
     heard.add(BodyReceived(b"data: ", 1.3))
-    kept = heard.kept()
+    kept = heard.aborted_exchange()
     assert kept.state is State.ABORTED and kept.note == dispatch.BROKEN_OFF
     assert kept.response and kept.response.body.raw == b"data: " and kept.duration == 1.3
 
@@ -84,7 +84,7 @@ def test_questions_to_the_inspector_are_awaited_and_their_errors_raised() -> Non
 
     def in_its_thread(job: object) -> None:
         def answer() -> None:
-            assert isinstance(job(inspector), Answer)  # type: ignore[operator]
+            assert isinstance(job(inspector), JobAnswer)  # type: ignore[operator]
 
         Thread(target=answer).start()
 
@@ -115,6 +115,6 @@ def test_of_a_bomb_that_arrives_only_what_it_was_is_shown(monkeypatch: pytest.Mo
     heard, packed = IncomingResponse(outgoing()[1], 0.0), gzip.compress(bytes(5000))
     heard.add(HeadReceived(200, Headers((("content-encoding", "gzip"),)), 0.0))
     heard.add(BodyReceived(packed, 0.1))
-    for exchange in (heard.exchange(), heard.kept()):
+    for exchange in (heard.exchange(), heard.aborted_exchange()):
         assert exchange.response and exchange.response.body.raw == b""
         assert exchange.response.body.original_length == len(packed) == heard.size

@@ -23,7 +23,7 @@ async def filtered(driver: Driver, text: str) -> None:
 
 
 def shown(driver: Driver) -> list[int]:
-    return list(driver.screen.state.shown)
+    return list(driver.screen.state.visible)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -74,9 +74,9 @@ async def test_the_next_mark_is_gone_to_within_the_filter() -> None:
         await driver.shows(0)
         assert "continued at the first mark" in driver.text
         driver.screen.exchange_filter.apply("mark:")
-        assert list(driver.screen.state.shown) == [0, 2]
+        assert list(driver.screen.state.visible) == [0, 2]
         await driver.press("1", "space")
-        assert list(driver.screen.state.shown) == [2]
+        assert list(driver.screen.state.visible) == [2]
 
 
 async def test_a_broken_file_is_one_line(own_home: Path) -> None:

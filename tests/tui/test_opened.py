@@ -7,7 +7,7 @@ import pytest
 from tests.tui import samples
 from workbench.rules.inspection import Inspector
 from workbench.tui.exchange_view import ExchangeView
-from workbench.tui.selection import Selection
+from workbench.tui.selection import ExchangeSelection
 from workbench.views.lines import plain
 
 
@@ -21,7 +21,7 @@ def streamed() -> ExchangeView:
     return samples.opened(samples.TOOL_LOOP, 0)
 
 
-def texts(opened: ExchangeView, selection: Selection) -> list[bytes]:
+def texts(opened: ExchangeView, selection: ExchangeSelection) -> list[bytes]:
     body = opened.decoded.request_text if selection.side == "request" else opened.decoded.response_text
     return [body[a:b] for a, b in selection.spans]
 

@@ -13,7 +13,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.probes import Probe, SampleStep, scripted_model, subject_of
 from workbench.send.sending import Sender
 from workbench.send.target import resolve
-from workbench.tui.probing import Column, ProbeRun, known_probes, look_up, shown
+from workbench.tui.probing import ColumnRun, LabColumn, known_probes, look_up, read_evidence
 
 FORMAT, SCHEMA = probes.select(("format", "schema"))
 
@@ -22,14 +22,14 @@ class Enough(Exception):
     """The person stopped it."""
 
 
-def stopped(column: Column, chosen: tuple[Probe, ...], samples: int, after: int) -> ProbeRun:
+def stopped(column: LabColumn, chosen: tuple[Probe, ...], samples: int, after: int) -> ColumnRun:
     """A run that ends after so many samples."""
 
-    def tell(run: ProbeRun, step: SampleStep) -> None:
+    def tell(run: ColumnRun, step: SampleStep) -> None:
         if run.done == after:
             raise Enough
 
-    run = ProbeRun(column, chosen, samples, tell)
+    run = ColumnRun(column, chosen, samples, tell)
 
     async def go() -> None:
         async with Sender(model=run.model) as sender:
@@ -41,7 +41,7 @@ def stopped(column: Column, chosen: tuple[Probe, ...], samples: int, after: int)
 
 
 def test_samples_that_were_taken_count_and_are_found_again() -> None:
-    column = Column(subject_of(resolve("sim:openai")))
+    column = LabColumn(subject_of(resolve("sim:openai")))
     run = stopped(column, (FORMAT, SCHEMA), samples=3, after=5)
     assert (run.running, run.sample) == (SCHEMA, 2)
     run.round_off()
@@ -52,14 +52,14 @@ def test_samples_that_were_taken_count_and_are_found_again() -> None:
     found = again.result("schema")
     assert found and again.last == kept.profile and again.profile is None
     path = again.evidence(found)
-    assert path and len(shown(path, found.evidence, "schema")) == 2
+    assert path and len(read_evidence(path, found.evidence, "schema")) == 2
     path.unlink()
     with pytest.raises((WorkbenchError, OSError)):
-        shown(path, found.evidence, "schema")
+        read_evidence(path, found.evidence, "schema")
 
 
 def test_nothing_measured_is_nothing_kept() -> None:
-    run = ProbeRun(Column(subject_of(resolve("sim:openai"))), (FORMAT,), 1, lambda run, step: None)
+    run = ColumnRun(LabColumn(subject_of(resolve("sim:openai"))), (FORMAT,), 1, lambda run, step: None)
     run.round_off()
     assert run.keep() is None
 

@@ -10,7 +10,7 @@ from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.models import wire
-from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.rowtable import StyledSpans
 
 MOST = 2
 """Exchanges of one file, or a few more."""
@@ -62,12 +62,12 @@ def show_wire(opened: ExchangeView, side: str) -> None:
         opened.lights(opened.at_byte(side, offset))
 
 
-def _look(way: wire.Way, body: bytes, opened: ExchangeView) -> None:
+def _look(way: wire.WireView, body: bytes, opened: ExchangeView) -> None:
     """Whatever the way, the rows are the body."""
     rows = way.make(body, WIDTH)
     while not rows.extend(5000):
         pass
-    marks = (Marked("lit", opened.at_start().spans),)
+    marks = (StyledSpans("lit", opened.at_start().spans),)
     for row in range(min(len(rows), 60)):
         rows.line(row, marks)
     assert b"".join(body[slice(*rows.bounds(n))] for n in range(len(rows))) == body

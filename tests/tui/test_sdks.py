@@ -12,7 +12,7 @@ from workbench.rules.inspection import Inspector
 from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.screens.session import sdk_differences as sdks
 from workbench.tui.screens.session.screen import SessionScreen
-from workbench.tui.service import Answer, Job
+from workbench.tui.service import Job, JobAnswer
 
 Desk = SimpleNamespace
 
@@ -27,7 +27,7 @@ def desk(answer: bytes) -> Any:
 
 
 def ask(of: Any, job: Job) -> None:
-    cast("Answer", job(cast("Inspector", None))).deliver()
+    cast(JobAnswer, job(cast("Inspector", None))).deliver()
 
 
 ALIKE = chat_stream([{"role": "assistant"}, {"content": "hi"}])

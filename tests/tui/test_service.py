@@ -8,7 +8,16 @@ from textual.message import Message
 from tests.tui import samples
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.rules.inspection import Inspector
-from workbench.tui.service import Answer, ExchangeOpened, Inspecting, Listed, NotOpened, RowsCame, Trouble, guarded
+from workbench.tui.service import (
+    Inspecting,
+    JobAnswer,
+    OpenedExchange,
+    OpenFailure,
+    RowsCame,
+    SessionList,
+    Trouble,
+    guard,
+)
 from workbench.wire.session import MemorySession, Session
 
 
@@ -21,7 +30,7 @@ def run(session: Session, *asked: int, until: type[Message] | None = None) -> li
     def post(message: Message) -> None:
         came.append(message)
         is_all = isinstance(message, RowsCame) and len(message.rows) == len(session)
-        if isinstance(message, ExchangeOpened | Trouble) or (is_all and not asked):
+        if isinstance(message, OpenedExchange | Trouble) or (is_all and not asked):
             if waiting:
                 service.ask(waiting.pop(0))
             else:
@@ -42,8 +51,8 @@ def test_it_goes_through_the_session() -> None:
 def test_an_exchange_is_opened_when_those_before_it_are_inspected() -> None:
     came = run(samples.example(samples.LOST_RESULT), 1, 0)
     kinds = [type(m) for m in came]
-    assert kinds.index(RowsCame) < kinds.index(ExchangeOpened)
-    assert [m.opened.index for m in came if isinstance(m, ExchangeOpened)] == [1, 0]
+    assert kinds.index(RowsCame) < kinds.index(OpenedExchange)
+    assert [m.opened.index for m in came if isinstance(m, OpenedExchange)] == [1, 0]
 
 
 def test_what_cannot_be_shown_is_said_and_the_rest_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +67,7 @@ def test_what_cannot_be_shown_is_said_and_the_rest_stays_open(monkeypatch: pytes
     came = run(samples.example(samples.LOST_RESULT), 1, 2)
     (trouble,) = (m for m in came if isinstance(m, Trouble))
     assert (trouble.index, trouble.text) == (1, "exchange 2 cannot be shown: RuntimeError: torn \x1b[2J")
-    assert [m.opened.index for m in came if isinstance(m, ExchangeOpened)] == [2]
+    assert [m.opened.index for m in came if isinstance(m, OpenedExchange)] == [2]
 
 
 def test_inspection_that_breaks_off_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +91,7 @@ def test_a_session_it_opened_is_closed_at_the_end() -> None:
     service.stop()
     came: list[Message] = []
     service.run(came.append)
-    assert [type(m) for m in came] == [Listed]
+    assert [type(m) for m in came] == [SessionList]
     assert closed == ["x"]
 
 
@@ -92,7 +101,7 @@ def test_a_session_that_cannot_be_opened_is_said() -> None:
 
     came: list[Message] = []
     Inspecting(opener, None, None).run(came.append)
-    assert [str(m.error) for m in came if isinstance(m, NotOpened)] == ["no importer can read it"]
+    assert [str(m.error) for m in came if isinstance(m, OpenFailure)] == ["no importer can read it"]
 
 
 def test_an_opener_that_is_broken_is_said_like_a_session_that_cannot_be_opened() -> None:
@@ -101,7 +110,7 @@ def test_an_opener_that_is_broken_is_said_like_a_session_that_cannot_be_opened()
 
     came: list[Message] = []
     Inspecting(opener, None, None).run(came.append)
-    assert [str(m.error) for m in came if isinstance(m, NotOpened)] == ["RuntimeError: no such thing"]
+    assert [str(m.error) for m in came if isinstance(m, OpenFailure)] == ["RuntimeError: no such thing"]
 
 
 def test_a_session_that_fails_while_it_is_looked_at_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +129,7 @@ def test_whoever_asked_is_told_that_a_question_failed() -> None:
     def job(inspector: Inspector) -> Message:
         raise KeyError("x")
 
-    answer = guarded(job, told.append)(Inspector(samples.example(samples.LOST_RESULT)))
-    assert isinstance(answer, Answer) and not told
+    answer = guard(job, told.append)(Inspector(samples.example(samples.LOST_RESULT)))
+    assert isinstance(answer, JobAnswer) and not told
     answer.deliver()
     assert told == ["KeyError: 'x'"]

@@ -42,4 +42,4 @@ def test_a_theme_that_does_not_exist_is_said() -> None:
 def test_where_it_cannot_be_remembered_nothing_happens(tmp_path: Path) -> None:
     (tmp_path / "workbench").write_text("in the way")
     themes.remember("light")
-    assert themes.remembered() == ""
+    assert themes.load_theme() == ""

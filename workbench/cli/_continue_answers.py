@@ -26,7 +26,7 @@ ANSWER_HELP = {
 
 
 @dataclass(frozen=True, slots=True)
-class AnsweredCall:
+class GivenResult:
     """A tool result and its origin: "given", "recorded", "typed" or "refusal"."""
 
     result: CallResult
@@ -89,21 +89,21 @@ class CallAnswers:
         self._recording = RecordedResults(session, args.protocol)
         self._is_asked = sys.stdin.isatty() and sys.stderr.isatty() and args.file != "-"
 
-    def result_for(self, step: AnswerCall) -> AnsweredCall | None:
+    def result_for(self, step: AnswerCall) -> GivenResult | None:
         """The result of a call; None if there is none."""
         from workbench.send.loop import refusal_result
 
         call = step.call
         by_id, by_name = self._given.get(call.id or ""), self._given.get(call.name or "")
         if by_id:
-            return AnsweredCall(by_id, "given")
+            return GivenResult(by_id, "given")
         if step.refusal:
-            return AnsweredCall(refusal_result(step.refusal), "refusal")
+            return GivenResult(refusal_result(step.refusal), "refusal")
         if by_name:
-            return AnsweredCall(by_name, "given")
+            return GivenResult(by_name, "given")
         recorded = self._recording.of(call, self._index) if self._wants_recorded or self._is_asked else None
         if recorded and self._wants_recorded:
-            return AnsweredCall(recorded.result, "recorded", recorded.exchange)
+            return GivenResult(recorded.result, "recorded", recorded.exchange)
         return self._ask(step, recorded) if self._is_asked else None
 
     def call_json(self, step: AnswerCall) -> dict[str, JsonValue]:
@@ -116,7 +116,7 @@ class CallAnswers:
             "error": refusal.message if refusal else None,
         }
 
-    def _ask(self, step: AnswerCall, recorded: RecordedResult | None) -> AnsweredCall | None:
+    def _ask(self, step: AnswerCall, recorded: RecordedResult | None) -> GivenResult | None:
         """Ask at the terminal; None at ctrl-d."""
         from workbench.send.loop import CallResult
 
@@ -124,7 +124,7 @@ class CallAnswers:
         arguments = json.dumps(shown["arguments"], ensure_ascii=False)
         _output.complain(f"call {step.number + 1} of {step.of}: {shown['name']} {arguments}", 0)
         if recorded:
-            told = AnsweredCall(recorded.result, "recorded", recorded.exchange)
+            told = GivenResult(recorded.result, "recorded", recorded.exchange)
             _output.complain(f"recorded in exchange {recorded.exchange + 1}: {told.as_json()['result']}", 0)
         empty = "enter: use the recorded result" if recorded else "enter: empty result"
         print(f"result ({empty}; !TEXT: error; @FILE: from a file; ctrl-d: stop) ", end="", file=sys.stderr, flush=True)  # noqa: T201
@@ -133,11 +133,11 @@ class CallAnswers:
             return None
         text = line.removesuffix("\n")
         if not text and recorded:
-            return AnsweredCall(recorded.result, "recorded", recorded.exchange)
+            return GivenResult(recorded.result, "recorded", recorded.exchange)
         if text.startswith("@"):
             try:
-                return AnsweredCall(CallResult(_read(text[1:])), "typed")
+                return GivenResult(CallResult(_read(text[1:])), "typed")
             except (UsageError, OSError) as error:
                 _output.complain(str(error), 0)
                 return self._ask(step, recorded)
-        return AnsweredCall(CallResult(text.removeprefix("!"), is_error=text.startswith("!")), "typed")
+        return GivenResult(CallResult(text.removeprefix("!"), is_error=text.startswith("!")), "typed")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.tui.keys import Key
 
 
-class Painted(Widget):
+class LinePainter(Widget):
     """A widget that paints lines in the named styles."""
 
     _styles_for: object = None
@@ -45,7 +45,7 @@ class Painted(Widget):
         super().notify_style_update()
 
 
-class Bar(Painted):
+class Bar(LinePainter):
     """Lines that do not scroll and cannot be focused."""
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -142,7 +142,7 @@ class Ways(Bar):
 class TabBar(Bar):
     """The names of the panes; a click brings one to the front."""
 
-    class Chosen(Message):
+    class TabClick(Message):
         """A tab was clicked."""
 
         def __init__(self, name: str) -> None:
@@ -155,4 +155,4 @@ class TabBar(Bar):
 
     def on_click(self, event: events.Click) -> None:
         if name := tabs.tab_at(event.x, self._panes):
-            self.post_message(self.Chosen(name))
+            self.post_message(self.TabClick(name))

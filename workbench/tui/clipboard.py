@@ -25,7 +25,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SUFFIX: Final = re.compile(r"[a-z]{1,8}")
 
 
-class Copied(NamedTuple):
+class CopyItem(NamedTuple):
     """Something to copy.
 
     Attributes:
@@ -41,13 +41,13 @@ class Copied(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def put(app: App[object], copied: Copied) -> str:
+def put(app: App[object], copied: CopyItem) -> str:
     """Copy, and say what was copied, and where to: whether a terminal takes it, it does not answer.
 
     Raises:
         OSError: it has to be a file, and that cannot be written.
     """
-    text, octets, notes = _prepared(copied)
+    text, octets, notes = _prepare(copied)
     if text is not None and len(octets) <= MOST:
         app.copy_to_clipboard(text)
         size = f"{count(len(text), 'character')}, {count(len(octets), 'byte')}"
@@ -60,7 +60,7 @@ def put(app: App[object], copied: Copied) -> str:
     return " · ".join((*said, *notes))
 
 
-def _prepared(copied: Copied) -> tuple[str | None, bytes, tuple[str, ...]]:
+def _prepare(copied: CopyItem) -> tuple[str | None, bytes, tuple[str, ...]]:
     """The text, None where it is none; its bytes; what has to be said of them."""
     if isinstance(copied.data, bytes):
         text, replaced = from_bytes(copied.data), 0

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from workbench.tui.models.comparing import Pairing, Turn
+from workbench.tui.models.comparing import ComparedTurn, Pairing
 
 if TYPE_CHECKING:
     from workbench.diff import Comparison
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 
-class Source(Protocol):
+class CollationSource(Protocol):
     """Two sides to compare.
 
     Attributes:
@@ -29,11 +29,11 @@ class Source(Protocol):
     pairing: Pairing
     is_own: bool
 
-    def turns(self, inspector: Inspector) -> Iterator[Turn]:
+    def turns(self, inspector: Inspector) -> Iterator[ComparedTurn]:
         """Every turn, in order."""
         ...
 
-    def both(self, inspector: Inspector, turn: Turn) -> tuple[DecodedExchange | None, DecodedExchange | None]:
+    def both(self, inspector: Inspector, turn: ComparedTurn) -> tuple[DecodedExchange | None, DecodedExchange | None]:
         """Both exchanges of a turn."""
         ...
 
@@ -47,7 +47,7 @@ class _Own:
 
     is_own = True
 
-    def both(self, inspector: Inspector, turn: Turn) -> tuple[DecodedExchange | None, DecodedExchange | None]:
+    def both(self, inspector: Inspector, turn: ComparedTurn) -> tuple[DecodedExchange | None, DecodedExchange | None]:
         before, after = (None if n is None else inspector.detail(n).decoded for n in (turn.before, turn.after))
         return before, after
 
@@ -55,14 +55,14 @@ class _Own:
         """Nothing was opened."""
 
 
-class Hops(_Own):
+class CollatedHops(_Own):
     """Two places of the session, the one nearer to the client first."""
 
     def __init__(self, outer: str, inner: str) -> None:
         self.pairing = Pairing(outer or "(no name)", inner or "(no name)", are_places=True)
         self.names = outer, inner
 
-    def turns(self, inspector: Inspector) -> Iterator[Turn]:
+    def turns(self, inspector: Inspector) -> Iterator[ComparedTurn]:
         from workbench.diff import compare_hops
 
         return map(_turn, compare_hops(inspector.session, *self.names))
@@ -80,7 +80,7 @@ class Exchanges(_Own):
         self.pairing = Pairing(one, other)
         self._indexes = before, after
 
-    def turns(self, inspector: Inspector) -> Iterator[Turn]:
+    def turns(self, inspector: Inspector) -> Iterator[ComparedTurn]:
         from workbench.diff import compare_exchanges
 
         yield _turn(compare_exchanges(*(inspector.detail(n).decoded for n in self._indexes)))
@@ -105,18 +105,18 @@ class File:
         self._path, self._mine, self._number = path, mine, number
         self._session: Session | None = None
 
-    def turns(self, inspector: Inspector) -> Iterator[Turn]:
+    def turns(self, inspector: Inspector) -> Iterator[ComparedTurn]:
         from workbench.diff import compare_exchanges, compare_sessions
 
         other = self._other()
         if self._number is None:
             yield from map(_turn, compare_sessions(inspector.session, other))
             return
-        before, after = self.both(inspector, Turn(self._mine, self._number))
+        before, after = self.both(inspector, ComparedTurn(self._mine, self._number))
         assert before and after
         yield _turn(compare_exchanges(before, after))
 
-    def both(self, inspector: Inspector, turn: Turn) -> tuple[DecodedExchange | None, DecodedExchange | None]:
+    def both(self, inspector: Inspector, turn: ComparedTurn) -> tuple[DecodedExchange | None, DecodedExchange | None]:
         from workbench.protocols import DecodedExchange
 
         before = None if turn.before is None else inspector.detail(turn.before).decoded
@@ -138,5 +138,5 @@ class File:
             self._session.close()
 
 
-def _turn(one: Comparison) -> Turn:
-    return Turn(one.before, one.after, one.damages, one.tries, one.outer)
+def _turn(one: Comparison) -> ComparedTurn:
+    return ComparedTurn(one.before, one.after, one.damages, one.tries, one.outer)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from textual.message import Message
 
 from workbench.send import BodyReceived, Event, HeadReceived, RetryWait, Sender, SendInterrupted, bound_body
-from workbench.tui.service import Answer
+from workbench.tui.service import JobAnswer
 from workbench.tui.service import is_open as is_open
 from workbench.wire import Body, Chunk, Exchange, Headers, HttpResponse, Origin, Redactor, State
 
@@ -91,7 +91,7 @@ class ResponseGrew(Message):
         return isinstance(message, ResponseGrew)
 
 
-class SendEnded(Message):
+class SendEnd(Message):
     """Nothing more will come of a sending: an exchange, or why there is none."""
 
     def __init__(self, number: int, exchange: Exchange | None, why: str = "") -> None:
@@ -157,7 +157,7 @@ class IncomingResponse:
             meta={"target": self.outgoing.target.name},
         )
 
-    def kept(self) -> Exchange:
+    def aborted_exchange(self) -> Exchange:
         """What came until it was broken off, without secrets."""
         return self._interrupted or Redactor().exchange(self.exchange(State.ABORTED, BROKEN_OFF))
 
@@ -189,15 +189,15 @@ class InspectorQuestions:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Done] = loop.create_future()
 
-        def asked(inspector: Inspector) -> Answer:
+        def question(inspector: Inspector) -> JobAnswer:
             with suppress(RuntimeError):  # the loop is closed: it was broken off
                 try:
                     loop.call_soon_threadsafe(_tell, answer, job(inspector))
                 except Exception as error:
                     loop.call_soon_threadsafe(_fail, answer, error)
-            return Answer(lambda: None)
+            return JobAnswer(lambda: None)
 
-        self._ask(asked)
+        self._ask(question)
         return await answer
 
 

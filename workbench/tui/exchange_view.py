@@ -15,9 +15,9 @@ from workbench.ir import Message, Part
 from workbench.protocols import WirePlace
 from workbench.rules import Detail
 from workbench.tui import session_panes
-from workbench.tui.models.outline import WHOLE, Node, Outline
+from workbench.tui.models.outline import WHOLE, Outline, OutlineNode
 from workbench.tui.models.view import View
-from workbench.tui.selection import Lights, Selection, Spans
+from workbench.tui.selection import ExchangeSelection, Lights, Spans
 from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH
 
 
@@ -34,10 +34,10 @@ class ExchangeView:
         for number, node in enumerate(self.outline.nodes if self.decoded.events else ()):
             if node.side == RESPONSE and node.part:
                 self._streamed[number] = self._find(node)
-        self.found = {side: self._found(side) for side in (REQUEST, RESPONSE)}
+        self.found = {side: self._finding_spans(side) for side in (REQUEST, RESPONSE)}
         self.views: Mapping[str, View] = session_panes.views(self)
 
-    def _found(self, side: str) -> Mapping[str, Spans]:
+    def _finding_spans(self, side: str) -> Mapping[str, Spans]:
         """Where the findings of a side are, by severity, the worst first."""
         spans: dict[str, set[tuple[int, int]]] = {severity: set() for severity in SEVERITY_GLYPH}
         for finding in self.row.findings:
@@ -54,21 +54,21 @@ class ExchangeView:
 
     # Ways to select.
 
-    def at_start(self) -> Selection:
+    def at_start(self) -> ExchangeSelection:
         """Where to look first without findings: the beginning of the answer, else the newest message."""
         nodes = self.outline.nodes
         answers = (n for n, node in enumerate(nodes) if node.side == RESPONSE and node.kind in ("part", "error"))
         messages = (n for n in range(len(nodes) - 1, -1, -1) if nodes[n].kind == "message")
         found = next(answers, next(messages, None))
-        return Selection(self.index) if found is None else self.at_node(found)
+        return ExchangeSelection(self.index) if found is None else self.at_node(found)
 
-    def at_node(self, number: int) -> Selection:
+    def at_node(self, number: int) -> ExchangeSelection:
         """A node of the outline."""
         node = self.outline.nodes[number]
         place = self._place(number)
-        return Selection(self.index, node.side, node.pointer, place.events, place.spans, node=number)
+        return ExchangeSelection(self.index, node.side, node.pointer, place.events, place.spans, node=number)
 
-    def at_event(self, event: int) -> Selection:
+    def at_event(self, event: int) -> ExchangeSelection:
         """What a block of the stream went into; the block alone where it went into nothing."""
         number = self.outline.by_event(event)
         if number is not None:
@@ -76,52 +76,52 @@ class ExchangeView:
             if event in whole.events:
                 return whole
         pointer = "" if number is None else self.outline.nodes[number].pointer
-        return Selection(self.index, RESPONSE, pointer, (event,), self.decoded.place_events((event,)).spans)
+        return ExchangeSelection(self.index, RESPONSE, pointer, (event,), self.decoded.place_events((event,)).spans)
 
-    def at_byte(self, side: str, offset: int) -> Selection:
+    def at_byte(self, side: str, offset: int) -> ExchangeSelection:
         """What a byte belongs to: the deepest value of a JSON body, the node a stream event went into."""
         if side == RESPONSE and self.decoded.events:
             return self.at_event(max(0, bisect_right(self.decoded.events, offset, key=lambda e: e.start) - 1))
         index = self.decoded.request_index if side == REQUEST else self.decoded.response_index
         pointer = index.pointer_at(offset)
         place = self.decoded.place(side, pointer)
-        return Selection(self.index, side, pointer, place.events, place.spans)
+        return ExchangeSelection(self.index, side, pointer, place.events, place.spans)
 
-    def at_pointer(self, side: str, pointer: str) -> Selection:
+    def at_pointer(self, side: str, pointer: str) -> ExchangeSelection:
         """A place by its pointer."""
         place = self.decoded.place(side, pointer)
-        return Selection(self.index, side, pointer, place.events, place.spans)
+        return ExchangeSelection(self.index, side, pointer, place.events, place.spans)
 
-    def at_finding(self, finding: Finding) -> Selection:
+    def at_finding(self, finding: Finding) -> ExchangeSelection:
         """A finding of this exchange."""
         place = self.decoded.place(finding.side, finding.pointer)
         if finding.events:
             place = _overlap(place, self.decoded.place_events(finding.events))
         spans = place.spans or ((finding.span,) if finding.span else ())
         events = finding.events or place.events
-        return Selection(finding.exchange, finding.side, finding.pointer, events, spans, finding.related)
+        return ExchangeSelection(finding.exchange, finding.side, finding.pointer, events, spans, finding.related)
 
-    def at_call(self, line: CallLine) -> Selection:
+    def at_call(self, line: CallLine) -> ExchangeSelection:
         """A line of the closure: its call, or its result where there is no call."""
         refs = [r for r in (line.call, *line.results) if r is not None]
-        return self._at_ref(refs[0]) if refs else Selection(self.index)
+        return self._at_ref(refs[0]) if refs else ExchangeSelection(self.index)
 
-    def at_entry(self, entry: Entry) -> Selection:
+    def at_entry(self, entry: Entry) -> ExchangeSelection:
         """An entry of the ledger: its reasoning in this request, or the turn where it ought to be."""
         if entry.sent_part:
             return self._at_ref(entry.sent_part)
         if entry.message is None:
-            return Selection(self.index)
+            return ExchangeSelection(self.index)
         return self._at_ref(NodeRef(REQUEST, entry.message, WHOLE))
 
-    def _at_ref(self, ref: NodeRef) -> Selection:
+    def _at_ref(self, ref: NodeRef) -> ExchangeSelection:
         number = self.outline.by_ref(ref)
-        return Selection(self.index) if number is None else self.at_node(number)
+        return ExchangeSelection(self.index) if number is None else self.at_node(number)
 
     def _place(self, number: int) -> WirePlace:
         return self._streamed.get(number) or self._find(self.outline.nodes[number])
 
-    def _find(self, node: Node) -> WirePlace:
+    def _find(self, node: OutlineNode) -> WirePlace:
         if node.part is not None and node.message is not None:
             return self._place_of_part(node.side, node.message, node.part)
         if node.side == RESPONSE and self.decoded.events:
@@ -139,7 +139,7 @@ class ExchangeView:
 
     # What belongs to a selection.
 
-    def lights(self, selection: Selection) -> Lights:
+    def lights(self, selection: ExchangeSelection) -> Lights:
         """What of every view belongs to a selection of this exchange."""
         number = self.node_at(selection)
         ref = self.outline.nodes[number].ref if number is not None else None
@@ -153,7 +153,7 @@ class ExchangeView:
         turn = frozenset(n for n, e in enumerate(entries) if ref and ref.side == REQUEST and e.message == ref.message)
         return Lights(number, nodes, calls, stands, turn - stands, self._spans(nodes))
 
-    def refs(self, selection: Selection) -> tuple[NodeRef, ...]:
+    def refs(self, selection: ExchangeSelection) -> tuple[NodeRef, ...]:
         """The parts that are selected, then those that belong to them: the call of a result."""
         number, nodes = self.node_at(selection), self.outline.nodes
         if number is None:
@@ -164,7 +164,7 @@ class ExchangeView:
         found = (*chosen, *(n for one in chosen for n in sorted(self.lights(self.at_node(one)).nodes)))
         return tuple(ref for n in found if (ref := nodes[n].ref))
 
-    def node_at(self, selection: Selection) -> int | None:
+    def node_at(self, selection: ExchangeSelection) -> int | None:
         """The outline's node of a selection: the one it was made at, else by its place."""
         if selection.node is not None:
             return selection.node

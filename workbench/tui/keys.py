@@ -79,7 +79,7 @@ __all__ = [
 """Names of other modules that are used through this one."""
 
 
-class Scope(NamedTuple):
+class KeyScope(NamedTuple):
     """Keys that are in force in one place.
 
     Attributes:
@@ -116,35 +116,35 @@ _WITH_PANES = (
     "breaks",
 )
 
-SCOPES: dict[str, Scope] = {
-    "global": Scope("everywhere", GLOBAL),
-    "home": Scope("home", HOME, ("global",)),
-    "session": Scope("session", SESSION, ("global",)),
-    "stream": Scope("stream", STREAM, ("global",)),
-    "diff": Scope("diff", DIFF, ("global",)),
-    "compare": Scope("comparing", COMPARE, ("global",)),
-    "repairs": Scope("repairs", REPAIRS, ("global",)),
-    "edit": Scope("edit", EDIT, ("global",)),
-    "branches": Scope("branches", BRANCHES, ("global",)),
-    "conversion": Scope("conversion", CONVERSION, ("global",)),
-    "tools": Scope("tools", TOOLS, ("global",)),
-    "matrix": Scope("matrix", MATRIX, ("global",)),
-    "ladder": Scope("arguments", LADDER, ("global",)),
-    "what-if": Scope("what if", WHAT_IF, ("global",)),
-    "export": Scope("exporting", EXPORT, ("global",)),
-    "send": Scope("before sending", SEND, ("global",)),
-    "minimize": Scope("minimising", MINIMIZE, ("global",)),
-    "continue": Scope("continuing", CONTINUE, ("global",)),
-    "correcting": Scope("corrections", CORRECTING, ("global",)),
-    "lab": Scope("the probe lab", LAB, ("global",)),
-    "step": Scope("stepping through a probe", STEP, ("global",)),
-    "metrics": Scope("metrics", METRICS, ("global",)),
-    "breaks": Scope("breakpoints", BREAKS, ("global",)),
-    "answer": Scope("the answer", ANSWER, ("global",)),
-    "help": Scope("help", HELP),
-    "pane": Scope("every list", PANE, ("global", *_WITH_PANES)),
-    "wire": Scope("wire", WIRE, ("global", "session", "pane")),
-    "copy": Scope("the copy menu", COPY, ("global", "pane")),
+SCOPES: dict[str, KeyScope] = {
+    "global": KeyScope("everywhere", GLOBAL),
+    "home": KeyScope("home", HOME, ("global",)),
+    "session": KeyScope("session", SESSION, ("global",)),
+    "stream": KeyScope("stream", STREAM, ("global",)),
+    "diff": KeyScope("diff", DIFF, ("global",)),
+    "compare": KeyScope("comparing", COMPARE, ("global",)),
+    "repairs": KeyScope("repairs", REPAIRS, ("global",)),
+    "edit": KeyScope("edit", EDIT, ("global",)),
+    "branches": KeyScope("branches", BRANCHES, ("global",)),
+    "conversion": KeyScope("conversion", CONVERSION, ("global",)),
+    "tools": KeyScope("tools", TOOLS, ("global",)),
+    "matrix": KeyScope("matrix", MATRIX, ("global",)),
+    "ladder": KeyScope("arguments", LADDER, ("global",)),
+    "what-if": KeyScope("what if", WHAT_IF, ("global",)),
+    "export": KeyScope("exporting", EXPORT, ("global",)),
+    "send": KeyScope("before sending", SEND, ("global",)),
+    "minimize": KeyScope("minimising", MINIMIZE, ("global",)),
+    "continue": KeyScope("continuing", CONTINUE, ("global",)),
+    "correcting": KeyScope("corrections", CORRECTING, ("global",)),
+    "lab": KeyScope("the probe lab", LAB, ("global",)),
+    "step": KeyScope("stepping through a probe", STEP, ("global",)),
+    "metrics": KeyScope("metrics", METRICS, ("global",)),
+    "breaks": KeyScope("breakpoints", BREAKS, ("global",)),
+    "answer": KeyScope("the answer", ANSWER, ("global",)),
+    "help": KeyScope("help", HELP),
+    "pane": KeyScope("every list", PANE, ("global", *_WITH_PANES)),
+    "wire": KeyScope("wire", WIRE, ("global", "session", "pane")),
+    "copy": KeyScope("the copy menu", COPY, ("global", "pane")),
 }
 """Every table of keys. A new screen or pane adds its own."""
 
@@ -154,39 +154,39 @@ def table() -> dict[str, Key]:
     return {key.id: key for scope in SCOPES.values() for key in scope.keys}
 
 
-def _reworded(id: str, word: str, text: str, rank: int) -> Key:
+def _with_hint(id: str, word: str, text: str, rank: int) -> Key:
     return table()[id]._replace(word=word, text=text, rank=rank)
 
 
-PASS_ON = _reworded("edit.send", "pass on", "pass the edited bytes on instead of what is paused", 1)
+PASS_ON = _with_hint("edit.send", "pass on", "pass the edited bytes on instead of what is paused", 1)
 EDIT_HELD = tuple(PASS_ON if key.id == PASS_ON.id else key for key in EDIT)
 SEARCH = (  # what the footer shows instead while a search is active
-    _reworded("session.next-break", "next match", "next match of the search", 1),
-    _reworded("session.previous-match", "previous match", "previous match", 4),
-    _reworded("session.leave", "end search", "end the search; then n goes through the breaks again", 2),
+    _with_hint("session.next-break", "next match", "next match of the search", 1),
+    _with_hint("session.previous-match", "previous match", "previous match", 4),
+    _with_hint("session.leave", "end search", "end the search; then n goes through the breaks again", 2),
 )
 _SWITCH = table()["session.branch"]._replace(rank=3)
 WITH_BRANCH = tuple(_SWITCH if key.id == _SWITCH.id else key for key in SESSION)
 """Keys of the session screen where something was made of the request that is shown."""
-OPEN_CHANGE = _reworded("pane.open", "show bytes", "show the bytes of the change in the session", 1)
-OPEN_LOSS = _reworded("pane.open", "show bytes", "show the bytes of the loss in the session", 1)
-OPEN_DECLARATION = _reworded("pane.open", "show bytes", "show the bytes of the declaration in the session", 1)
-OPEN_FAULT = _reworded("pane.open", "show bytes", "show the bytes of the fault in the session", 6)
-OPEN_CALL = _reworded("pane.open", "show bytes", "show the bytes of the call in the session", 1)
-OPEN_SEND = _reworded("pane.open", "send", "send the request", 1)
-OPEN_ANSWER = _reworded("pane.open", "open", "open the new exchange: wire, IR, reasoning, closure", 4)
-OPEN_MEND = _reworded("pane.open", "make branch", "make a branch of what is under the cursor, to edit it further", 1)
-OPEN_STEP = _reworded("pane.open", "do step", "do the pending step", 1)
-OPEN_NODE = _reworded("pane.open", "continue", "make this node the current one: edit and send it", 1)
-OPEN_FORM = _reworded("pane.open", "write", "write the export in the format under the cursor", 1)
-OPEN_CELL = _reworded("pane.open", "show", "show the exchange of the outcome beside the original", 1)
-OPEN_EVIDENCE = _reworded("pane.open", "evidence", "open the exchanges behind the verdict as a session", 1)
-OPEN_ASK = _reworded("pane.open", "send", "send the pending request", 1)
-OPEN_POINT = _reworded(
+OPEN_CHANGE = _with_hint("pane.open", "show bytes", "show the bytes of the change in the session", 1)
+OPEN_LOSS = _with_hint("pane.open", "show bytes", "show the bytes of the loss in the session", 1)
+OPEN_DECLARATION = _with_hint("pane.open", "show bytes", "show the bytes of the declaration in the session", 1)
+OPEN_FAULT = _with_hint("pane.open", "show bytes", "show the bytes of the fault in the session", 6)
+OPEN_CALL = _with_hint("pane.open", "show bytes", "show the bytes of the call in the session", 1)
+OPEN_SEND = _with_hint("pane.open", "send", "send the request", 1)
+OPEN_ANSWER = _with_hint("pane.open", "open", "open the new exchange: wire, IR, reasoning, closure", 4)
+OPEN_MEND = _with_hint("pane.open", "make branch", "make a branch of what is under the cursor, to edit it further", 1)
+OPEN_STEP = _with_hint("pane.open", "do step", "do the pending step", 1)
+OPEN_NODE = _with_hint("pane.open", "continue", "make this node the current one: edit and send it", 1)
+OPEN_FORM = _with_hint("pane.open", "write", "write the export in the format under the cursor", 1)
+OPEN_CELL = _with_hint("pane.open", "show", "show the exchange of the outcome beside the original", 1)
+OPEN_EVIDENCE = _with_hint("pane.open", "evidence", "open the exchanges behind the verdict as a session", 1)
+OPEN_ASK = _with_hint("pane.open", "send", "send the pending request", 1)
+OPEN_POINT = _with_hint(
     "pane.open", "show/arm", "show the bytes of what is paused; arm the breakpoint under the cursor", 11
 )
-OPEN_TURN = _reworded("pane.open", "open", "open the exchange of the turn, or the turns of the session", 1)
-OPEN_EXAMPLE = _reworded("pane.open", "open", "open the session under the cursor", 1)
+OPEN_TURN = _with_hint("pane.open", "open", "open the exchange of the turn, or the turns of the session", 1)
+OPEN_EXAMPLE = _with_hint("pane.open", "open", "open the session under the cursor", 1)
 
 EVEN_WHILE_TYPING = frozenset({"global.suspend", "global.quit"})
 """Ids of keys that work in a line of input too: none of them may be a printable character."""

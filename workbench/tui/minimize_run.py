@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.tui.models.minimizing import Piece, pieces
+from workbench.tui.models.minimizing import RemainingPart, pieces
 
 if TYPE_CHECKING:
     from workbench.rules import Inspector
@@ -21,7 +21,7 @@ TURN_SECONDS = 0.1
 """Local checks go on for this long before the inspector's thread answers others."""
 
 
-class Seen(NamedTuple):
+class SearchProgress(NamedTuple):
     """How far a search is.
 
     Attributes:
@@ -36,7 +36,7 @@ class Seen(NamedTuple):
     stage: str
     calls: int
     budget: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[RemainingPart, ...]
     fault: tuple[Range, ...]
     first_fault: tuple[Range, ...]
     edits: tuple[MinimalFix, ...] = ()
@@ -51,7 +51,7 @@ class Shrinking:
         told: is told how far it is, in any thread.
     """
 
-    def __init__(self, begin: Callable[[Inspector], MinimizeRun], told: Callable[[Seen], None]) -> None:
+    def __init__(self, begin: Callable[[Inspector], MinimizeRun], told: Callable[[SearchProgress], None]) -> None:
         self._begin, self._told = begin, told
         self._course: MinimizeRun | None = None
         self._steps: Steps[None] | None = None
@@ -100,7 +100,7 @@ class Shrinking:
         assert course
         view = course.search.view
         self._told(
-            Seen(
+            SearchProgress(
                 course.outgoing,
                 course.result(),
                 course.stage,

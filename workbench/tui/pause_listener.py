@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from workbench.errors import UsageError, WorkbenchError
-from workbench.tui.models.pauses import Held, held_of
+from workbench.tui.models.pauses import PausedSide, held_of
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -30,7 +30,7 @@ Post = Callable[[Message], object]
 Talk = Callable[["Remote"], object]
 
 
-class PausesChanged(Message):
+class PauseChange(Message):
     """Something is held, or no longer; or other breakpoints are armed.
 
     Attributes:
@@ -38,7 +38,7 @@ class PausesChanged(Message):
         ended: what was held, and what became of it, in words.
     """
 
-    def __init__(self, came: Held | None = None, ended: Held | None = None, how: str = "") -> None:
+    def __init__(self, came: PausedSide | None = None, ended: PausedSide | None = None, how: str = "") -> None:
         super().__init__()
         self.came, self.ended, self.how = came, ended, how
 
@@ -62,19 +62,19 @@ class PauseListener:
     def __init__(self, session: Path, post: Post) -> None:
         self._session, self._post = session, post
         self._lock = Lock()
-        self._held: dict[tuple[Path, int], Held] = {}
+        self._held: dict[tuple[Path, int], PausedSide] = {}
         self._armed: dict[Path, tuple[str, ...]] = {}
         self._remotes: dict[Path, Remote] = {}
         self._ends = Event()
 
     @property
-    def held(self) -> list[Held]:
-        """What is held, the oldest first."""
+    def paused_sides(self) -> list[PausedSide]:
+        """Sides paused at breakpoints, the oldest first."""
         with self._lock:
             return sorted(self._held.values(), key=lambda each: each.since)
 
     @property
-    def armed(self) -> tuple[str, ...]:
+    def armed_names(self) -> tuple[str, ...]:
         """What is broken on, by any recorder."""
         with self._lock:
             return tuple(dict.fromkeys(kind for each in self._armed.values() for kind in each))
@@ -124,7 +124,7 @@ class PauseListener:
         for key in gone:
             self._end(key, "its recorder has ended")
         remote.close()
-        self._tell(PausesChanged())
+        self._tell(PauseChange())
 
     def _hear(self, recorder: Path, event: Mapping[str, JsonValue]) -> None:
         match event.get("event"):
@@ -134,7 +134,7 @@ class PauseListener:
                     is_new = (recorder, held.id) not in self._held
                     self._held[recorder, held.id] = held
                 if is_new:
-                    self._tell(PausesChanged(came=held))
+                    self._tell(PauseChange(came=held))
             case "ended":
                 self._end((recorder, event["pause"]), event.get("how", ""))
             case "armed":
@@ -147,13 +147,13 @@ class PauseListener:
     def _arm(self, recorder: Path, armed: list[str]) -> None:
         with self._lock:
             self._armed[recorder] = tuple(armed)
-        self._tell(PausesChanged())
+        self._tell(PauseChange())
 
     def _end(self, key: tuple[Path, int], how: str) -> None:
         with self._lock:
             held = self._held.pop(key, None)
         if held:
-            self._tell(PausesChanged(ended=held, how=how))
+            self._tell(PauseChange(ended=held, how=how))
 
     def _tell(self, message: Message) -> None:
         if not self._ends.is_set():
@@ -161,13 +161,13 @@ class PauseListener:
 
     # What people decide.
 
-    def decide(self, held: Held, talk: Talk) -> None:
+    def decide(self, held: PausedSide, talk: Talk) -> None:
         """Have something done about a pause."""
         self._ask((held.recorder,), talk)
 
     def toggle(self, kind: str) -> None:
         """Break on a kind in every recorder, or in none."""
-        is_armed = kind in self.armed
+        is_armed = kind in self.armed_names
         self._ask(self.recorders, lambda remote: remote.disarm(kind) if is_armed else remote.arm(kind))
 
     def _ask(self, recorders: tuple[Path, ...], talk: Talk) -> None:
@@ -184,12 +184,12 @@ class PauseListener:
                 self._tell(PausingTrouble(str(error)))
 
 
-def held_in(session: Path) -> list[Held]:
+def paused_in(session: Path) -> list[PausedSide]:
     """What the recorders of a session hold now, the oldest first. Waits for them; one that is gone holds nothing."""
     from workbench.recorder import sockets_of
     from workbench.recorder.breakpoints import Remote
 
-    found: list[Held] = []
+    found: list[PausedSide] = []
     for path in sockets_of(session):
         with suppress(WorkbenchError, OSError), Remote(path) as remote:
             found += [held_of(path, pause) for pause in remote.pauses()]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NOTHING_MEASURED = ProfileChoice()
 
 
-class Preflight(NamedTuple):
+class PreparedRequest(NamedTuple):
     """A request on its way.
 
     Attributes:
@@ -37,7 +37,9 @@ class Preflight(NamedTuple):
     choice: ProfileChoice = NOTHING_MEASURED
 
 
-def chosen(target: Target, own: DecodedExchange, off: Collection[str] = (), protocol: str = "") -> ProfileChoice:
+def choose_contract(
+    target: Target, own: DecodedExchange, off: Collection[str] = (), protocol: str = ""
+) -> ProfileChoice:
     """The newest measured profile of exactly the target, model and protocol of a request, and what it asks for.
 
     Args:
@@ -56,7 +58,7 @@ def look(
     protocol: str = "",
     stream: bool | None = None,
     off: Collection[str] | None = None,
-) -> Preflight:
+) -> PreparedRequest:
     """The request of a node as it would go to a target.
 
     Args:
@@ -76,10 +78,10 @@ def look(
         raise LocalProtocolError("no request was recorded", where=f"exchange {node.index + 1}")
     recorded = inspector.detail(node.index).decoded
     own = inspector.trial(node.index, request, protocol=recorded.protocol).decoded
-    choice = NOTHING_MEASURED if off is None else chosen(target, own, off, protocol)
+    choice = NOTHING_MEASURED if off is None else choose_contract(target, own, off, protocol)
     spoken = protocol or protocol_of(choice.decided, target.protocols)
     outgoing = prepare(own, target, protocol=spoken, stream=stream)
     outgoing = correct_outgoing(outgoing, choice.decided, earlier(inspector, node.index, choice.decided))
     trial = judge_exchange(inspector, node.index, outgoing, Exchange(node.id, outgoing.request))
     found = None if outgoing.is_converted else find_unbound(inspector, own, target, recorded)
-    return Preflight(own, outgoing, trial, found, choice)
+    return PreparedRequest(own, outgoing, trial, found, choice)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Column:
+class LabColumn:
     """A model behind a target, and what is known of it.
 
     Attributes:
@@ -64,7 +64,7 @@ class Column:
         return Path(path) if path else None
 
 
-def look_up(subject: Subject, dials: str = "") -> Column:
+def look_up(subject: Subject, dials: str = "") -> LabColumn:
     """A column with what was measured of its target before; of whatever chat template. Reads files."""
     from workbench.probes.profiles import ProfileStore, key_of
 
@@ -72,7 +72,7 @@ def look_up(subject: Subject, dials: str = "") -> Column:
     key = key_of(subject.target, subject.contract.label, Measurement(subject))
     same = [profile for profile in store.latest() if profile.key[:4] == key[:4]]
     newest = max(same, key=lambda profile: profile.verified_at, default=None)
-    return Column(subject, dials, store.history(newest.key) if newest else ())
+    return LabColumn(subject, dials, store.history(newest.key) if newest else ())
 
 
 def in_memory(name: str, exchanges: Sequence[Exchange]) -> MemorySession:
@@ -82,7 +82,7 @@ def in_memory(name: str, exchanges: Sequence[Exchange]) -> MemorySession:
     return MemorySession(name, tuple(exchanges))
 
 
-def shown(path: Path, numbers: Sequence[int], name: str) -> MemorySession:
+def read_evidence(path: Path, numbers: Sequence[int], name: str) -> MemorySession:
     """The exchanges of a session that show a result. Raises WorkbenchError, OSError."""
     from workbench.formats.importers import open_input
 
@@ -109,7 +109,7 @@ def known_probes() -> tuple[tuple[Probe, ...], tuple[str, ...]]:
     return (*probes.all_probes(), *mine), tuple(faults)
 
 
-class ProbeRun:
+class ColumnRun:
     """Probes against one target. ``work`` is for a dispatch, ``round_off`` and ``keep`` are for after it.
 
     Args:
@@ -120,7 +120,7 @@ class ProbeRun:
     """
 
     def __init__(
-        self, column: Column, probes: Sequence[Probe], samples: int, tell: Callable[[ProbeRun, SampleStep], object]
+        self, column: LabColumn, probes: Sequence[Probe], samples: int, tell: Callable[[ColumnRun, SampleStep], object]
     ) -> None:
         self.column, self.probes, self.samples = column, probes, samples
         self.measurement = Measurement(column.subject)

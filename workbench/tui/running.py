@@ -60,7 +60,7 @@ def is_simulated(upstream: str) -> bool:
     return upstream.startswith(SIMULATED)
 
 
-class Running(NamedTuple):
+class StartedRecording(NamedTuple):
     """A recording that was started."""
 
     recording: RecorderProcess
@@ -82,18 +82,18 @@ class Recordings:
             self._all = [recording for recording in self._all if recording.is_running]
             return list(self._all)
 
-    def start(self, plan: Plan, trouble: Callable[[str], None]) -> Running:
+    def start(self, plan: Plan, trouble: Callable[[str], None]) -> StartedRecording:
         """Start a recorder and wait until it listens; ``trouble`` may be told something in another thread later.
 
         Raises:
             WorkbenchError, OSError: it did not start.
         """
-        recording = _started(plan, trouble)
+        recording = _start(plan, trouble)
         with self._lock:
             self._all.append(recording)
         if self._is_over:
             recording.stop()
-        return Running(recording, plan)
+        return StartedRecording(recording, plan)
 
     def ask_before_leaving(self, app: App[None]) -> bool:
         """Ask whether to leave while something is recorded. False where nothing is, and there is nothing to ask."""
@@ -114,7 +114,7 @@ class Recordings:
             recording.stop()
 
 
-def _started(plan: Plan, trouble: Callable[[str], None]) -> RecorderProcess:
+def _start(plan: Plan, trouble: Callable[[str], None]) -> RecorderProcess:
     if plan.spoken or plan.has_simulators:
         from workbench.recorder.translation import process as bridge
 

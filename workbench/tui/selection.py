@@ -15,7 +15,7 @@ Spans = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class Selection:
+class ExchangeSelection:
     """A place of an exchange.
 
     Attributes:
@@ -37,7 +37,7 @@ class Selection:
     node: int | None = field(default=None, compare=False)
 
 
-class Spot(NamedTuple):
+class SessionSpot(NamedTuple):
     """Where another screen sends one to in the session: a byte of one side of an exchange."""
 
     exchange: int

@@ -35,7 +35,7 @@ REST_SECONDS = 2.0
 """It rests no longer: what is shown of a big body that grows is not older."""
 
 
-class Listed(Message):
+class SessionList(Message):
     """The session is open; its list is read."""
 
     def __init__(self, session: Session) -> None:
@@ -61,7 +61,7 @@ class SessionGrew(Message):
         return isinstance(message, SessionGrew)
 
 
-class NotOpened(Message):
+class OpenFailure(Message):
     """The session cannot be opened."""
 
     def __init__(self, error: WorkbenchError | OSError) -> None:
@@ -80,7 +80,7 @@ class RowsCame(Message):
         return isinstance(message, RowsCame)
 
 
-class ExchangeOpened(Message):
+class OpenedExchange(Message):
     """An exchange that was asked for is there."""
 
     def __init__(self, opened: ExchangeView) -> None:
@@ -88,7 +88,7 @@ class ExchangeOpened(Message):
         self.opened = opened
 
 
-class ExchangeGrew(ExchangeOpened):
+class ExchangeGrew(OpenedExchange):
     """There is more of the exchange that was opened last, or its findings are others now."""
 
     def can_replace(self, message: Message) -> bool:
@@ -108,7 +108,7 @@ class Trouble(Message):
         self.index = index
 
 
-class Answer(Message):
+class JobAnswer(Message):
     """The answer to a question, for whoever asked it."""
 
     def __init__(self, deliver: Callable[[], None]) -> None:
@@ -125,17 +125,17 @@ Opener = Callable[[], "Session"]
 """Opens a session; raises WorkbenchError or OSError where it cannot. What it opens is closed at the end."""
 
 
-def guarded(job: Job, failed: Failed) -> Job:
+def guard(job: Job, failed: Failed) -> Job:
     """The same question; where it fails, whoever asked is told why and does not wait for good."""
 
-    def asked(inspector: Inspector) -> Message:
+    def question(inspector: Inspector) -> Message:
         try:
             return job(inspector)
         except Exception as error:
             why = in_words(error)
-            return Answer(lambda: failed(why))
+            return JobAnswer(lambda: failed(why))
 
-    return asked
+    return question
 
 
 class Inspecting:
@@ -229,10 +229,10 @@ class Inspecting:
         try:
             session = self._source()
         except (WorkbenchError, OSError) as error:
-            post(NotOpened(error))
+            post(OpenFailure(error))
             return
         except Exception as error:
-            post(NotOpened(WorkbenchError(in_words(error))))
+            post(OpenFailure(WorkbenchError(in_words(error))))
             return
         try:
             self._go_through(session, post)
@@ -249,7 +249,7 @@ class Inspecting:
                 do()
 
     def _serve(self, session: Session, post: Post) -> None:
-        post(Listed(session))
+        post(SessionList(session))
         from workbench.rules import Inspector  # the list does not wait for the core
 
         inspector = Inspector(session, self._provider, self._protocol)
@@ -295,7 +295,7 @@ class Inspecting:
         finally:
             post(RowsCame(tuple(inspector.rows)))
 
-    def _open(self, inspector: Inspector, index: int, post: Post, how: type[ExchangeOpened] = ExchangeOpened) -> None:
+    def _open(self, inspector: Inspector, index: int, post: Post, how: type[OpenedExchange] = OpenedExchange) -> None:
         from workbench.tui.exchange_view import ExchangeView
 
         self._shown, self._is_outdated = index, False
@@ -304,7 +304,7 @@ class Inspecting:
         except Exception as error:
             message = Trouble(f"exchange {index + 1} cannot be shown: {in_words(error)}", index)
         with self._changed:
-            if self._wanted == index and how is ExchangeOpened:
+            if self._wanted == index and how is OpenedExchange:
                 self._wanted = None
         post(message)
 

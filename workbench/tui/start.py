@@ -42,7 +42,7 @@ def run(
             provider=provider,
             protocol=protocol,
             exchange=exchange,
-            theme=theme or _remembered(),
+            theme=theme or _load_theme(),
             is_ascii=is_ascii,
         )
         begun = app.theme
@@ -56,11 +56,11 @@ def run(
     return app.return_code or 0
 
 
-def _remembered() -> str:
+def _load_theme() -> str:
     """The theme of the last time, if there still is one of that name."""
     from workbench.tui import themes
 
-    return name if (name := themes.remembered()) in themes.names() else ""
+    return name if (name := themes.load_theme()) in themes.names() else ""
 
 
 def _show(app: WorkbenchApp) -> None:

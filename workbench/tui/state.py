@@ -89,7 +89,7 @@ class SessionState:
         urls = self.about.get("urls", "")
         return f"waiting for the first request{f': point the client at {urls}' if urls else ''}"
 
-    def made(self) -> str:
+    def origin_word(self) -> str:
         """How the session came to be, in a word, "" where its maker does not say."""
         return self.about.get("made", "").partition(":")[0]
 
@@ -179,7 +179,7 @@ class SessionState:
         return self._passing is not None
 
     @property
-    def shown(self) -> Sequence[int]:
+    def visible(self) -> Sequence[int]:
         """Indices of the exchanges that are shown, in order."""
         return range(len(self.summaries)) if self._passing is None else self._passing
 
@@ -225,7 +225,7 @@ class SessionState:
         """Numbers of the findings that hold in an exchange."""
         return [number for number, _ in self.found_in(exchange)]
 
-    def carried(self, exchange: int) -> int:
+    def carried_count(self, exchange: int) -> int:
         """How many breaks of an exchange are those of an earlier one, which it repeats."""
         return sum(
             finding.severity != "info" and self.findings[number].exchange != exchange

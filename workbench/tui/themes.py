@@ -112,7 +112,7 @@ def names() -> tuple[str, ...]:
     return (*PALETTES, *BUILTIN_THEMES)
 
 
-def remembered() -> str:
+def load_theme() -> str:
     """The theme that was chosen last; "" where none was."""
     try:
         return resources.state_folder("theme").read_text(encoding="utf-8").strip()

@@ -12,7 +12,7 @@ from workbench.edits.elements import elements_of
 from workbench.errors import LocalProtocolError
 from workbench.rules.inspection import Inspector
 from workbench.tui.models.additions import Addition, add, choices
-from workbench.tui.models.edit import Entry, outline
+from workbench.tui.models.edit import EditRow, outline
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
 TOOL = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}
@@ -26,7 +26,7 @@ BODY = {
     "tools": [TOOL],
 }
 DECODED = Inspector(samples.session(samples.exchange(BODY, {}))).detail(0).decoded
-ROWS: list[Entry] = outline(elements_of(DECODED), ())
+ROWS: list[EditRow] = outline(elements_of(DECODED), ())
 
 
 def at(pointer: str) -> int:

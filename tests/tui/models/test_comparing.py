@@ -7,7 +7,7 @@ import pytest
 from workbench.diff.damage import Damage, DamageKind, damages_between
 from workbench.protocols.decode import DecodedExchange
 from workbench.tui.models import comparing
-from workbench.tui.models.comparing import REQUEST, RESPONSE, Pairing, Turn
+from workbench.tui.models.comparing import REQUEST, RESPONSE, ComparedTurn, Pairing
 from workbench.views.lines import plain
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 
@@ -25,14 +25,14 @@ def decoded(index: int, path: str, body: bytes, answer: bytes, *headers: tuple[s
     ("turns", "told"),
     [
         ([], "nothing to compare"),
-        ([Turn(0, 1)], "= identical, byte for byte"),
-        ([Turn(0, 1), Turn(2, 3, (ORDER,))], "= first divergence: key order · same meaning"),
-        ([Turn(0, 1, (DROPPED, ORDER))], "≠ first divergence: field dropped · request /a, byte 12"),
-        ([Turn(0, 1), Turn(4, None)], "≠ first divergence: exchange 5 is only in client"),
-        ([Turn(None, 4)], "≠ first divergence: exchange 5 is only in upstream"),
+        ([ComparedTurn(0, 1)], "= identical, byte for byte"),
+        ([ComparedTurn(0, 1), ComparedTurn(2, 3, (ORDER,))], "= first divergence: key order · same meaning"),
+        ([ComparedTurn(0, 1, (DROPPED, ORDER))], "≠ first divergence: field dropped · request /a, byte 12"),
+        ([ComparedTurn(0, 1), ComparedTurn(4, None)], "≠ first divergence: exchange 5 is only in client"),
+        ([ComparedTurn(None, 4)], "≠ first divergence: exchange 5 is only in upstream"),
     ],
 )
-def test_the_headline_says_where_they_part_first(turns: list[Turn], told: str) -> None:
+def test_the_headline_says_where_they_part_first(turns: list[ComparedTurn], told: str) -> None:
     title, verdict = comparing.headline(HOPS, turns, is_over=True)
     assert plain(title).startswith(" client → upstream")
     assert plain(verdict).strip().startswith(told)
@@ -41,7 +41,7 @@ def test_the_headline_says_where_they_part_first(turns: list[Turn], told: str) -
 def test_what_is_noticed_is_named_beside_a_first_divergence_that_is_not() -> None:
     """A gateway that writes all JSON anew differs at once, and what it drops is what one looks for."""
     header = Damage(DamageKind.HEADER_DROPPED, RESPONSE, "/headers/x", "/headers/x", "", 1, None, False)
-    turns = [Turn(0, 1, (ORDER, header)), Turn(2, 3, (ORDER, DROPPED))]
+    turns = [ComparedTurn(0, 1, (ORDER, header)), ComparedTurn(2, 3, (ORDER, DROPPED))]
     _, first, meant = (plain(told).strip() for told in comparing.headline(HOPS, turns, is_over=True))
     assert first.startswith("≠ first divergence: key order")
     assert meant == "≠ first change of meaning: field dropped · exchanges 3 – 4, request /a, byte 12"
@@ -50,7 +50,7 @@ def test_what_is_noticed_is_named_beside_a_first_divergence_that_is_not() -> Non
 
 def test_a_change_is_told_with_its_bytes_on_either_side() -> None:
     """A request goes from left to right, the answer back."""
-    turn = Turn(0, 1, (DROPPED,), outer="before")
+    turn = ComparedTurn(0, 1, (DROPPED,), outer="before")
     told = [plain(made).strip() for made in comparing.damage_body(DROPPED, turn, HOPS, 70)]
     assert told == [
         "it was 1",
@@ -70,7 +70,7 @@ def test_every_change_has_its_place_on_both_sides() -> None:
     after = decoded(1, "/v1/chat/completions", b'{"model":"m","messages":[]}', b"no", ("authorization", "k"))
     damages = damages_between(before, after)
     found = comparing.places(before, after, damages)
-    turn = Turn(0, 1, damages, outer="before")
+    turn = ComparedTurn(0, 1, damages, outer="before")
     at = {damage: comparing.place_of(damage, found, turn) for damage in damages}
     seen = {(damage.kind, damage.side): found[where].row.kind for damage, where in at.items() if where is not None}
     assert seen[DamageKind.QUERY_CHANGED, REQUEST] == "line"
@@ -85,7 +85,7 @@ def test_every_change_has_its_place_on_both_sides() -> None:
 
 def test_sides_stand_beside_one_another_where_there_is_room() -> None:
     before, after = (decoded(n, "/v1", b'{"a":%d}' % n, b"") for n in range(2))
-    turn = Turn(0, 1, damages_between(before, after), outer="before")
+    turn = ComparedTurn(0, 1, damages_between(before, after), outer="before")
     (place,) = comparing.places(before, after, turn.damages)
     assert [" │ " in plain(made) for made in comparing.place_body(place, 100)] == [True]
     assert [plain(made).split()[0] for made in comparing.place_body(place, 60)] == ["-", "+"]

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.formats.exporters import ExportProof, ExportResult, ExportRun
 from workbench.tui.models import exporting
-from workbench.tui.models.exporting import FormRow, Scope
+from workbench.tui.models.exporting import ExportScope, FormRow
 from workbench.views.lines import Line, plain
 
 CURL, TEST = FormRow("curl", "cURL command", ".sh"), FormRow("pytest", "pytest test", "")
@@ -26,20 +26,20 @@ def test_the_test_comes_first_then_every_form_by_name() -> None:
 @pytest.mark.parametrize(
     ("row", "scope", "session", "name"),
     [
-        (CURL, Scope.ONE, "a/log.jsonl", "log-3.sh"),
-        (CURL, Scope.ALL, "log.jsonl", "log.sh"),
-        (TEST, Scope.BRANCH, "log.har", "log-3-test"),
-        (TEST, Scope.ALL, "", "session-test"),
+        (CURL, ExportScope.ONE, "a/log.jsonl", "log-3.sh"),
+        (CURL, ExportScope.ALL, "log.jsonl", "log.sh"),
+        (TEST, ExportScope.BRANCH, "log.har", "log-3-test"),
+        (TEST, ExportScope.ALL, "", "session-test"),
     ],
 )
-def test_what_it_may_be_called(row: FormRow, scope: Scope, session: str, name: str) -> None:
+def test_what_it_may_be_called(row: FormRow, scope: ExportScope, session: str, name: str) -> None:
     assert exporting.default_name(row, scope, 2, session) == name
 
 
 def test_what_is_chosen_is_said() -> None:
-    told = plain(exporting.summary(Scope.ONE, 1, is_edited=True, is_redacted=False))
+    told = plain(exporting.summary(ExportScope.ONE, 1, is_edited=True, is_redacted=False))
     assert told == "this exchange, edited · no secrets · private text is kept"
-    told = plain(exporting.summary(Scope.ALL, 7, is_edited=True, is_redacted=True))
+    told = plain(exporting.summary(ExportScope.ALL, 7, is_edited=True, is_redacted=True))
     assert told == "the session (7 exchanges) · no secrets · private text replaced by stand-ins"
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.tui.models.hexdump import Hex
-from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.rowtable import StyledSpans
 from workbench.views.lines import plain
 
 
@@ -25,7 +25,7 @@ def test_fewer_bytes_stand_in_a_narrow_row(width: int, per_row: int) -> None:
 
 def test_marks_light_digits_and_text() -> None:
     rows = Hex(b"0123456789abcdef", 80)
-    lit = [span.text for span in rows.line(0, (Marked("lit", ((4, 6),)),)) if "lit" in span.style]
+    lit = [span.text for span in rows.line(0, (StyledSpans("lit", ((4, 6),)),)) if "lit" in span.style]
     assert "".join(lit) == "34 3545"
     assert [s.style for s in Hex(b"a\x00\x1b\xff ", 80).line(0, ()) if len(s.text) == 2][:5] == [
         "", "muted", "warning", "number", "muted",

@@ -7,12 +7,12 @@ from workbench.chain.closure import NodeRef
 from workbench.contracts import Severity
 from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.tui.models.ir import node_body, node_line, preview
-from workbench.tui.models.outline import Node, text_of
+from workbench.tui.models.outline import OutlineNode, text_of
 from workbench.views.lines import plain
 
 
-def node(part: Part) -> Node:
-    return Node(
+def node(part: Part) -> OutlineNode:
+    return OutlineNode(
         "part", "request", "/messages/0", 2, NodeRef("request", 0, 0), Message("user", (part,)), part, text_of(part)
     )
 
@@ -67,6 +67,6 @@ def test_the_worst_finding_marks_its_node() -> None:
 
 def test_a_name_that_looks_like_another_is_told_from_it() -> None:
     call = ToolCallIR("call_1", "re\u0430d_file ", {}, "openai")
-    node = Node("part", "response", "", part=call)
+    node = OutlineNode("part", "response", "", part=call)
     assert '"re\u0430d_file "' in plain(node_line(node))
     assert "U+0430 CYRILLIC SMALL LETTER A" in "\n".join(plain(x) for x in node_body(node, 80))

@@ -10,7 +10,7 @@ from workbench.probes.profiles import CapabilityProfile, Drift, ProfileKey
 from workbench.probes.profiles.saving import SavedProfile
 from workbench.send.target import Target, resolve
 from workbench.tui.models import lab
-from workbench.tui.probing import Column
+from workbench.tui.probing import LabColumn
 from workbench.views.lines import Line, plain
 
 KEY = ProfileKey("openai", "m", "sim:openai", "openai-chat")
@@ -24,8 +24,8 @@ def result(outcome: Outcome, passes: int = 1, n: int = 1, at: float = 0.0) -> Pr
     )
 
 
-def column(**more: object) -> Column:
-    return Column(Subject(resolve("sim:openai"), "openai-chat", "m", ""), **more)  # type: ignore[arg-type]
+def column(**more: object) -> LabColumn:
+    return LabColumn(Subject(resolve("sim:openai"), "openai-chat", "m", ""), **more)  # type: ignore[arg-type]
 
 
 def profile(at: float = 0.0, **facts: object) -> CapabilityProfile:
@@ -98,4 +98,4 @@ def test_what_is_asked_says_how_much_goes_where_and_with_which_key() -> None:
 def test_the_chosen_target_is_always_in_sight() -> None:
     for width in (60, 78, 120):
         for chosen in range(9):
-            assert chosen in lab.seen(9, chosen, width)
+            assert chosen in lab.visible_targets(9, chosen, width)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from workbench.rules.counts import Counts
 from workbench.safetext import cells
 from workbench.tui.models import metrics
-from workbench.tui.models.metrics import CACHED, PARTS, Item
+from workbench.tui.models.metrics import CACHED, PARTS, ChartRow
 from workbench.views.lines import plain
 from workbench.views.metrics import RATES, money, share_of
 
@@ -16,10 +16,10 @@ TOKENS = st.tuples(*[st.integers(0, 10**7)] * len(PARTS))
 @given(TOKENS, st.integers(10, 120))
 def test_a_bar_is_as_long_as_its_share_and_shows_everything_there_is(tokens: tuple[int, ...], width: int) -> None:
     most = sum(tokens)
-    bar = "".join(span.text for span in metrics.stacked(tokens, 0, most, width))
+    bar = "".join(span.text for span in metrics.token_bar(tokens, 0, most, width))
     assert len(bar) == (width if most else 0)
     assert [part.sign in bar for part in PARTS] == [n > 0 for n in tokens]
-    half = "".join(span.text for span in metrics.stacked(tokens, 0, 2 * most, 2 * width))
+    half = "".join(span.text for span in metrics.token_bar(tokens, 0, 2 * most, 2 * width))
     assert len(half) == len(bar)
 
 
@@ -28,7 +28,7 @@ def test_the_mark_of_the_cache_takes_the_place_of_one_column(
     tokens: tuple[int, ...], data: st.DataObject, width: int
 ) -> None:
     cached = data.draw(st.integers(0, sum(tokens[:-1])))
-    bar = "".join(span.text for span in metrics.stacked(tokens, cached, sum(tokens), width))
+    bar = "".join(span.text for span in metrics.token_bar(tokens, cached, sum(tokens), width))
     assert bar.count(CACHED) == (1 if cached else 0)
     assert len(bar) == (width if sum(tokens) else 0)
 
@@ -44,10 +44,10 @@ def test_every_part_and_rate_has_a_sign_a_word_and_a_count() -> None:
 
 def test_rows_fit_and_say_what_is_not_known() -> None:
     items = [
-        Item("a" * 60, (10**9,) * len(PARTS), 10**9, 12345.6789, session=0),
-        Item("unpriced", (1,) * len(PARTS), 0, None, is_counted=False, session=0),
-        Item("torn", (0,) * len(PARTS), trouble="it cannot be read", session=0),
-        Item("silent", (0,) * len(PARTS), session=0),
+        ChartRow("a" * 60, (10**9,) * len(PARTS), 10**9, 12345.6789, session=0),
+        ChartRow("unpriced", (1,) * len(PARTS), 0, None, is_counted=False, session=0),
+        ChartRow("torn", (0,) * len(PARTS), trouble="it cannot be read", session=0),
+        ChartRow("silent", (0,) * len(PARTS), session=0),
         *metrics.of_groups({"": Counts(exchanges=2, calls=10**6, parsed=10**6)}),
     ]
     for width in (60, 78, 200):

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from workbench.tui.models import pauses
-from workbench.tui.models.pauses import Held, held_of
+from workbench.tui.models.pauses import PausedSide, held_of
 from workbench.views.lines import plain
 
 REASON = {"kind": "closure", "rule": "closure.missing-result", "words": "no \x1b[2J result", "pointer": "/messages/1"}
 
 
-def held(number: int = 1, **more: object) -> Held:
+def held(number: int = 1, **more: object) -> PausedSide:
     told = {
         "id": number,
         "exchange": "e1",
@@ -36,7 +36,7 @@ def held(number: int = 1, **more: object) -> Held:
 def test_how_long_the_client_still_waits(ends: float | None, said: str, short: str) -> None:
     waiting = held(timeout=600.0, times_out_at=ends)
     assert pauses.patience(waiting, 112.0).text == said
-    assert pauses.left(waiting, 112.0).text == short
+    assert pauses.time_left(waiting, 112.0).text == short
 
 
 def test_the_header_names_the_one_to_decide_first() -> None:
@@ -58,4 +58,7 @@ def test_everything_about_a_pause_is_told_in_lines_that_fit() -> None:
     ):
         assert said in " ".join(text.split()), text
     assert max(len(plain(line)) for line in facts) <= 40
-    assert pauses.refused(held(deeds=["drop"]), "edit") == "this request cannot be passed on as edited; possible: drop"
+    assert (
+        pauses.refusal_text(held(deeds=["drop"]), "edit")
+        == "this request cannot be passed on as edited; possible: drop"
+    )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.tui.models.recording import settings, told
+from workbench.tui.models.recording import recording_lines, settings
 from workbench.tui.running import Plan
 
 UPSTREAMS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
@@ -15,7 +15,7 @@ def test_settings_can_be_pasted_into_a_shell() -> None:
 
 
 def test_what_clients_are_to_be_told() -> None:
-    text = "\n".join(told(Plan(UPSTREAMS, Path("/x/y.wb")), URLS, ["no file gets any"]))
+    text = "\n".join(recording_lines(Plan(UPSTREAMS, Path("/x/y.wb")), URLS, ["no file gets any"]))
     assert "http://127.0.0.1:4000/anthropic → https://api.anthropic.com" in text
     assert "Claude Code: ANTHROPIC_BASE_URL=http://127.0.0.1:4000/anthropic claude" in text
     assert "/x/y.wb" in text

@@ -107,7 +107,7 @@ def test_rows_come_in_slices() -> None:
     rows = Rows(json.dumps(list(range(1000))).encode(), 20, is_json=True)
     assert not rows.extend(10)
     assert 0 < len(rows) <= 10
-    assert 0 < rows.reached < len(rows.body)
+    assert 0 < rows.known_bytes < len(rows.body)
 
 
 @pytest.mark.parametrize("width", range(20, 60))

@@ -10,14 +10,14 @@ from workbench.rules.inspection import Inspector
 from workbench.safetext import cells
 from workbench.send.target import Target
 from workbench.tui.models import send
-from workbench.tui.preflight import Preflight, look
+from workbench.tui.preflight import PreparedRequest, look
 from workbench.views.lines import plain
 
 LIVE = Target("live", "anthropic-messages", "https://api.example.com", key_variable="EXAMPLE_KEY")
 SIMULATED = Target("sim:anthropic", contract="anthropic")
 
 
-def shown(target: Target = LIVE, protocol: str = "", index: int = 2) -> Preflight:
+def shown(target: Target = LIVE, protocol: str = "", index: int = 2) -> PreparedRequest:
     session = samples.example(samples.LOST_RESULT)
     return look(Inspector(session), Workspace(session).root(index), target, protocol)
 

@@ -15,16 +15,16 @@ from workbench.ir import Text, ToolCallIR
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.clients.steps import Highlight
 from workbench.protocols.decode import DecodedExchange
-from workbench.tui.models.stream import Stream, part_lines
+from workbench.tui.models.stream import StreamTable, part_lines
 from workbench.views.lines import Line, plain
 
 DATA = Path(__file__).parents[2] / "data"
 ROLE = {"role": "assistant", "content": None}
 
 
-def stream(*deltas: dict[str, Any], done: bool = True) -> Stream:
+def stream(*deltas: dict[str, Any], done: bool = True) -> StreamTable:
     decoded = DecodedExchange(0, exchange({"model": "m", "messages": []}, chat_stream(deltas, done=done)))
-    return Stream(decoded, protocols.get("openai-chat"), where_they_differ(decoded))
+    return StreamTable(decoded, protocols.get("openai-chat"), where_they_differ(decoded))
 
 
 REUSED = (ROLE, call(0, "call_1", "f", '{"a":1}'), call(0, "call_2", "g", '{"b":2}'))
@@ -118,9 +118,9 @@ def test_search_looks_at_bytes_and_words() -> None:
     assert [n for n in range(len(made.events)) if made.holds(n, "finish reason")] == [3]
 
 
-def of(protocol: str, name: str) -> Stream:
+def of(protocol: str, name: str) -> StreamTable:
     decoded = DecodedExchange(0, exchange({}, (DATA / name).read_bytes(), url="https://x/"), protocol)
-    return Stream(decoded, protocols.get(protocol), where_they_differ(decoded))
+    return StreamTable(decoded, protocols.get(protocol), where_they_differ(decoded))
 
 
 def test_a_framed_event_shows_its_data() -> None:

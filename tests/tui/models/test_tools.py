@@ -7,7 +7,7 @@ import pytest
 from workbench.ir import ToolDef
 from workbench.rules import schema_check
 from workbench.tui.models import tools
-from workbench.tui.models.tools import Declared, Lens
+from workbench.tui.models.tools import Lens, ToolDeclaration
 from workbench.views.lines import plain
 from workbench.wire.jsontext import JsonIndex, dumps
 
@@ -23,8 +23,8 @@ def judged(schema: object, dialect: str) -> schema_check.JudgedSchema:
     return next(schema_check.judge("run", schema, c, d) for c, d in schema_check.dialects() if d.name == dialect)
 
 
-def declared(name: str | None) -> Declared:
-    return Declared(ToolDef(name, None, {}, pointer="/tools/0"), "/tools/0/input_schema")
+def declared(name: str | None) -> ToolDeclaration:
+    return ToolDeclaration(ToolDef(name, None, {}, pointer="/tools/0"), "/tools/0/input_schema")
 
 
 @pytest.mark.parametrize(

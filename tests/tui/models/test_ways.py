@@ -11,8 +11,8 @@ from workbench.edits import apply_changes
 from workbench.errors import LocalProtocolError
 from workbench.rules.inspection import Inspector
 from workbench.tui.models import ways
-from workbench.tui.models.edit import Entry, outline
-from workbench.tui.models.studied import Studied, study
+from workbench.tui.models.edit import EditRow, outline
+from workbench.tui.models.edit_study import EditStudy, study
 from workbench.wire.exchange import HttpRequest
 
 LONG = '{"type":"object","properties":{"path":{"type":"string","description":"where to look for it"}},"n":1e0}'
@@ -23,17 +23,17 @@ BODY = (
 ).replace(rb"\xff", b"\xff")
 
 
-def studied(body: bytes = BODY) -> Studied:
+def studied(body: bytes = BODY) -> EditStudy:
     inspector = Inspector(samples.session(samples.exchange(body, {})))
     request = inspector.session.exchange(0).request
     return study(inspector, 0, request or HttpRequest())
 
 
-def row(found: Studied, pointer: str) -> Entry:
+def row(found: EditStudy, pointer: str) -> EditRow:
     return next(each for each in outline(found.elements, {"/tools/0"}) if each.pointer == pointer)
 
 
-def made(found: Studied, way: ways.Way, text: bytes) -> bytes:
+def made(found: EditStudy, way: ways.WritingWay, text: bytes) -> bytes:
     return apply_changes(found.request, found.text, way.make(text)).body.raw
 
 
@@ -67,8 +67,10 @@ def test_json_on_one_long_line_is_laid_out_and_only_what_differs_is_changed() ->
 
 
 def test_what_acts_or_hides_is_written_as_an_escape() -> None:
-    assert ways.escaped('{\n "a": "\x1b\x7f\u202e\U000e0041"}') == b'{\n "a": "\\u001b\\u007f\\u202e\\udb40\\udc41"}'
-    assert json.loads(ways.escaped('"\U000e0041"')) == "\U000e0041"
+    assert (
+        ways.escape_json('{\n "a": "\x1b\x7f\u202e\U000e0041"}') == b'{\n "a": "\\u001b\\u007f\\u202e\\udb40\\udc41"}'
+    )
+    assert json.loads(ways.escape_json('"\U000e0041"')) == "\U000e0041"
     assert ways.is_plain("a\n\tb") and not ways.is_plain("a\rb") and not ways.is_plain("\u2028")
 
 
@@ -78,4 +80,4 @@ def test_any_bytes_may_stand_in_a_range() -> None:
     assert made(found, way, b"}") == BODY.replace(b"1.0", b"}")
     broken = studied(BODY[:-1])
     assert broken.meant.problem and broken.elements == ()
-    assert ways.as_bytes(broken, Entry(outline((), ())[0].element)).written == BODY[:-1]
+    assert ways.as_bytes(broken, EditRow(outline((), ())[0].element)).written == BODY[:-1]

@@ -40,7 +40,7 @@ def test_an_outcome_is_a_sign_and_a_word(told: VariantOutcome | bool, cell: tupl
 @pytest.mark.parametrize("width", [58, 78, 118, 198])
 @pytest.mark.parametrize("chosen", [0, 3, 5])
 def test_the_chosen_target_is_always_seen_under_its_name(width: int, chosen: int) -> None:
-    shown = whatif.seen(len(TARGETS), chosen, width)
+    shown = whatif.visible_targets(len(TARGETS), chosen, width)
     assert chosen in shown
     head = plain(whatif.columns(TARGETS, chosen, width))
     assert f"▸{TARGETS[chosen].name}" in head

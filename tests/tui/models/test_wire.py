@@ -10,7 +10,7 @@ from tests.tui import samples
 from workbench.protocols.decode import DecodedExchange
 from workbench.tui.models import wire
 from workbench.tui.models.laidout import LaidOut
-from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tokens import is_json
 from workbench.views.lines import plain
 from workbench.wire.exchange import Body, Chunk, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
@@ -23,7 +23,7 @@ def rows_of(body: bytes, width: int = 60) -> LaidOut:
     return rows
 
 
-def styles(body: bytes, *marks: Marked, row: int = 0) -> dict[str, str]:
+def styles(body: bytes, *marks: StyledSpans, row: int = 0) -> dict[str, str]:
     made = rows_of(body).line(row, marks)
     return {span.text: span.style for span in made if span.text.strip()}
 
@@ -40,7 +40,7 @@ def test_event_fields_are_coloured_and_their_json_too() -> None:
 
 
 def test_marks_cut_what_they_cover() -> None:
-    made = styles(b'{"a": "b"}', Marked("lit", ((7, 9),)))
+    made = styles(b'{"a": "b"}', StyledSpans("lit", ((7, 9),)))
     assert (made['"'], made['b"'], made["}"]) == ("string", "string lit", "")
 
 
@@ -52,7 +52,7 @@ def test_a_row_that_begins_in_a_string_is_a_string() -> None:
 def test_no_byte_of_a_row_is_lost_in_painting() -> None:
     body = '{"a": "日本\\u00e9", "b": [1, 2]}'.encode() + b"\xff\xfe"
     rows = rows_of(body, 24)
-    marks = (Marked("lit", ((7, 9), (11, 12))),)
+    marks = (StyledSpans("lit", ((7, 9), (11, 12))),)
     text = "".join(plain(rows.line(n, marks)) for n in range(len(rows)))
     assert text.encode("utf-8", "surrogateescape").replace(b" ", b"") == body.replace(b" ", b"")
 

@@ -46,10 +46,10 @@ class Host(App[None]):
     def on_mount(self) -> None:
         self.view.focus()
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         self.heard.append(f"moved {message.view.cursor}")
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         self.heard.append(f"entered {message.view.cursor}")
 
 

@@ -20,10 +20,10 @@ class Page(App[None]):
     def compose(self) -> ComposeResult:
         yield self.writing
 
-    def on_writing_taken(self, message: Writing.Taken) -> None:
+    def on_writing_save(self, message: Writing.Save) -> None:
         self.said.append(f"taken {message.text!r}")
 
-    def on_writing_left(self) -> None:
+    def on_writing_cancel(self) -> None:
         self.said.append("left")
 
 

@@ -10,7 +10,7 @@ from tests.tui import samples
 from tests.tui.driving import showing, until
 from workbench.contracts import Finding
 from workbench.rules.inspection import Inspector
-from workbench.tui.models.repairs import LOOKING, Offered
+from workbench.tui.models.repairs import LOOKING, RepairOffer
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.session import repair_lookup as mending
 
@@ -56,7 +56,7 @@ async def test_each_repair_is_shown_by_what_it_changes(tmp_path: Path, monkeypat
         await driver.press("1")
         assert "Repair 1 of" in driver.text
         await driver.press("9", "tab", "j", "h", "l", "1")
-        offered: Offered = screen.offered[0]
+        offered: RepairOffer = screen.offered[0]
         await driver.press("w")
         await until(driver.pilot, lambda: driver.app.screen is not screen)
         await driver.press("enter")
@@ -104,7 +104,7 @@ async def test_the_first_finding_is_looked_at_without_a_key() -> None:
 
 
 async def test_repairs_that_cannot_be_looked_for_are_said_to_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(inspector: Inspector, finding: Finding) -> tuple[Offered, ...]:
+    def fails(inspector: Inspector, finding: Finding) -> tuple[RepairOffer, ...]:
         raise RuntimeError("torn \x1b[2J")
 
     monkeypatch.setattr(mending, "look", fails)

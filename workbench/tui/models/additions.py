@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.edits import ElementKind, Splices, additions, operations, parent_pointer
 from workbench.errors import LocalProtocolError
 from workbench.provenance import escape
-from workbench.tui.models.edit import Entry
+from workbench.tui.models.edit import EditRow
 
 if TYPE_CHECKING:
     from workbench.protocols import DecodedExchange
@@ -18,7 +18,7 @@ NO_SCHEMA = {"type": "object", "properties": {}}
 """Schema of a new tool: it takes nothing yet."""
 
 
-class Choice(NamedTuple):
+class AdditionChoice(NamedTuple):
     """Something that can be added. ``asks`` says what has to be told of it."""
 
     name: str
@@ -32,24 +32,24 @@ class Addition(NamedTuple):
     text: str
 
 
-class Added(NamedTuple):
+class AdditionEdits(NamedTuple):
     """Edits that add an element, and the pointer where it is afterwards."""
 
     splices: Splices
     pointer: str
 
 
-def choices(rows: Sequence[Entry], at: int) -> list[Choice]:
+def choices(rows: Sequence[EditRow], at: int) -> list[AdditionChoice]:
     """Elements that can be added at a row, the likeliest first."""
     here = rows[at]
-    made = [Choice(RESULT, "its text")] if _call(rows, at) else []
-    made += [Choice(f"{role}{MESSAGE}", "its text") for role in additions.ROLES]
+    made = [AdditionChoice(RESULT, "its text")] if _call(rows, at) else []
+    made += [AdditionChoice(f"{role}{MESSAGE}", "its text") for role in additions.ROLES]
     if here.number:
-        made.append(Choice(TEXT, "its text"))
-    return [*made, Choice(TOOL, "its name"), Choice(PARAMETER, "name = JSON")]
+        made.append(AdditionChoice(TEXT, "its text"))
+    return [*made, AdditionChoice(TOOL, "its name"), AdditionChoice(PARAMETER, "name = JSON")]
 
 
-def add(decoded: DecodedExchange, rows: Sequence[Entry], at: int, wanted: Addition) -> Added:
+def add(decoded: DecodedExchange, rows: Sequence[EditRow], at: int, wanted: Addition) -> AdditionEdits:
     """Add it, behind what the row is or is in.
 
     Raises:
@@ -58,32 +58,32 @@ def add(decoded: DecodedExchange, rows: Sequence[Entry], at: int, wanted: Additi
     if wanted.choice.endswith(MESSAGE):
         following = next((row.pointer for row in rows[at + 1 :] if row.is_message), "") if rows[at].number else ""
         made = additions.insert_message(decoded, wanted.choice.removesuffix(MESSAGE), wanted.text, following)
-        return Added(made, following or _behind([row for row in rows if row.is_message]))
+        return AdditionEdits(made, following or _behind([row for row in rows if row.is_message]))
     if wanted.choice == TOOL:
         if not wanted.text.strip():
             raise LocalProtocolError("a tool needs a name")
         tools = [row for row in rows if row.element.kind is ElementKind.TOOL]
-        return Added(additions.insert_tool(decoded, wanted.text.strip(), NO_SCHEMA), _behind(tools))
+        return AdditionEdits(additions.insert_tool(decoded, wanted.text.strip(), NO_SCHEMA), _behind(tools))
     if wanted.choice == PARAMETER:
         name, _, value = wanted.text.partition("=")
         pointer = f"/{escape(name.strip())}"
         if not name.strip() or not value.strip():
             raise LocalProtocolError("a parameter needs a name and a value", hint="for example: temperature = 0.2")
-        return Added(operations.set_parameter(decoded, pointer, value.encode()), pointer)
+        return AdditionEdits(operations.set_parameter(decoded, pointer, value.encode()), pointer)
     message = next(row.pointer for row in reversed(rows[: at + 1]) if row.is_message)
     if wanted.choice == TEXT:
-        return Added(additions.insert_text(decoded, message, wanted.text), message)
-    return Added(additions.insert_result(decoded, _call(rows, at), wanted.text), message)
+        return AdditionEdits(additions.insert_text(decoded, message, wanted.text), message)
+    return AdditionEdits(additions.insert_result(decoded, _call(rows, at), wanted.text), message)
 
 
-def _call(rows: Sequence[Entry], at: int) -> str:
+def _call(rows: Sequence[EditRow], at: int) -> str:
     """Pointer of the call that a row is, or is in; "" where there is none."""
     here = rows[at].pointer
     held = (row.pointer for row in reversed(rows[: at + 1]) if row.element.kind is ElementKind.CALL)
     return next((pointer for pointer in held if f"{here}/".startswith(f"{pointer}/")), "")
 
 
-def _behind(rows: Sequence[Entry]) -> str:
+def _behind(rows: Sequence[EditRow]) -> str:
     """Pointer of what stands behind the last of them."""
     if not rows:
         return ""

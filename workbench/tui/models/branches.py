@@ -35,7 +35,7 @@ class Branch(NamedTuple):
         return self.node.id, bool(self.trials)
 
 
-def entitled(title: Line, branch: str) -> Line:
+def title_with_branch(title: Line, branch: str) -> Line:
     """A title with the branch that it is about behind its first words; as it is for the recorded request."""
     return (*title[:1], Span(branch, "warning"), *title[1:]) if branch else title
 
@@ -152,7 +152,7 @@ def moment(node: BranchNode) -> str:
 
 def verdict(inspector: Inspector, index: int, node: BranchNode) -> str:
     """Verdict of the exchange's contract on a node's request. Runs in the inspector's thread."""
-    from workbench.tui.models.studied import study
+    from workbench.tui.models.edit_study import study
 
     request = node.exchange.request
     return study(inspector, index, request).told.verdict.value if request else "no request"

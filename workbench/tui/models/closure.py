@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.view import Items, View
-from workbench.tui.selection import Lights, Selection
+from workbench.tui.selection import ExchangeSelection, Lights
 from workbench.views import Line, call_body, call_line, closure_summary, wrap
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class ClosureView(View):
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.opened.silence("no tool calls in the history or the response"), width, "muted")
 
-    def selection(self, item: int) -> Selection:
+    def selection(self, item: int) -> ExchangeSelection:
         return self.opened.at_call(self.lines[item])
 
-    def lit(self, lights: Lights) -> tuple[Items, Items]:
+    def highlights(self, lights: Lights) -> tuple[Items, Items]:
         return lights.calls, frozenset()

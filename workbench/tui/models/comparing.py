@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.diff import align, common, compare
 from workbench.safetext import clip, from_bytes
 from workbench.tui.models import send_answer
-from workbench.tui.models.send_answer import Row, Said
+from workbench.tui.models.send_answer import AnswerRow, ContentText
 from workbench.views import Line, Span, count, line, size, wrap
 from workbench.wire import JsonIndex
 
@@ -55,7 +55,7 @@ class Pairing(NamedTuple):
     are_places: bool = False
 
 
-class Turn(NamedTuple):
+class ComparedTurn(NamedTuple):
     """One turn that was seen on both sides, or on one.
 
     Attributes:
@@ -86,7 +86,7 @@ class Turn(NamedTuple):
         return self.is_same_meaning and not self.damages
 
 
-class Place(NamedTuple):
+class ComparedRow(NamedTuple):
     """Something that stands on both sides, or on one.
 
     Attributes:
@@ -97,7 +97,7 @@ class Place(NamedTuple):
     """
 
     side: str
-    row: Row
+    row: AnswerRow
     before: tuple[int, int] | None = None
     after: tuple[int, int] | None = None
     at: str = ""
@@ -106,7 +106,7 @@ class Place(NamedTuple):
 # Turns.
 
 
-def headline(pairing: Pairing, turns: Sequence[Turn], *, is_over: bool) -> list[Line]:
+def headline(pairing: Pairing, turns: Sequence[ComparedTurn], *, is_over: bool) -> list[Line]:
     """Names of both sides, the first difference, and the first difference in meaning if that is a later one."""
     between = "→" if pairing.are_places else "against"
     title = line(Span(f" {pairing.left}", "strong"), Span(f" {between} ", "muted"), Span(pairing.right, "strong"))
@@ -131,7 +131,7 @@ def headline(pairing: Pairing, turns: Sequence[Turn], *, is_over: bool) -> list[
     ]
 
 
-def _first_in_meaning(turns: Sequence[Turn], parted: Turn, *, alone: bool) -> list[Line]:
+def _first_in_meaning(turns: Sequence[ComparedTurn], parted: ComparedTurn, *, alone: bool) -> list[Line]:
     """The first damage that a reader notices, of a body before one of headers; none where the first divergence is."""
     if not parted.damages or not parted.damages[0].is_same_meaning:
         return []
@@ -143,13 +143,13 @@ def _first_in_meaning(turns: Sequence[Turn], parted: Turn, *, alone: bool) -> li
     return [line(said, Span(_where(*found, alone=alone), "muted"))]
 
 
-def _where(turn: Turn, damage: Damage, *, alone: bool) -> str:
+def _where(turn: ComparedTurn, damage: Damage, *, alone: bool) -> str:
     at = f", byte {damage.first:,}" if damage.first is not None else ""
     numbers = "" if alone else f"exchanges {_numbers(turn)}, "
     return f"{f' · {numbers}{SIDES[damage.side]} {damage.at or damage.was}'.rstrip()}{at}"
 
 
-def _first(turn: Turn, pairing: Pairing, *, alone: bool) -> Line:
+def _first(turn: ComparedTurn, pairing: Pairing, *, alone: bool) -> Line:
     if turn.before is None or turn.after is None:
         return line(Span(f"≠ first divergence: {_only(turn, pairing)}", "warning"))
     first = turn.damages[0]
@@ -160,7 +160,7 @@ def _first(turn: Turn, pairing: Pairing, *, alone: bool) -> Line:
     return line(said, Span(_where(turn, first, alone=alone), "muted"))
 
 
-def turn_line(turn: Turn, pairing: Pairing) -> Line:
+def turn_line(turn: ComparedTurn, pairing: Pairing) -> Line:
     """A turn in one line: which exchanges, and what became of it."""
     if turn.before is None or turn.after is None:
         return line(Span("! ", "warning"), Span(_only(turn, pairing), "warning"))
@@ -174,11 +174,11 @@ def turn_line(turn: Turn, pairing: Pairing) -> Line:
     return line(Span("≠ ", "warning"), numbers, Span(kinds, "warning"), tries)
 
 
-def _numbers(turn: Turn) -> str:
+def _numbers(turn: ComparedTurn) -> str:
     return f"{(turn.before or 0) + 1} – {(turn.after or 0) + 1}"
 
 
-def _only(turn: Turn, pairing: Pairing) -> str:
+def _only(turn: ComparedTurn, pairing: Pairing) -> str:
     if turn.after is None:
         return f"exchange {(turn.before or 0) + 1} is only in {pairing.left}"
     return f"exchange {turn.after + 1} is only in {pairing.right}"
@@ -199,7 +199,7 @@ def damage_line(damage: Damage) -> Line:
     )
 
 
-def damage_body(damage: Damage, turn: Turn, pairing: Pairing, width: int) -> list[Line]:
+def damage_body(damage: Damage, turn: ComparedTurn, pairing: Pairing, width: int) -> list[Line]:
     """Explanation of a damage, its effect on the meaning, and its places."""
     made = wrap(damage.words, width, indent=4, most=6) if damage.words else []
     meant = "same meaning: no reader of the protocol notices it" if damage.is_same_meaning else "the meaning changed"
@@ -222,7 +222,7 @@ def damage_body(damage: Damage, turn: Turn, pairing: Pairing, width: int) -> lis
 # Both sides.
 
 
-def places(before: DecodedExchange, after: DecodedExchange, damages: Sequence[Damage]) -> tuple[Place, ...]:
+def places(before: DecodedExchange, after: DecodedExchange, damages: Sequence[Damage]) -> tuple[ComparedRow, ...]:
     """Everything in which two exchanges differ, the requests first; of streams event by event.
 
     Args:
@@ -232,12 +232,14 @@ def places(before: DecodedExchange, after: DecodedExchange, damages: Sequence[Da
     return (*_requests(before, after, named), *_answers(before, after, named))
 
 
-def _requests(before: DecodedExchange, after: DecodedExchange, named: Set[str]) -> Iterator[Place]:
+def _requests(before: DecodedExchange, after: DecodedExchange, named: Set[str]) -> Iterator[ComparedRow]:
     asked, asks = before.exchange.request, after.exchange.request
     if asked is None or asks is None:
         return
     if any(map(_is_of_line, named)):
-        yield Place(REQUEST, _differing("line", *(f"{http.method} {http.url}" for http in (asked, asks))), at=LINE)
+        yield ComparedRow(
+            REQUEST, _differing("line", *(f"{http.method} {http.url}" for http in (asked, asks))), at=LINE
+        )
     yield from _headers(REQUEST, asked.headers, asks.headers, named)
     yield from _ranges(REQUEST, before.request_text, after.request_text)
 
@@ -246,92 +248,94 @@ def _is_of_line(where: str) -> bool:
     return where.startswith(("/method", "/path", "/query"))
 
 
-def _answers(before: DecodedExchange, after: DecodedExchange, named: Set[str]) -> Iterator[Place]:
+def _answers(before: DecodedExchange, after: DecodedExchange, named: Set[str]) -> Iterator[ComparedRow]:
     old, new = before.exchange.response, after.exchange.response
     if old is None or new is None:
         if old or new:
-            left, right = (Said(f"status {http.status}" if http else "not recorded") for http in (old, new))
-            yield Place(RESPONSE, Row("response", left, right))
+            left, right = (ContentText(f"status {http.status}" if http else "not recorded") for http in (old, new))
+            yield ComparedRow(RESPONSE, AnswerRow("response", left, right))
         return
     yield from _headers(RESPONSE, old.headers, new.headers, named)
     for row in send_answer.beside(before, after).rows:
         if not row.is_same and row.kind != "bytes":
-            yield Place(RESPONSE, row, at="/status" if row.kind == "status" else "")
+            yield ComparedRow(RESPONSE, row, at="/status" if row.kind == "status" else "")
     if before.events and after.events:
         yield from _events(before, after)
     else:
         yield from _ranges(RESPONSE, before.response_text, after.response_text)
 
 
-def _headers(side: str, before: Headers, after: Headers, named: Set[str]) -> Iterator[Place]:
+def _headers(side: str, before: Headers, after: Headers, named: Set[str]) -> Iterator[ComparedRow]:
     olds, news = ({name.lower(): value for name, value in headers} for headers in (before, after))
     for name in dict.fromkeys((*olds, *news)):
         if f"/headers/{name}" in named and olds.get(name) != news.get(name):
-            yield Place(side, _differing(f"header {name}", olds.get(name), news.get(name)), at=f"/headers/{name}")
+            yield ComparedRow(side, _differing(f"header {name}", olds.get(name), news.get(name)), at=f"/headers/{name}")
 
 
-def _ranges(side: str, before: bytes, after: bytes) -> Iterator[Place]:
+def _ranges(side: str, before: bytes, after: bytes) -> Iterator[ComparedRow]:
     """Ranges of bytes, each with what stands around it."""
     index = JsonIndex(after)
     for hunk in compare(before, after).hunks[:MOST_ROWS]:
         where = index.pointer_at(hunk.after[0])
         old, new = hunk.before[1] - hunk.before[0], hunk.after[1] - hunk.after[0]
         note = f"{where or 'the whole'} · {old:,} → {new:,} bytes"
-        row = Row("bytes", _around(before, hunk.before), _around(after, hunk.after), note)
-        yield Place(side, row, hunk.before, hunk.after)
+        row = AnswerRow("bytes", _around(before, hunk.before), _around(after, hunk.after), note)
+        yield ComparedRow(side, row, hunk.before, hunk.after)
 
 
-def _around(body: bytes, span: tuple[int, int]) -> Said:
+def _around(body: bytes, span: tuple[int, int]) -> ContentText:
     start, end = span
     stop = min(end, start + MOST_BYTES)
     head, inside = from_bytes(body[max(0, start - CONTEXT) : start]), from_bytes(body[start:stop])
     rest = from_bytes(body[end : end + CONTEXT]) if stop == end else f" … {end - stop:,} more bytes"
     at = f"{'…' if start > CONTEXT else ''}{head}"
-    return Said(f"{at}{inside}{rest}", (len(at), len(at) + len(inside)))
+    return ContentText(f"{at}{inside}{rest}", (len(at), len(at) + len(inside)))
 
 
-def _events(before: DecodedExchange, after: DecodedExchange) -> Iterator[Place]:
+def _events(before: DecodedExchange, after: DecodedExchange) -> Iterator[ComparedRow]:
     """Events side by side; runs of the same ones in one row."""
     olds, news = before.events, after.events
     keys = [[(event.name, event.data, event.id) for event in events] for events in (olds, news)]
     made = 0
     for tag, i, j, k, m in align(*keys):
         if tag == "equal":
-            yield Place(RESPONSE, _same_events(i, j, k, m), (olds[i].start, olds[j - 1].end), None)
+            yield ComparedRow(RESPONSE, _same_events(i, j, k, m), (olds[i].start, olds[j - 1].end), None)
             continue
         for old, new in zip_longest(olds[i:j], news[k:m]):
             made += 1
             if made > MOST_ROWS:
                 return
             numbers = dict.fromkeys(str(event.number) for event in (old, new) if event)
-            row = _differing(f"event {' – '.join(numbers)}", _said(old), _said(new))
-            yield Place(RESPONSE, row, old and (old.start, old.end), new and (new.start, new.end))
+            row = _differing(f"event {' – '.join(numbers)}", _event_text(old), _event_text(new))
+            yield ComparedRow(RESPONSE, row, old and (old.start, old.end), new and (new.start, new.end))
 
 
-def _said(event: SseEvent | None) -> str | None:
+def _event_text(event: SseEvent | None) -> str | None:
     if event is None:
         return None
     data = from_bytes((event.data or b"")[:MOST_BYTES])
     return f"{event.name}  {data}" if event.name else data
 
 
-def _same_events(i: int, j: int, k: int, m: int) -> Row:
-    old, new = (Said(f"events {a} to {b - 1}" if b - a > 1 else f"event {a}") for a, b in ((i, j), (k, m)))
-    return Row("events", old, new, "same data", is_same=True)
+def _same_events(i: int, j: int, k: int, m: int) -> AnswerRow:
+    old, new = (ContentText(f"events {a} to {b - 1}" if b - a > 1 else f"event {a}") for a, b in ((i, j), (k, m)))
+    return AnswerRow("events", old, new, "same data", is_same=True)
 
 
-def _differing(kind: str, before: str | None, after: str | None) -> Row:
+def _differing(kind: str, before: str | None, after: str | None) -> AnswerRow:
     """Two texts with the range marked in which they differ."""
     if before is None or after is None:
-        old, new = (None if text is None else Said(text, (0, len(text))) for text in (before, after))
-        return Row(kind, old, new)
+        old, new = (None if text is None else ContentText(text, (0, len(text))) for text in (before, after))
+        return AnswerRow(kind, old, new)
     start = common(before, after)
     rest = min(len(before), len(after)) - start
     end = common(before[len(before) - rest :][::-1], after[len(after) - rest :][::-1])
-    return Row(kind, Said(before, (start, len(before) - end)), Said(after, (start, len(after) - end)))
+    return AnswerRow(
+        kind, ContentText(before, (start, len(before) - end)), ContentText(after, (start, len(after) - end))
+    )
 
 
-def place_of(damage: Damage, found: Sequence[Place], turn: Turn) -> int | None:
+def place_of(damage: Damage, found: Sequence[ComparedRow], turn: ComparedTurn) -> int | None:
     """Index of the row that shows a damage: by name, else the nearest range of bytes; None if no row does."""
     mine = [(n, place) for n, place in enumerate(found) if place.side == damage.side]
     wanted = {LINE if _is_of_line(where) else where for where in (damage.at, damage.was)}
@@ -347,7 +351,7 @@ def place_of(damage: Damage, found: Sequence[Place], turn: Turn) -> int | None:
     return next((n for n, place in mine if not place.row.is_same), None)
 
 
-def place_line(place: Place) -> Line:
+def place_line(place: ComparedRow) -> Line:
     """One row of the comparison."""
     sign, style = ("=", "muted") if place.row.is_same else ("≠", "warning")
     if place.row.before is None:
@@ -362,7 +366,7 @@ def place_line(place: Place) -> Line:
     )
 
 
-def columns(pairing: Pairing, turn: Turn, decoded: Sequence[DecodedExchange | None], width: int) -> Line:
+def columns(pairing: Pairing, turn: ComparedTurn, decoded: Sequence[DecodedExchange | None], width: int) -> Line:
     """The heads of the two columns; of sides that stand one below the other what their signs mean."""
     left, right = (
         _head(name, index, one)
@@ -384,7 +388,7 @@ def _head(name: str, index: int | None, decoded: DecodedExchange | None) -> str:
     return f"{named}{sizes}"
 
 
-def place_body(place: Place, width: int) -> list[Line]:
+def place_body(place: ComparedRow, width: int) -> list[Line]:
     """Both sides, beside one another where there is room."""
     row = place.row
     if width >= 2 * LEAST_COLUMN:

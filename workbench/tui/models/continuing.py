@@ -50,7 +50,7 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class StepRecord:
     """A step that was done.
 
     Attributes:
@@ -75,7 +75,7 @@ class Done:
     said: str = field(default="")
 
 
-def facts(loop: ConversationLoop, done: Sequence[Done], running: str, decided: Sequence[Correction] = ()) -> Line:
+def facts(loop: ConversationLoop, done: Sequence[StepRecord], running: str, decided: Sequence[Correction] = ()) -> Line:
     """Corrections, progress and limits of the conversation."""
     limits = loop.limits
     turns = f"{loop.turns} of {limits.turns} requests" if limits.turns else count(loop.turns, "request")
@@ -104,7 +104,7 @@ def course_words(loop: ConversationLoop, decided: Sequence[Correction]) -> str:
     return ": ".join(filter(None, (corrected_words(decided), told))) if decided else ""
 
 
-def done_line(done: Done) -> Line:
+def done_line(done: StepRecord) -> Line:
     """A step that was done."""
     from workbench.send.loop import AnswerCall, Send
 
@@ -121,7 +121,7 @@ def done_line(done: Done) -> Line:
     return line(Span("> ", "ok"), Span("user  ", "strong"), Span(done.said, "muted"))
 
 
-def _sent_line(step: Send, done: Done) -> Line:
+def _sent_line(step: Send, done: StepRecord) -> Line:
     judged = done.judgement
     sign, style = REQUEST_SIGNS[judged.verdict.value] if judged else ("?", "muted")
     verdict = f"  {judged.verdict.value}" if judged else ""
@@ -199,11 +199,11 @@ def _result(offer: Offer | None, width: int) -> Iterator[Line]:
         Span(offer.origin, "muted"),
     )
     yield from wrap(
-        shown(offer.result) or "(empty)", width, "" if shown(offer.result) else "muted", indent=2, most=MOST
+        result_text(offer.result) or "(empty)", width, "" if result_text(offer.result) else "muted", indent=2, most=MOST
     )
 
 
-def shown(result: CallResult) -> str:
+def result_text(result: CallResult) -> str:
     """Text of a tool result; other parts by the name of their type."""
     from workbench.ir import Text
 

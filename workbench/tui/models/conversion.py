@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from workbench.convert import Conversion, Loss
 
 
-class Shown(NamedTuple):
+class ConversionView(NamedTuple):
     """One side of an exchange, and what it is in another protocol.
 
     Attributes:
@@ -34,7 +34,7 @@ class Shown(NamedTuple):
     read: bytes
 
 
-def headline(shown: Shown) -> Line:
+def headline(shown: ConversionView) -> Line:
     """Protocols of a conversion, its losses, renamed ids and sizes."""
     made = shown.converted
     losses = Span(count(len(made.losses), "loss"), "warning") if made.losses else Span("no loss", "ok")
@@ -48,7 +48,7 @@ def headline(shown: Shown) -> Line:
     )
 
 
-def target_title(shown: Shown) -> Line:
+def target_title(shown: ConversionView) -> Line:
     """The border over the body it becomes."""
     made = shown.converted
     opened = " · decoded events of a binary stream" if shown.read != made.body else ""
@@ -65,7 +65,7 @@ def readable(body: bytes, content_type: str) -> bytes:
     return b"".join(b"event: %s\ndata: %s\n\n" % ((e.name or "").encode(), e.data or b"") for e in stream.events)
 
 
-def file_name(shown: Shown) -> str:
+def file_name(shown: ConversionView) -> str:
     """Suggested name for a file of the converted body."""
     made = shown.converted
     kind = made.content_type.partition(";")[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.errors import WireError
 from workbench.safetext import from_bytes
-from workbench.tui.clipboard import Copied
+from workbench.tui.clipboard import CopyItem
 from workbench.tui.models.findings import where
 from workbench.tui.models.ir import preview
 from workbench.views import REQUEST, RESPONSE, Line, Span, count, line, size
@@ -17,11 +17,11 @@ from workbench.wire import loads
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.tui.exchange_view import ExchangeView
-    from workbench.tui.models.http import Row
-    from workbench.tui.selection import Selection
+    from workbench.tui.models.http import HttpRow
+    from workbench.tui.selection import ExchangeSelection
 
 
-class Choice(NamedTuple):
+class CopyChoice(NamedTuple):
     """One thing to copy.
 
     Attributes:
@@ -32,12 +32,12 @@ class Choice(NamedTuple):
 
     name: str
     hint: str
-    make: Callable[[], Copied]
+    make: Callable[[], CopyItem]
 
 
 def choices(
-    opened: ExchangeView, selection: Selection | None, side: str, finding: Finding | None, row: Row | None
-) -> tuple[Choice, ...]:
+    opened: ExchangeView, selection: ExchangeSelection | None, side: str, finding: Finding | None, row: HttpRow | None
+) -> tuple[CopyChoice, ...]:
     """Everything that can be copied, in the order of the menu.
 
     Args:
@@ -51,48 +51,50 @@ def choices(
 
 
 def _choices(
-    opened: ExchangeView, selection: Selection | None, side: str, finding: Finding | None, row: Row | None
-) -> Iterator[Choice]:
+    opened: ExchangeView, selection: ExchangeSelection | None, side: str, finding: Finding | None, row: HttpRow | None
+) -> Iterator[CopyChoice]:
     if row and row.label:
-        yield _now("value", Copied("the value", row.value))
-        yield _now("row", Copied("the row", f"{row.label}: {row.value}"))
+        yield _now("value", CopyItem("the value", row.value))
+        yield _now("row", CopyItem("the row", f"{row.label}: {row.value}"))
     elif selection:
         yield from _of_selection(opened, selection)
     body = body_of(opened, side)
     if body:
-        yield Choice("body", f"the whole {side}, {size(len(body))}", partial(Copied, "the body", body, _suffix(body)))
+        yield CopyChoice(
+            "body", f"the whole {side}, {size(len(body))}", partial(CopyItem, "the body", body, _suffix(body))
+        )
     if opened.decoded.exchange.request:
-        yield Choice("curl", "the request as a command; API keys become variables", partial(_curl, opened))
+        yield CopyChoice("curl", "the request as a command; API keys become variables", partial(_curl, opened))
     if finding:
-        yield _now("finding", Copied("the finding", finding_text(finding)))
+        yield _now("finding", CopyItem("the finding", finding_text(finding)))
 
 
-def _of_selection(opened: ExchangeView, selection: Selection) -> Iterator[Choice]:
+def _of_selection(opened: ExchangeView, selection: ExchangeSelection) -> Iterator[CopyChoice]:
     value = value_of(opened, selection)
     if value is not None:
-        yield _now("value", Copied("the value", value))
+        yield _now("value", CopyItem("the value", value))
     place = f"{selection.exchange + 1}/{selection.side}{selection.pointer}"
     if selection.pointer:
-        yield _now("pointer", Copied("the pointer", selection.pointer))
-    yield _now("place", Copied("the place", place))
+        yield _now("pointer", CopyItem("the pointer", selection.pointer))
+    yield _now("place", CopyItem("the place", place))
     if selection.spans:
         body = body_of(opened, selection.side)
         data = b"".join(body[start:end] for start, end in selection.spans)
         pieces = f" in {count(len(selection.spans), 'piece')}" if len(selection.spans) > 1 else ""
         hint = f"as sent, {count(len(data), 'byte')}{pieces}"
-        yield Choice("bytes", hint, partial(Copied, "the bytes", data, "bin"))
+        yield CopyChoice("bytes", hint, partial(CopyItem, "the bytes", data, "bin"))
 
 
-def _now(name: str, copied: Copied) -> Choice:
+def _now(name: str, copied: CopyItem) -> CopyChoice:
     text = copied.data if isinstance(copied.data, str) else f"{count(len(copied.data), 'byte')}"
-    return Choice(name, text, lambda: copied)
+    return CopyChoice(name, text, lambda: copied)
 
 
-def _curl(opened: ExchangeView) -> Copied:
+def _curl(opened: ExchangeView) -> CopyItem:
     from workbench.formats.exporters import curl_command
 
     command = curl_command(opened.decoded.exchange)
-    return Copied("the curl command", command.text + "\n", "sh", command.notes)
+    return CopyItem("the curl command", command.text + "\n", "sh", command.notes)
 
 
 def _suffix(body: bytes) -> str:
@@ -104,7 +106,7 @@ def body_of(opened: ExchangeView, side: str) -> bytes:
     return opened.decoded.request_text if side == REQUEST else opened.decoded.response_text
 
 
-def value_of(opened: ExchangeView, selection: Selection) -> str | None:
+def value_of(opened: ExchangeView, selection: ExchangeSelection) -> str | None:
     """Decoded value of a selection: a string as its text, a part as its text, anything else as JSON."""
     number = opened.node_at(selection)
     node = opened.outline.nodes[number] if number is not None else None
@@ -136,6 +138,6 @@ def finding_text(finding: Finding) -> str:
     return "\n".join(lines)
 
 
-def choice_line(key: str, word: str, choice: Choice) -> Line:
+def choice_line(key: str, word: str, choice: CopyChoice) -> Line:
     """A row of the menu."""
     return line(Span(f" {key}", "accent strong", 4), Span(word, "strong", 10), *preview(choice.hint, "muted"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.diff import Difference, Hunk, ItemChange, ItemChangeKind, common
 from workbench.safetext import from_bytes
 from workbench.tui.models.laidout import LaidOut
-from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tokens import is_json
 from workbench.views import Line, Span, byte_range, count, line, size, wrap
 from workbench.wire import JsonIndex, dumps
@@ -38,7 +38,7 @@ MOST_SHOWN = 600
 """Characters of a value shown on either side."""
 
 
-class Compared(NamedTuple):
+class RequestComparison(NamedTuple):
     """Two requests. ``before`` and ``after`` are indexes of exchanges."""
 
     before: int
@@ -47,7 +47,7 @@ class Compared(NamedTuple):
     is_same_conversation: bool = True
 
 
-def title(compared: Compared) -> list[Line]:
+def title(compared: RequestComparison) -> list[Line]:
     """Numbers of both requests, the share of unchanged bytes, and if the history was kept."""
     found = compared.difference
     which = f" Request {compared.after + 1} against request {compared.before + 1}"
@@ -94,7 +94,7 @@ def is_new_turn(found: Difference, change: ItemChange) -> bool:
     )
 
 
-def ordered(found: Difference) -> tuple[ItemChange, ...]:
+def sorted_changes(found: Difference) -> tuple[ItemChange, ...]:
     """Changes of what was there before first, the new turns after them."""
     return tuple(sorted(found.changes, key=lambda c: is_new_turn(found, c)))
 
@@ -186,12 +186,12 @@ class Sides:
 
 def _rows(rows: LaidOut, span: tuple[int, int], sign: str, style: str) -> Iterator[Line]:
     start, end = span
-    while rows.reached <= end and not rows.extend(_AT_ONCE):
+    while rows.known_bytes <= end and not rows.extend(_AT_ONCE):
         pass
     if not rows.body or start == end:
         return
     first, last = rows.row_at(start), rows.row_at(end - 1)
-    marks = (Marked(f"{style} match", (span,)),)
+    marks = (StyledSpans(f"{style} match", (span,)),)
     for row in range(max(0, first - 1), min(len(rows), last + 2, first + MOST_ROWS)):
         is_in = first <= row <= last
         yield line(Span(f"  {sign if is_in else '  '}", style), *rows.line(row, marks))

@@ -9,12 +9,12 @@ from workbench.edits import Element, ElementAction, ElementKind
 from workbench.safetext import cells, clip, from_bytes
 from workbench.tui.models.matrix import said_of
 from workbench.tui.models.tabs import Panes
-from workbench.tui.models.tools import Row as Said
+from workbench.tui.models.tools import DialectRow as Said
 from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
-    from workbench.tui.models.studied import Studied
+    from workbench.tui.models.edit_study import EditStudy
 
 PANES: Panes = (
     ("outline", "Request"),
@@ -46,7 +46,7 @@ STYLES: Mapping[ElementKind, str] = {
 """Kind → style of its word."""
 
 
-class Entry(NamedTuple):
+class EditRow(NamedTuple):
     """A row of the outline.
 
     Attributes:
@@ -80,12 +80,12 @@ class Entry(NamedTuple):
         return label if not self.pointer else f"{kind} {label}{inside}" if named else f"{kind}{inside}"
 
 
-def outline(found: Sequence[Element], toggled: Collection[str]) -> list[Entry]:
+def outline(found: Sequence[Element], toggled: Collection[str]) -> list[EditRow]:
     """Every row. What a parameter holds is folded away; ``toggled`` are pointers of what is the other way round."""
-    return [Entry(WHOLE), *_entries(found, toggled)]
+    return [EditRow(WHOLE), *_entries(found, toggled)]
 
 
-def _entries(found: Iterable[Element], toggled: Collection[str], depth: int = 0, number: int = 0) -> Iterator[Entry]:
+def _entries(found: Iterable[Element], toggled: Collection[str], depth: int = 0, number: int = 0) -> Iterator[EditRow]:
     for element in found:
         step = element.pointer.rpartition("/")[2]
         is_message = (
@@ -95,7 +95,7 @@ def _entries(found: Iterable[Element], toggled: Collection[str], depth: int = 0,
         )
         here = int(step) + 1 if is_message else number
         is_folded = bool(element.parts) and (element.kind is ElementKind.PARAMETER) != (element.pointer in toggled)
-        yield Entry(element, depth, here, is_folded)
+        yield EditRow(element, depth, here, is_folded)
         if not is_folded:
             yield from _entries(element.parts, toggled, depth + 1, here)
 
@@ -111,7 +111,7 @@ def deepest(numbers: Mapping[str, int], pointer: str) -> int:
     return numbers[pointer]
 
 
-def entry_line(row: Entry, value: bytes, mark: Line, digits: int) -> Line:
+def entry_line(row: EditRow, value: bytes, mark: Line, digits: int) -> Line:
     """A row: what stands against it, its number, what it is, and how it begins.
 
     Args:
@@ -145,7 +145,7 @@ def mark_of(worst: str, *, is_changed: bool) -> Line:
     return line(Span(sign, style), Span("~" if is_changed else " ", "warning"))
 
 
-def headline(number: int, node: BranchNode, studied: Studied | None, said: Span, width: int) -> list[Line]:
+def headline(number: int, node: BranchNode, studied: EditStudy | None, said: Span, width: int) -> list[Line]:
     """Title of the edit screen: request and branch, contract and verdict, and a sentence of the moment.
 
     Args:
@@ -167,7 +167,7 @@ def where(node: BranchNode) -> Line:
     return line(Span(f"branch · {named}{clip(node.title, 60)}", "strong"))
 
 
-def verdict_line(studied: Studied | None) -> Line:
+def verdict_line(studied: EditStudy | None) -> Line:
     """The contract, its verdict and what that rests on; and how much is changed."""
     if studied is None:
         return line(Span(" checking …", "muted"))
@@ -184,7 +184,7 @@ def verdict_line(studied: Studied | None) -> Line:
     )
 
 
-def changed_words(studied: Studied) -> str:
+def changed_words(studied: EditStudy) -> str:
     """Number of changes from the recorded request, and both sizes."""
     found = studied.difference
     if found.first is None:
@@ -193,7 +193,7 @@ def changed_words(studied: Studied) -> str:
     return f"{changes} · {size(len(found.before))} → {size(len(found.after))}"
 
 
-def said(studied: Studied) -> tuple[Said, ...]:
+def study_notes(studied: EditStudy) -> tuple[Said, ...]:
     """Everything there is to say of it: why it cannot be judged, what the contract finds, what an edit unbound."""
     if studied.meant.problem:
         head = line(Span("✗ ", "error"), Span("not checked  ", "error"), Span(studied.meant.problem))

@@ -23,7 +23,7 @@ MOST_BYTES = 8 * 1024 * 1024
 """Bytes of exchanges up to which is shown what would be written, before it is."""
 
 
-class Scope(StrEnum):
+class ExportScope(StrEnum):
     """Exchanges to export."""
 
     ONE = "this exchange"
@@ -43,11 +43,11 @@ def forms() -> tuple[FormRow, ...]:
     """Every form, the test first."""
     from workbench.formats import exporters
 
-    rows = [FormRow(name, *_told(exporters.load(name))) for name in exporters.names()]
+    rows = [FormRow(name, *_form_title(exporters.load(name))) for name in exporters.names()]
     return tuple(sorted(rows, key=lambda row: (row.name != "pytest", row.name)))
 
 
-def _told(form: object) -> tuple[str, str]:
+def _form_title(form: object) -> tuple[str, str]:
     return getattr(form, "TITLE", ""), getattr(form, "SUFFIX", "")
 
 
@@ -56,18 +56,18 @@ def form_line(row: FormRow) -> Line:
     return line(Span(row.name, "strong", NAME), Span(row.title, "muted"))
 
 
-def summary(scope: Scope, exchanges: int, *, is_edited: bool, is_redacted: bool) -> Line:
+def summary(scope: ExportScope, exchanges: int, *, is_edited: bool, is_redacted: bool) -> Line:
     """Chosen scope and redaction."""
-    what = f"{scope}{', edited' if is_edited and scope is Scope.ONE else ''}"
-    more = f" ({count(exchanges, 'exchange')})" if scope is not Scope.ONE else ""
+    what = f"{scope}{', edited' if is_edited and scope is ExportScope.ONE else ''}"
+    more = f" ({count(exchanges, 'exchange')})" if scope is not ExportScope.ONE else ""
     private = Span("private text replaced by stand-ins", "ok") if is_redacted else Span("private text is kept", "muted")
     return line(Span(f"{what}{more}", "accent"), Span(" · no secrets · ", "muted"), private)
 
 
-def default_name(row: FormRow, scope: Scope, index: int, session: str) -> str:
+def default_name(row: FormRow, scope: ExportScope, index: int, session: str) -> str:
     """Suggested name for the file or folder."""
     stem = Path(session).stem or "session"
-    number = "" if scope is Scope.ALL else f"-{index + 1}"
+    number = "" if scope is ExportScope.ALL else f"-{index + 1}"
     return f"{stem}{number}{row.suffix}" if row.suffix else f"{stem}{number}-test"
 
 

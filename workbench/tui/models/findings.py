@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.tui.models.repairs import labelled, repair_body
+from workbench.tui.models.repairs import labelled_lines, repair_body
 from workbench.views import SEVERITY_GLYPH, Line, Span, byte_range, count, event_range, line, origin_words, wrap
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str =
         ("answer", finding.refusal, "error"),
         ("source", finding.source, "muted"),
     ):
-        made += labelled(label, text, width, style)
+        made += labelled_lines(label, text, width, style)
     return made
 
 

@@ -12,7 +12,7 @@ from workbench.views import SEVERITY_GLYPH, Line, Span, count, line, wrap
 
 if TYPE_CHECKING:
     from workbench.library import SessionSummary
-    from workbench.tui.models.pauses import Held
+    from workbench.tui.models.pauses import PausedSide
 
 ROOMY, WIDE = 92, 144
 """Columns from which a row says where its traffic went, and what broke in a sentence."""
@@ -36,7 +36,7 @@ def welcome(recordings: int) -> tuple[Line, ...]:
     )
 
 
-class Row(NamedTuple):
+class HomeRow(NamedTuple):
     """A line of the list: a session, or, where ``item`` is None, the heading or a note of a section."""
 
     item: SessionItem | None = None
@@ -44,14 +44,14 @@ class Row(NamedTuple):
     note: str = ""
 
 
-def rows(sections: Iterable[Section], switch: str) -> list[Row]:
+def rows(sections: Iterable[Section], switch: str) -> list[HomeRow]:
     """Sections as rows. ``switch`` is the key that switches the sessions of clients off and on."""
-    made: list[Row] = []
+    made: list[HomeRow] = []
     for section in sections:
         about = f" · read-only · {switch}: {'show' if is_off(section) else 'hide'}"
-        made.append(Row(heading=section.title + (about if section.title == FOUND else "")))
-        made += [Row(item) for item in section.items]
-        made += [Row(note=note) for note in section.notes]
+        made.append(HomeRow(heading=section.title + (about if section.title == FOUND else "")))
+        made += [HomeRow(item) for item in section.items]
+        made += [HomeRow(note=note) for note in section.notes]
     return made
 
 
@@ -70,7 +70,7 @@ def hints(keys: Iterable[tuple[str, str]]) -> tuple[Line, ...]:
     )
 
 
-def heading_line(row: Row) -> Line:
+def heading_line(row: HomeRow) -> Line:
     """The heading of a section."""
     title, dot, about = row.heading.partition(" · ")
     return line(Span(title, "role"), Span(dot + about, "muted"))
@@ -116,7 +116,7 @@ def item_body(item: SessionItem, story: SessionSummary | None, width: int, where
     return made
 
 
-def held_lines(held: Sequence[Held], width: int, now: float) -> list[Line]:
+def held_lines(held: Sequence[PausedSide], width: int, now: float) -> list[Line]:
     """Paused exchanges: the most urgent one, and how to decide it. No lines if nothing is paused."""
     if not held:
         return []

@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.safetext import cells
-from workbench.tui.models import changed
+from workbench.tui.models import change_notes
 from workbench.tui.models.view import Items, View
-from workbench.tui.selection import Lights, Selection
+from workbench.tui.selection import ExchangeSelection, Lights
 from workbench.views import REQUEST, RESPONSE, Line, Span, count, duration, line, wrap
 from workbench.wire import digests, loads, ratelimits
 from workbench.wire import headers as known
@@ -38,7 +38,7 @@ TIGHT, FULL = 0.8, 0.95
 """Fractions of a rate limit from which on it is a warning, and an error."""
 
 
-class Row(NamedTuple):
+class HttpRow(NamedTuple):
     """One row, or with an empty label the title of a group.
 
     Attributes:
@@ -84,7 +84,7 @@ class HttpView(View):
     def line(self, item: int, width: int) -> Line:
         return self.head(item, width)
 
-    def row(self, item: int) -> Row | None:
+    def row(self, item: int) -> HttpRow | None:
         return self.rows[item] if self.rows else None
 
     def body(self, item: int, width: int) -> list[Line]:
@@ -99,14 +99,14 @@ class HttpView(View):
         exchange = self.opened.decoded.exchange
         return wrap(f"nothing recorded: the exchange is {exchange.state}", width, "muted")
 
-    def selection(self, item: int) -> Selection | None:
+    def selection(self, item: int) -> ExchangeSelection | None:
         row = self.rows[item]
         if not row.pointer:
             return None
         place = self.opened.decoded.place(row.side, row.pointer)
-        return Selection(self.opened.index, row.side, row.pointer, place.events, place.spans)
+        return ExchangeSelection(self.opened.index, row.side, row.pointer, place.events, place.spans)
 
-    def lit(self, lights: Lights) -> tuple[Items, Items]:
+    def highlights(self, lights: Lights) -> tuple[Items, Items]:
         return frozenset(), frozenset()
 
 
@@ -114,7 +114,7 @@ def _label(width: int) -> int:
     return min(LABEL, max(12, width * 2 // 5))
 
 
-def _rows(opened: ExchangeView) -> Iterator[Row]:
+def _rows(opened: ExchangeView) -> Iterator[HttpRow]:
     exchange = opened.decoded.exchange
     for title, rows in (
         ("session", _session(opened)),
@@ -134,7 +134,7 @@ def _rows(opened: ExchangeView) -> Iterator[Row]:
     ):
         made = list(rows)
         if made:
-            yield Row("", title)
+            yield HttpRow("", title)
             yield from made
 
 
@@ -145,25 +145,25 @@ def _sides(exchange: Exchange) -> Iterator[tuple[str, HttpRequest | HttpResponse
         yield RESPONSE, exchange.response
 
 
-def _session(opened: ExchangeView) -> Iterator[Row]:
+def _session(opened: ExchangeView) -> Iterator[HttpRow]:
     """Facts about the session, as its maker recorded them."""
     for name, value in opened.detail.about.items():
-        yield Row(name or "(no name)", value)
+        yield HttpRow(name or "(no name)", value)
 
 
-def _exchange(exchange: Exchange) -> Iterator[Row]:
+def _exchange(exchange: Exchange) -> Iterator[HttpRow]:
     request, response = exchange.request, exchange.response
     if request:
-        yield Row(request.method or "(no method)", request.url, "strong", REQUEST, request.http_version)
+        yield HttpRow(request.method or "(no method)", request.url, "strong", REQUEST, request.http_version)
     if response:
         style = "error" if response.status >= 400 else "ok"
         said = f"{response.status or 'no status'} {response.reason}".rstrip()
-        yield Row(response.http_version or "status", said, style, RESPONSE)
+        yield HttpRow(response.http_version or "status", said, style, RESPONSE)
     if (request or response) and exchange.state != "complete":
-        yield Row("state", str(exchange.state), "warning")
+        yield HttpRow("state", str(exchange.state), "warning")
     if exchange.frames:
-        yield Row("WebSocket", count(len(exchange.frames), "frame"))
-    noted = changed.read(exchange.note)
+        yield HttpRow("WebSocket", count(len(exchange.frames), "frame"))
+    noted = change_notes.read(exchange.note)
     note = "; ".join(each.text for each in noted if not each.kind)
     for label, value in (
         ("hop", exchange.hop),
@@ -173,23 +173,23 @@ def _exchange(exchange: Exchange) -> Iterator[Row]:
         ("note", note),
     ):
         if value:
-            yield Row(label, value)
+            yield HttpRow(label, value)
 
 
-def _changes(exchange: Exchange) -> Iterator[Row]:
+def _changes(exchange: Exchange) -> Iterator[HttpRow]:
     """Changes by a translation or correction."""
-    for kind, text in changed.read(exchange.note):
+    for kind, text in change_notes.read(exchange.note):
         if kind:
-            yield Row(kind, text, CHANGE_STYLES.get(kind, ""))
+            yield HttpRow(kind, text, CHANGE_STYLES.get(kind, ""))
 
 
-def _header(side: str, name: str, value: str) -> Row:
+def _header(side: str, name: str, value: str) -> HttpRow:
     meaning = known.meaning(name)
     about = f"{meaning.words} · {meaning.source}" if meaning else ""
-    return Row(name or "(no name)", value or '""', "" if value else "muted", side, about, header=True)
+    return HttpRow(name or "(no name)", value or '""', "" if value else "muted", side, about, header=True)
 
 
-def _of(exchange: Exchange, topic: known.Topic) -> Iterator[Row]:
+def _of(exchange: Exchange, topic: known.Topic) -> Iterator[HttpRow]:
     """Headers of one topic, in order."""
     for side, http in _sides(exchange):
         for name, value in http.headers:
@@ -198,13 +198,13 @@ def _of(exchange: Exchange, topic: known.Topic) -> Iterator[Row]:
                 yield _header(side, name, value)
 
 
-def _other(http: HttpRequest | HttpResponse | None, side: str) -> Iterator[Row]:
+def _other(http: HttpRequest | HttpResponse | None, side: str) -> Iterator[HttpRow]:
     for name, value in http.headers if http else ():
         if known.meaning(name) is None:
             yield _header(side, name, value)
 
 
-def _limits(exchange: Exchange) -> Iterator[Row]:
+def _limits(exchange: Exchange) -> Iterator[HttpRow]:
     """A row for each limit; a header of theirs that is not understood stands alone."""
     now = _clock(exchange)
     for side, http in _sides(exchange):
@@ -213,7 +213,7 @@ def _limits(exchange: Exchange) -> Iterator[Row]:
             read.update(limit.names)
             used = limit.used
             style = "" if used is None or used < TIGHT else "warning" if used < FULL else "error"
-            yield Row(limit.kind, limit_words(limit, now), style, side, _as_sent(http, limit))
+            yield HttpRow(limit.kind, limit_words(limit, now), style, side, _as_sent(http, limit))
         yield from (r for r in _of(exchange, known.Topic.LIMIT) if r.side == side and r.label not in read)
 
 
@@ -224,7 +224,7 @@ def _as_sent(http: HttpRequest | HttpResponse, limit: ratelimits.Limit) -> str:
 def limit_words(limit: ratelimits.Limit, now: float | None) -> str:
     """``3,999 of 4,000 left · [==        ] 20 % used · resets in 5 s``."""
     used = limit.used
-    left = f"{_grouped(limit.remaining or '?')} of {_grouped(limit.limit or '?')} left"
+    left = f"{_with_separators(limit.remaining or '?')} of {_with_separators(limit.limit or '?')} left"
     wait = ratelimits.wait(limit.reset, now)
     facts = (
         left if limit.remaining or limit.limit else "",
@@ -235,7 +235,7 @@ def limit_words(limit: ratelimits.Limit, now: float | None) -> str:
     return " · ".join(fact for fact in facts if fact)
 
 
-def _grouped(text: str) -> str:
+def _with_separators(text: str) -> str:
     value = ratelimits.number(text)
     return text if value is None or value != int(value) else f"{int(value):,}"
 
@@ -246,16 +246,16 @@ def _clock(exchange: Exchange) -> float | None:
     return (ratelimits.moment(said) if said else None) or exchange.started_at
 
 
-def _ids(opened: ExchangeView) -> Iterator[Row]:
+def _ids(opened: ExchangeView) -> Iterator[HttpRow]:
     yield from _of(opened.decoded.exchange, known.Topic.ID)
     answer = opened.decoded.response
     if answer and answer.id:
-        yield Row("id of the response", answer.id, "", RESPONSE, "in the body", "/id")
+        yield HttpRow("id of the response", answer.id, "", RESPONSE, "in the body", "/id")
     if answer and answer.error and answer.error.request_id:
-        yield Row("id of the request", answer.error.request_id, "", RESPONSE, "in the error's body", "/request_id")
+        yield HttpRow("id of the request", answer.error.request_id, "", RESPONSE, "in the error's body", "/request_id")
 
 
-def _version(opened: ExchangeView) -> Iterator[Row]:
+def _version(opened: ExchangeView) -> Iterator[HttpRow]:
     exchange = opened.decoded.exchange
     lists = known.BETA_HEADERS
     yield from (r for r in _of(exchange, known.Topic.VERSION) if r.label.lower() not in lists)
@@ -266,47 +266,49 @@ def _version(opened: ExchangeView) -> Iterator[Row]:
         for step, (start, end) in opened.decoded.request_index.elements(pointer):
             flag = loads(opened.decoded.request_text[start:end])
             about = "beta feature requested in the body"
-            yield Row(pointer[1:], str(flag), "", REQUEST, about, f"{pointer}/{step}")
+            yield HttpRow(pointer[1:], str(flag), "", REQUEST, about, f"{pointer}/{step}")
 
 
-def _time(exchange: Exchange) -> Iterator[Row]:
+def _time(exchange: Exchange) -> Iterator[HttpRow]:
     """Times measured by the recording, then those of the server."""
     if exchange.started_at is not None and 0 <= exchange.started_at < 1e11:
         started = datetime.fromtimestamp(exchange.started_at, UTC).isoformat(" ", "milliseconds")
-        yield Row("started", started.replace("+00:00", " UTC"))
+        yield HttpRow("started", started.replace("+00:00", " UTC"))
     chunks = exchange.response.body.chunks if exchange.response else ()
     if chunks:
-        yield Row("first byte", f"after {duration(chunks[0].at)}", side=RESPONSE)
+        yield HttpRow("first byte", f"after {duration(chunks[0].at)}", side=RESPONSE)
     if exchange.duration is not None:
-        yield Row("last byte", f"after {duration(exchange.duration)}", side=RESPONSE)
+        yield HttpRow("last byte", f"after {duration(exchange.duration)}", side=RESPONSE)
     if len(chunks) > 1:
         gap, before = max((b.at - a.at, a) for a, b in pairwise(chunks))
         words = f"{count(len(chunks), 'chunk')}, longest gap {duration(max(0.0, gap))} after byte {before.end:,}"
-        yield Row("arrived in", words, side=RESPONSE)
+        yield HttpRow("arrived in", words, side=RESPONSE)
     yield from _of(exchange, known.Topic.TIME)
 
 
-def _bodies(opened: ExchangeView) -> Iterator[Row]:
+def _bodies(opened: ExchangeView) -> Iterator[HttpRow]:
     texts = {REQUEST: opened.decoded.request_text, RESPONSE: opened.decoded.response_text}
     passed = digests.read_digests(opened.decoded.exchange)
     for side, http in _sides(opened.decoded.exchange):
-        yield Row("length", _length(http.body, texts[side]), side=side)
+        yield HttpRow("length", _length(http.body, texts[side]), side=side)
         if side in passed:
-            yield _passed(side, passed[side])
+            yield _forwarding_row(side, passed[side])
         if http.body.note:
-            yield Row("kept", http.body.note, "warning", side)
+            yield HttpRow("kept", http.body.note, "warning", side)
         if http.body.raw:
-            yield Row("sha256", hashlib.sha256(http.body.raw).hexdigest(), side=side, about="of the bytes as stored")
+            yield HttpRow(
+                "sha256", hashlib.sha256(http.body.raw).hexdigest(), side=side, about="of the bytes as stored"
+            )
         if http.body.original_digest:
-            yield Row("sha256 as sent", http.body.original_digest, side=side, about="of the bytes on the wire")
+            yield HttpRow("sha256 as sent", http.body.original_digest, side=side, about="of the bytes on the wire")
 
 
-def _passed(side: str, each: digests.BodyDigest) -> Row:
+def _forwarding_row(side: str, each: digests.BodyDigest) -> HttpRow:
     """Row that compares the bytes received and sent by the recorder."""
     about = f"sha256 in  {each.came}\nsha256 out {each.left}\nas received, and as sent on by the recorder"
     if each.is_equal:
-        return Row("through the recorder", "✓ received and sent bytes are equal", "ok", side, about)
-    return Row("through the recorder", f"✗ received and sent bytes: {each.words}", "error", side, about)
+        return HttpRow("through the recorder", "✓ received and sent bytes are equal", "ok", side, about)
+    return HttpRow("through the recorder", f"✗ received and sent bytes: {each.words}", "error", side, about)
 
 
 def _length(body: Body, text: bytes) -> str:
@@ -317,7 +319,7 @@ def _length(body: Body, text: bytes) -> str:
     return ", ".join(facts)
 
 
-def _redactions(exchange: Exchange) -> Iterable[Row]:
+def _redactions(exchange: Exchange) -> Iterable[HttpRow]:
     for side, http in _sides(exchange):
         for mark in http.redactions:
             where = (
@@ -325,4 +327,4 @@ def _redactions(exchange: Exchange) -> Iterable[Row]:
                 if mark.where != "body"
                 else f"bytes {mark.start:,}–{mark.end:,}"
             )
-            yield Row(mark.where, f"{mark.kind}, {where}", "warning", side, "a stand-in is shown instead")
+            yield HttpRow(mark.where, f"{mark.kind}, {where}", "warning", side, "a stand-in is shown instead")

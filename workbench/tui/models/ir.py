@@ -8,9 +8,9 @@ from workbench.characters import unusual
 from workbench.contracts import Finding, Severity
 from workbench.ir import Media, Opaque, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.tui.models.findings import is_break
-from workbench.tui.models.outline import Node
+from workbench.tui.models.outline import OutlineNode
 from workbench.tui.models.view import Items, View
-from workbench.tui.selection import Lights, Selection
+from workbench.tui.selection import ExchangeSelection, Lights
 from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH, Line, Span, line, wrap
 
 if TYPE_CHECKING:
@@ -52,14 +52,14 @@ class IrView(View):
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.opened.silence("empty"), width, "muted")
 
-    def selection(self, item: int) -> Selection:
+    def selection(self, item: int) -> ExchangeSelection:
         return self.opened.at_node(item)
 
-    def lit(self, lights: Lights) -> tuple[Items, Items]:
+    def highlights(self, lights: Lights) -> tuple[Items, Items]:
         return frozenset(() if lights.node is None else (lights.node,)), lights.nodes
 
 
-def node_line(node: Node, severity: Severity | None = None) -> Line:
+def node_line(node: OutlineNode, severity: Severity | None = None) -> Line:
     """The line of a node; ``severity`` of the worst finding on it."""
     glyph, style = _glyph(node)
     if severity:
@@ -88,7 +88,7 @@ def node_line(node: Node, severity: Severity | None = None) -> Line:
     return line(margin, sign, *_part_spans(node, style))
 
 
-def node_body(node: Node, width: int, *, is_arriving: bool = False) -> list[Line]:
+def node_body(node: OutlineNode, width: int, *, is_arriving: bool = False) -> list[Line]:
     """Everything a node says, in full; more of an answer may be ``is_arriving``."""
     made: list[Line] = []
     for label, text in _facts(node, "yet" if is_arriving and node.side == RESPONSE else ""):
@@ -96,7 +96,7 @@ def node_body(node: Node, width: int, *, is_arriving: bool = False) -> list[Line
     return made + (wrap(node.text, width, indent=4, most=400) if node.text else [])
 
 
-def _glyph(node: Node) -> tuple[str, str]:
+def _glyph(node: OutlineNode) -> tuple[str, str]:
     match node.part:
         case ToolCallIR():
             return "◆", "call"
@@ -120,19 +120,19 @@ def preview(text: str, style: str = "") -> Line:
     return tuple(spans)
 
 
-def _role(node: Node) -> Line:
+def _role(node: OutlineNode) -> Line:
     message, ref = node.message, node.ref
     if message is None or ref is None:
         return ()
     return line(Span(f"{ref.message + 1} ", "muted"), Span(message.role, "role"))
 
 
-def _part_spans(node: Node, style: str) -> Line:
+def _part_spans(node: OutlineNode, style: str) -> Line:
     text = preview(node.text)
     match node.part:
         case ToolCallIR(id=call_id, name=name, is_server=is_server):
             word = "server call" if is_server else "call"
-            return line(Span(word, style, _WORD), " ", Span(_said(name), "strong"), " ", *text, *_id(call_id))
+            return line(Span(word, style, _WORD), " ", Span(_name_text(name), "strong"), " ", *text, *_id(call_id))
         case ToolResultIR(tool_call_id=call_id, is_error=is_error):
             word = "failed" if is_error else "result"
             return line(Span(word, "error" if is_error else style, _WORD), " ", *text, *_id(call_id))
@@ -149,7 +149,7 @@ def _part_spans(node: Node, style: str) -> Line:
     return line(Span("text", style or "muted", _WORD), " ", *text)
 
 
-def _said(name: str | None) -> str:
+def _name_text(name: str | None) -> str:
     """A name; in quotes where blanks around it would not be seen."""
     if name is None:
         return "(no name)"
@@ -160,7 +160,7 @@ def _id(value: str | None) -> Line:
     return line(Span("  no id" if value is None else f"  {value or 'empty id'}", "muted"))
 
 
-def _facts(node: Node, yet: str) -> list[tuple[str, str]]:
+def _facts(node: OutlineNode, yet: str) -> list[tuple[str, str]]:
     """Fields of a part beside its text."""
     facts: list[tuple[str, str | None]] = []
     match node.part:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from workbench.tui.models.repairs import labelled
+from workbench.tui.models.repairs import labelled_lines
 from workbench.views import PROBE_SIGNS, Line, Span, count, duration, fact_words, line, wrap
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.probes import Probe, ProbeResult
     from workbench.probes.profiles import CapabilityProfile
     from workbench.send import Target
-    from workbench.tui.probing import Column, ProbeRun
+    from workbench.tui.probing import ColumnRun, LabColumn
     from workbench.wire import Exchange
 
 NAME = 20
@@ -34,16 +34,16 @@ PRECISE = 10_000
 """Tokens from which on an estimate is rounded to thousands."""
 
 
-def seen(columns: int, chosen: int, width: int) -> range:
+def visible_targets(columns: int, chosen: int, width: int) -> range:
     """The targets that are seen, the chosen one among them."""
     most = max(1, (width - NAME) // CELL)
     first = max(0, min(chosen - most + 1, columns - most))
     return range(first, min(columns, first + most))
 
 
-def heads(columns: Sequence[Column], chosen: int, width: int) -> list[Line]:
+def heads(columns: Sequence[LabColumn], chosen: int, width: int) -> list[Line]:
     """Two lines over the matrix: the targets, and what each is asked in."""
-    shown = seen(len(columns), chosen, width)
+    shown = visible_targets(len(columns), chosen, width)
     more = len(columns) - len(shown)
     names = [Span("  probe", "muted", NAME + 2)]
     how = [Span("", "", NAME + 2)]
@@ -94,7 +94,7 @@ def ago(seconds: float) -> str:
     return "just now"
 
 
-def state_of(run: ProbeRun | None, probe: Probe) -> str:
+def state_of(run: ColumnRun | None, probe: Probe) -> str:
     """State of a cell during a run: running or waiting; empty otherwise."""
     if run is None or probe not in run.probes:
         return ""
@@ -126,7 +126,7 @@ def estimate(probes: Sequence[Probe], samples: int) -> str:
     return f"at most {count(requests, 'request')}, about {tokens:,} tokens"
 
 
-def going_on(run: ProbeRun, waiting: int, *, is_stopping: bool) -> Line:
+def going_on(run: ColumnRun, waiting: int, *, is_stopping: bool) -> Line:
     """Progress of a run."""
     probe = run.running
     name = probe.name if probe else "the profile"
@@ -152,7 +152,7 @@ def question(target: Target, told: str, model: str, *, is_set: bool) -> str:
 
 
 def verdict_lines(
-    probe: Probe, column: Column | None, result: ProbeResult | None, shown_by: Sequence[Exchange], width: int
+    probe: Probe, column: LabColumn | None, result: ProbeResult | None, shown_by: Sequence[Exchange], width: int
 ) -> list[Line]:
     """Everything about one verdict."""
     made = wrap(f"{probe.name}: {probe.title}", width, "strong")
@@ -167,14 +167,14 @@ def verdict_lines(
     made += wrap(result.words, width, style if style != "muted" else "")
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.at))
     kept = f"{count(len(result.evidence), 'exchange')} · enter: open" if result.evidence else "no exchange"
-    made += labelled("seen in", f"{kept} · {when}", width, "muted")
-    made += (_shown(exchange, n) for n, exchange in enumerate(shown_by, 1))
+    made += labelled_lines("seen in", f"{kept} · {when}", width, "muted")
+    made += (_exchange_line(exchange, n) for n, exchange in enumerate(shown_by, 1))
     for n, (name, value) in enumerate(result.facts.items()):
-        made += labelled("" if n else "learned", f"{name}: {fact_words(value)}", width)
+        made += labelled_lines("" if n else "learned", f"{name}: {fact_words(value)}", width)
     return made
 
 
-def _shown(exchange: Exchange, number: int) -> Line:
+def _exchange_line(exchange: Exchange, number: int) -> Line:
     status = exchange.response.status if exchange.response else 0
     style = "ok" if 200 <= status < 300 else "error"
     return line(
@@ -188,7 +188,7 @@ def _shown(exchange: Exchange, number: int) -> Line:
 # The profile.
 
 
-def profile_lines(column: Column | None, now: float, width: int) -> list[Line]:
+def profile_lines(column: LabColumn | None, now: float, width: int) -> list[Line]:
     """Facts measured now beside those of the last profile, with differences marked."""
     if column is None:
         return wrap("no target yet · T: add one", width, "muted")
@@ -198,7 +198,7 @@ def profile_lines(column: Column | None, now: float, width: int) -> list[Line]:
     return [*_profile_head(column, now, width), *_facts(profile, last, width), *_profile_foot(column, width)]
 
 
-def _profile_head(column: Column, now: float, width: int) -> Iterator[Line]:
+def _profile_head(column: LabColumn, now: float, width: int) -> Iterator[Line]:
     profile, last = column.profile, column.last
     yield from wrap(f"{column.subject.model} · {column.subject.protocol}", width, "strong")
     stale = "" if profile or last is None else last.why_stale(now)
@@ -239,7 +239,7 @@ def _difference(new: JsonValue, old: JsonValue) -> tuple[str, str]:
     return ("+", "ok") if old is None else ("-", "warning") if new is None else ("~", "warning")
 
 
-def _profile_foot(column: Column, width: int) -> Iterator[Line]:
+def _profile_foot(column: LabColumn, width: int) -> Iterator[Line]:
     kept, last = column.kept, column.last
     if kept is None:
         return

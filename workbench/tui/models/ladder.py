@@ -25,7 +25,7 @@ RUNGS = {
     "refused": ("✗", "error", "not run; the model gets this error"),
     "typed": ("✓", "ok", "parsed from the text, typed by the tool's schema"),
 }
-"""Rung → sign, style and meaning."""
+"""LadderRung → sign, style and meaning."""
 
 CONTEXT = 48
 """Characters shown before the first difference."""
@@ -37,7 +37,7 @@ LINES = 12
 """Lines of either side."""
 
 
-class Subject(NamedTuple):
+class LadderCall(NamedTuple):
     """A call whose arguments are looked at.
 
     Attributes:
@@ -60,7 +60,7 @@ class Subject(NamedTuple):
     is_reasoning: bool = False
 
 
-class Rung(NamedTuple):
+class LadderRung(NamedTuple):
     """A step: ``name`` of ``RUNGS``; before and after are shown where they differ."""
 
     name: str
@@ -69,19 +69,19 @@ class Rung(NamedTuple):
     note: str = ""
 
 
-def rungs(steps: Sequence[LadderStep]) -> tuple[Rung, ...]:
+def rungs(steps: Sequence[LadderStep]) -> tuple[LadderRung, ...]:
     """The steps of a call in the protocol."""
-    return tuple(Rung(str(step.rung), step.before, step.after, step.note) for step in steps)
+    return tuple(LadderRung(str(step.rung), step.before, step.after, step.note) for step in steps)
 
 
-def text_rungs(found: TextCall, steps: Sequence[LadderStep]) -> tuple[Rung, ...]:
+def text_rungs(found: TextCall, steps: Sequence[LadderStep]) -> tuple[LadderRung, ...]:
     """The steps of a call in text: how its format types it, then the schema."""
     if found.input is None:
-        return (Rung("refused", found.raw, None, "unreadable arguments"),)
-    return (Rung("typed", found.raw, found.input), *rungs([s for s in steps if str(s.rung) != "strict"]))
+        return (LadderRung("refused", found.raw, None, "unreadable arguments"),)
+    return (LadderRung("typed", found.raw, found.input), *rungs([s for s in steps if str(s.rung) != "strict"]))
 
 
-def headline(number: int, subjects: Sequence[Subject]) -> Line:
+def headline(number: int, subjects: Sequence[LadderCall]) -> Line:
     """Number of the exchange and of its calls."""
     in_text = sum(s.found is not None for s in subjects)
     apart = "" if not in_text else ", in text" if in_text == len(subjects) else f", {in_text:,} of them in text"
@@ -89,7 +89,7 @@ def headline(number: int, subjects: Sequence[Subject]) -> Line:
     return line(Span(f" Arguments of exchange {number}", "strong"), Span(told, "muted"))
 
 
-def subject_line(subject: Subject, told: Sequence[Rung] | None) -> Line:
+def subject_line(subject: LadderCall, told: Sequence[LadderRung] | None) -> Line:
     """A call, how it ended, and where it stands."""
     sign, style, word = verdict(told)
     where = "answer" if subject.side == RESPONSE else f"message {subject.ref.message + 1}"
@@ -103,7 +103,7 @@ def subject_line(subject: Subject, told: Sequence[Rung] | None) -> Line:
     )
 
 
-def verdict(told: Sequence[Rung] | None) -> tuple[str, str, str]:
+def verdict(told: Sequence[LadderRung] | None) -> tuple[str, str, str]:
     """Sign, style and word of the highest rung."""
     if told is None:
         return " ", "muted", ""
@@ -124,7 +124,7 @@ def problem_line(problem: str) -> Line:
     return line(Span("! ", "warning"), Span(problem, "warning"))
 
 
-def rung_line(rung: Rung) -> Line:
+def rung_line(rung: LadderRung) -> Line:
     """A rung in one line."""
     sign, style, meaning = RUNGS.get(rung.name, ("·", "info", ""))
     return line(
@@ -132,7 +132,7 @@ def rung_line(rung: Rung) -> Line:
     )
 
 
-def rung_body(rung: Rung, width: int) -> list[Line]:
+def rung_body(rung: LadderRung, width: int) -> list[Line]:
     """Before and after, marked where they differ; of a refusal what the model is told."""
     if rung.name == "refused":
         told = _laid_out(rung.after)
@@ -145,10 +145,10 @@ def rung_body(rung: Rung, width: int) -> list[Line]:
     before = _text(rung.before)
     if rung.name == "unwrapped" and not isinstance(rung.after, str):
         before = json.dumps(rung.before, ensure_ascii=False)  # the quotes and escapes are what was taken off
-    return _changed(before, rung.after, width)
+    return _change_lines(before, rung.after, width)
 
 
-def _read(rung: Rung, width: int) -> list[Line]:
+def _read(rung: LadderRung, width: int) -> list[Line]:
     """A text and the value it stands for, or the value alone where the protocol carries one."""
     value = [row for text in _laid_out(rung.after) for row in wrap(text, width, "ok", indent=4, most=LINES)]
     if not isinstance(rung.before, str) or rung.before == rung.after:
@@ -156,7 +156,7 @@ def _read(rung: Rung, width: int) -> list[Line]:
     return [*_side("  ", rung.before, (0, 0), "string", "", width), *value[: 3 * LINES]]
 
 
-def _changed(was: str, after: JsonValue, width: int) -> list[Line]:
+def _change_lines(was: str, after: JsonValue, width: int) -> list[Line]:
     now = max((_text(after, compact=c) for c in (False, True)), key=lambda text: common(was, text))
     first = common(was, now)
     rest = common(was[first:][::-1], now[first:][::-1])

@@ -19,7 +19,7 @@ UNKNOWN = (
 EMPTY = "Paste or type an error message above: a log line, an error body, a text. Leave empty to list all rules:"
 
 
-class Known(NamedTuple):
+class RuleMatch(NamedTuple):
     """A rule that may be the one.
 
     Attributes:
@@ -35,7 +35,7 @@ class Known(NamedTuple):
     page: str = ""
 
 
-def of_matches(matches: Sequence[Match]) -> list[Known]:
+def of_matches(matches: Sequence[Match]) -> list[RuleMatch]:
     """The rules behind a text, the most likely first."""
     from workbench.contracts import error_texts
 
@@ -46,21 +46,21 @@ def of_matches(matches: Sequence[Match]) -> list[Known]:
         said = f"from {match.provider}{where}" + (f" with status {match.status}" if match.status else "")
         page = next(iter((*filter(None, (match.rule,)), *match.rules)), "")
         name = match.rule or match.kind or "no rule"
-        made.append(Known(name, f"{match.when}: {said}" if match.when else said, tuple(rest), page))
+        made.append(RuleMatch(name, f"{match.when}: {said}" if match.when else said, tuple(rest), page))
     return made
 
 
-def of_rules(summaries: Mapping[str, str]) -> list[Known]:
+def of_rules(summaries: Mapping[str, str]) -> list[RuleMatch]:
     """Every rule, for whoever has no text yet."""
-    return [Known(rule, summary, page=rule) for rule, summary in summaries.items()]
+    return [RuleMatch(rule, summary, page=rule) for rule, summary in summaries.items()]
 
 
-def known_line(known: Known) -> Line:
+def known_line(known: RuleMatch) -> Line:
     """A rule in one line."""
     return line(Span(known.rule, "strong", 30), Span(known.said, "muted"))
 
 
-def known_body(known: Known, width: int) -> list[Line]:
+def known_body(known: RuleMatch, width: int) -> list[Line]:
     """Further lines of a rule: what to look for, how to record it, sources."""
     made: list[Line] = []
     for text in known.text:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.models.tools import Row as Said
+from workbench.tui.models.tools import DialectRow as Said
 from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ LABEL = 22
 SEVERITIES = {"error": ("✗ ", "error"), "warning": ("! ", "warning"), "info": ("· ", "info")}
 
 
-class Told(NamedTuple):
+class VerdictRow(NamedTuple):
     """Verdict of one contract, with its lines."""
 
     row: MatrixRow
@@ -39,7 +39,7 @@ def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
     return tuple(spans)
 
 
-def contract_line(label: str, told: Told | None, *, is_here: bool) -> Line:
+def contract_line(label: str, told: VerdictRow | None, *, is_here: bool) -> Line:
     """A contract: its verdict, and what it rests on."""
     style = "accent strong" if is_here else "strong"
     if told is None:

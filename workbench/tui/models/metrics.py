@@ -17,7 +17,7 @@ VIEWS: Panes = (("tokens", "Tokens"), ("cost", "Cost"), ("rates", "Rates"))
 NEVER = "nothing is sent · tools are never run"
 
 
-class Part(NamedTuple):
+class TokenKind(NamedTuple):
     """A kind of tokens: name, sign and style of its stretch of a bar, and what it is."""
 
     name: str
@@ -27,12 +27,12 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("system", "▒", "role", "the system prompt"),
-    Part("overhead", "▓", "warning", "added by the provider for declared tools"),
-    Part("tools", "▚", "call", "definitions of tools"),
-    Part("history", "░", "muted", "sent again: everything up to the last response"),
-    Part("new", "█", "ok", "new: user messages, tool results"),
-    Part("output", "▄", "accent", "written by the model, including reasoning"),
+    TokenKind("system", "▒", "role", "the system prompt"),
+    TokenKind("overhead", "▓", "warning", "added by the provider for declared tools"),
+    TokenKind("tools", "▚", "call", "definitions of tools"),
+    TokenKind("history", "░", "muted", "sent again: everything up to the last response"),
+    TokenKind("new", "█", "ok", "new: user messages, tool results"),
+    TokenKind("output", "▄", "accent", "written by the model, including reasoning"),
 )
 """In the order of a bar; all but the last make up the prompt."""
 
@@ -50,7 +50,7 @@ RATE = 18
 """Columns of a rate's."""
 
 
-class Item(NamedTuple):
+class ChartRow(NamedTuple):
     """A row of a chart: a turn, a session, or a rate of a group.
 
     Attributes:
@@ -76,18 +76,18 @@ class Item(NamedTuple):
         return sum(self.tokens[:-1])
 
 
-def of_turns(session: int, costs: Costs) -> list[Item]:
+def of_turns(session: int, costs: Costs) -> list[ChartRow]:
     """A row for each turn."""
     made = []
     for number, turn in enumerate(costs.turns):
         label = f"{turn.index + 1:>5}"
         made.append(
-            Item(label, _tokens(turn), turn.cache_read, turn.dollars, turn.is_counted, session=session, turn=number)
+            ChartRow(label, _tokens(turn), turn.cache_read, turn.dollars, turn.is_counted, session=session, turn=number)
         )
     return made
 
 
-def of_sessions(gathered: Sequence[SessionMetrics]) -> list[Item]:
+def of_sessions(gathered: Sequence[SessionMetrics]) -> list[ChartRow]:
     """A row for each session, those that cannot be read with why."""
     made = []
     for number, one in enumerate(gathered):
@@ -96,17 +96,17 @@ def of_sessions(gathered: Sequence[SessionMetrics]) -> list[Item]:
         cached = sum(turn.cache_read for turn in turns)
         counted = all(turn.is_counted for turn in turns)
         made.append(
-            Item(one.path.stem, summed, cached, one.costs.dollars, counted, session=number, trouble=one.trouble)
+            ChartRow(one.path.stem, summed, cached, one.costs.dollars, counted, session=number, trouble=one.trouble)
         )
     return made
 
 
-def of_groups(groups: dict[str, Counts]) -> list[Item]:
+def of_groups(groups: dict[str, Counts]) -> list[ChartRow]:
     """A heading for each group, and its rates below it."""
     made = []
     for name, counts in groups.items():
-        made.append(Item(name or "(not known)", group=counts))
-        made += (Item(rate.name, group=counts, rate=rate) for rate in RATES)
+        made.append(ChartRow(name or "(not known)", group=counts))
+        made += (ChartRow(rate.name, group=counts, rate=rate) for rate in RATES)
     return made
 
 
@@ -117,7 +117,7 @@ def _tokens(turn: Turn) -> tuple[int, ...]:
 # Bars.
 
 
-def stacked(tokens: Sequence[int], cached: int, most: int, width: int) -> Line:
+def token_bar(tokens: Sequence[int], cached: int, most: int, width: int) -> Line:
     """Stretches in proportion to tokens; ``most`` of them take all of the width. What is not nothing is seen."""
     whole = sum(tokens)
     room = max(1, round(width * whole / most)) if most and whole else 0
@@ -184,7 +184,7 @@ def _label(is_session: bool) -> int:
     return TURN if is_session else LABEL
 
 
-def row(item: Item, view: str, most: float, width: int) -> Line:
+def row(item: ChartRow, view: str, most: float, width: int) -> Line:
     """A row of a chart. ``most``: what takes the whole width."""
     if item.rate and item.group:
         return _rate_row(item, item.rate, item.group, width)
@@ -200,14 +200,14 @@ def row(item: Item, view: str, most: float, width: int) -> Line:
     return (*label, *chart(item, most, width - first))
 
 
-def _token_row(item: Item, most: float, width: int) -> Line:
+def _token_row(item: ChartRow, most: float, width: int) -> Line:
     sign = "" if item.is_counted else "~"
     cached = f"{item.cached:,}" if item.cached else "-"
     numbers = f"{sign + format(item.prompt, ','):>10}{cached:>10}{sign + format(item.tokens[-1], ','):>9}"
-    return (*stacked(item.tokens, item.cached, int(most), max(4, width - 29)), Span(numbers))
+    return (*token_bar(item.tokens, item.cached, int(most), max(4, width - 29)), Span(numbers))
 
 
-def _cost_row(item: Item, most: float, width: int) -> Line:
+def _cost_row(item: ChartRow, most: float, width: int) -> Line:
     tokens = f"{'' if item.is_counted else '~'}{sum(item.tokens):,}"
     if item.dollars is None:
         return (Span("no price known for this model", "muted", max(4, width - 24)), Span(f"{'-':>12}{tokens:>12}"))
@@ -215,7 +215,7 @@ def _cost_row(item: Item, most: float, width: int) -> Line:
     return (*plain_bar(share, max(4, width - 24), "warning"), Span(f"{money(item.dollars):>12}{tokens:>12}"))
 
 
-def _rate_row(item: Item, rate: Rate, counts: Counts, width: int) -> Line:
+def _rate_row(item: ChartRow, rate: Rate, counts: Counts, width: int) -> Line:
     part, whole = share_of(rate, counts)
     label = Span(f"  {rate.name} ", "", RATE + 2)
     if not whole:
@@ -232,7 +232,7 @@ def _group_row(name: str, counts: Counts) -> Line:
     return line(Span(f"{name}  ", "accent strong"), Span(f"{told}, {sign}{counts.output:,} out{cost}", "muted"))
 
 
-def most_of(items: Sequence[Item], view: str) -> float:
+def most_of(items: Sequence[ChartRow], view: str) -> float:
     """Value of the longest bar."""
     if view == "cost":
         return max((item.dollars or 0.0 for item in items), default=0.0)
@@ -242,7 +242,7 @@ def most_of(items: Sequence[Item], view: str) -> float:
 # What is below.
 
 
-def details(item: Item | None, gathered: Sequence[SessionMetrics], view: str, width: int) -> list[Line]:
+def details(item: ChartRow | None, gathered: Sequence[SessionMetrics], view: str, width: int) -> list[Line]:
     """Everything about the row under the cursor."""
     if item is None:
         return []
@@ -272,7 +272,7 @@ def _about_turn(turn: Turn, width: int) -> Iterator[Line]:
     counted = "" if turn.is_counted else " · estimated from bytes"
     yield line(Span(f"exchange {turn.index + 1}  ", "strong"), Span(f"{model}{cost}{counted}", "muted"))
     tokens = _tokens(turn)
-    yield from _parts(Item("", tokens, turn.cache_read), width)
+    yield from _parts(ChartRow("", tokens, turn.cache_read), width)
     if turn.reasoning:
         yield line(Span(f"  of the output {turn.reasoning:,} are reasoning", "muted"))
     if turn.cache_read or turn.cache_write:
@@ -280,7 +280,7 @@ def _about_turn(turn: Turn, width: int) -> Iterator[Line]:
         yield line(Span(words, "strong"))
 
 
-def _parts(item: Item, width: int) -> Iterator[Line]:
+def _parts(item: ChartRow, width: int) -> Iterator[Line]:
     most = max(item.tokens, default=0)
     for part, tokens in zip(PARTS, item.tokens, strict=True):
         room = max(4, min(24, width - 44))

@@ -12,7 +12,7 @@ from workbench.wire import dumps
 if TYPE_CHECKING:
     from workbench.contracts import Edit
     from workbench.trials.minimize import JudgedBody, MinimalFix
-    from workbench.tui.minimize_run import Seen
+    from workbench.tui.minimize_run import SearchProgress
     from workbench.tui.models.rowtable import Range
 
 KIND = 12
@@ -26,7 +26,7 @@ MOST_EDITS = 8
 """Changes that are shown of one edit."""
 
 
-class Piece(NamedTuple):
+class RemainingPart(NamedTuple):
     """A thing that is left: a message, a tool, or a parameter."""
 
     kind: str
@@ -35,18 +35,18 @@ class Piece(NamedTuple):
     span: Range | None
 
 
-def pieces(view: JudgedBody) -> tuple[Piece, ...]:
+def pieces(view: JudgedBody) -> tuple[RemainingPart, ...]:
     """Remaining parts of a request, in the order of the wire."""
     request, value = view.decoded_exchange.request, view.value
     if request is None or not isinstance(value, dict):
-        return (Piece("bytes", "unreadable body", len(view.text), None),)
+        return (RemainingPart("bytes", "unreadable body", len(view.text), None),)
     made = list[tuple[str, str, str]]()
     for key, held in value.items():
         pointer = f"/{key}"
         messages = [m for m in request.messages if m.pointer.startswith(f"{pointer}/")]
         tools = [t for t in request.tools if t.pointer.startswith(f"{pointer}/")]
         if messages:
-            made += ((message.role, _said(message), message.pointer) for message in messages)
+            made += ((message.role, _message_text(message), message.pointer) for message in messages)
         elif tools:
             made += (("tool", tool.name or "(no name)", tool.pointer) for tool in tools)
         else:
@@ -54,12 +54,12 @@ def pieces(view: JudgedBody) -> tuple[Piece, ...]:
     return tuple(_piece(view, *each) for each in made[:MOST_PIECES])
 
 
-def _piece(view: JudgedBody, kind: str, text: str, pointer: str) -> Piece:
+def _piece(view: JudgedBody, kind: str, text: str, pointer: str) -> RemainingPart:
     span = view.decoded_exchange.request_index.span(pointer)
-    return Piece(kind, text, span[1] - span[0] if span else 0, span)
+    return RemainingPart(kind, text, span[1] - span[0] if span else 0, span)
 
 
-def _said(message: Message) -> str:
+def _message_text(message: Message) -> str:
     return ", ".join(_part(part) for part in message.parts) or "nothing"
 
 
@@ -86,7 +86,7 @@ def _json(value: JsonValue) -> str:
     return dumps(value).decode("utf-8", "replace")
 
 
-def piece_line(piece: Piece) -> Line:
+def piece_line(piece: RemainingPart) -> Line:
     """One thing that is left."""
     return line(
         Span(f" {clip(visible(piece.kind), KIND - 1)}", "muted", KIND + 1),
@@ -95,7 +95,7 @@ def piece_line(piece: Piece) -> Line:
     )
 
 
-def facts(seen: Seen | None, why: str, *, is_stopped: bool) -> Line:
+def facts(seen: SearchProgress | None, why: str, *, is_stopped: bool) -> Line:
     """Progress of a minimisation."""
     if why:
         return line(Span(visible(why), "error"))
@@ -115,7 +115,7 @@ def facts(seen: Seen | None, why: str, *, is_stopped: bool) -> Line:
     return line(state, Span(left, "strong"), Span(f" · {asked}", "muted"))
 
 
-def failure(seen: Seen | None) -> Line:
+def failure(seen: SearchProgress | None) -> Line:
     """In which way it fails."""
     if seen is None or seen.result.failure is None:
         return line()

@@ -29,7 +29,7 @@ WHOLE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class OutlineNode:
     """One line of the outline.
 
     Attributes:
@@ -63,7 +63,7 @@ class Outline:
         for number, node in enumerate(self.nodes):
             self._enter(number, node)
 
-    def _enter(self, number: int, node: Node) -> None:
+    def _enter(self, number: int, node: OutlineNode) -> None:
         if node.kind != "missing":
             self._by_pointer.setdefault((node.side, node.pointer), number)
         if node.ref and node.kind in ("message", "part"):
@@ -95,20 +95,20 @@ class Outline:
             at = at[: at.rfind("/")] if "/" in at else ""
         return self._by_pointer[side, at]
 
-    def _request(self, decoded: DecodedExchange) -> Iterator[Node]:
+    def _request(self, decoded: DecodedExchange) -> Iterator[OutlineNode]:
         request = decoded.request
         if request is None:
             return
-        yield Node("side", REQUEST, "", text=_asks(request))
+        yield OutlineNode("side", REQUEST, "", text=_asks(request))
         for part in request.system:
-            yield Node("system", REQUEST, part.source.pointer, 1, part=part, text=text_of(part))
+            yield OutlineNode("system", REQUEST, part.source.pointer, 1, part=part, text=text_of(part))
         if request.tools:
             names = ", ".join(t.name or "(no name)" for t in request.tools)
             pointer = request.tools[0].pointer
-            yield Node("tools", REQUEST, pointer[: pointer.rfind("/")], 1, text=names)
+            yield OutlineNode("tools", REQUEST, pointer[: pointer.rfind("/")], 1, text=names)
         yield from self._messages(REQUEST, request.messages)
 
-    def _response(self, decoded: DecodedExchange) -> Iterator[Node]:
+    def _response(self, decoded: DecodedExchange) -> Iterator[OutlineNode]:
         response = decoded.response
         if response is None:
             return
@@ -116,40 +116,40 @@ class Outline:
         facts += [f"finished: {response.finish_reason}" if response.finish_reason else ""]
         unfinished = "still arriving" if decoded.is_arriving else "cut off"
         facts += ["" if response.is_complete else unfinished, "reasoning only" if response.is_reasoning_only else ""]
-        yield Node("side", RESPONSE, "", text=" · ".join(f for f in facts if f))
+        yield OutlineNode("side", RESPONSE, "", text=" · ".join(f for f in facts if f))
         if response.error:
-            yield Node(
+            yield OutlineNode(
                 "error", RESPONSE, _error_pointer(decoded, response.error.message), 1, text=response.error.message
             )
         yield from self._messages(RESPONSE, response.messages)
 
-    def _messages(self, side: str, messages: tuple[Message, ...]) -> Iterator[Node]:
+    def _messages(self, side: str, messages: tuple[Message, ...]) -> Iterator[OutlineNode]:
         for m, message in enumerate(messages):
             whole = NodeRef(side, m, WHOLE)
-            yield Node("message", side, message.pointer, 1, whole, message)
+            yield OutlineNode("message", side, message.pointer, 1, whole, message)
             if side == REQUEST and m in self._lost:
-                yield Node("missing", side, message.pointer, 2, whole, message, text=self._lost[m])
+                yield OutlineNode("missing", side, message.pointer, 2, whole, message, text=self._lost[m])
             for p, part in enumerate(message.parts):
                 yield from _part(side, NodeRef(side, m, p), message, part)
 
 
-def _frames(decoded: DecodedExchange) -> Iterator[Node]:
+def _frames(decoded: DecodedExchange) -> Iterator[OutlineNode]:
     """Frames and events of an exchange that no adapter decodes."""
     if decoded.request or decoded.response:
         return
     for frame in seen_frames(decoded.exchange):
         side = REQUEST if frame.direction == "sent" else RESPONSE
-        yield Node("frame", side, "", 1, part=Opaque(frame.type, frame.value), text=frame.text)
+        yield OutlineNode("frame", side, "", 1, part=Opaque(frame.type, frame.value), text=frame.text)
     for event in decoded.events if decoded.protocol else ():
         part = Opaque(event.name or "event", None, Source(events=(event.number,)))
-        yield Node("frame", RESPONSE, "", 1, part=part, text=from_bytes(event.data or b""))
+        yield OutlineNode("frame", RESPONSE, "", 1, part=part, text=from_bytes(event.data or b""))
 
 
-def _part(side: str, ref: NodeRef, message: Message, part: Part) -> Iterator[Node]:
-    yield Node("part", side, message.absolute(part), 2, ref, message, part, text_of(part))
+def _part(side: str, ref: NodeRef, message: Message, part: Part) -> Iterator[OutlineNode]:
+    yield OutlineNode("part", side, message.absolute(part), 2, ref, message, part, text_of(part))
     if isinstance(part, ToolResultIR) and len(part.content) > 1:
         for inner in part.content:
-            yield Node("inner", side, message.absolute(inner), 3, ref, message, inner, text_of(inner))
+            yield OutlineNode("inner", side, message.absolute(inner), 3, ref, message, inner, text_of(inner))
 
 
 def text_of(part: Part) -> str:
@@ -173,10 +173,10 @@ def _json(value: JsonValue) -> str:
     return "" if value is None else dumps(value).decode("utf-8", "backslashreplace")
 
 
-def _problems(decoded: DecodedExchange) -> Iterator[Node]:
+def _problems(decoded: DecodedExchange) -> Iterator[OutlineNode]:
     for problem in decoded.problems:
         side = RESPONSE if problem.message.startswith(RESPONSE) else REQUEST
-        yield Node("problem", side, problem.pointer, text=problem.message)
+        yield OutlineNode("problem", side, problem.pointer, text=problem.message)
 
 
 def _error_pointer(decoded: DecodedExchange, message: str) -> str:

@@ -33,7 +33,7 @@ class Why(NamedTuple):
     pointer: str
 
 
-class Held(NamedTuple):
+class PausedSide(NamedTuple):
     """One side of an exchange that waits at a breakpoint.
 
     Attributes:
@@ -68,10 +68,10 @@ class Held(NamedTuple):
         return (self.reasons[0].rule or self.reasons[0].kind) if self.reasons else "a breakpoint"
 
 
-def held_of(recorder: Path, pause: Mapping[str, JsonValue]) -> Held:
+def held_of(recorder: Path, pause: Mapping[str, JsonValue]) -> PausedSide:
     """A pause as a recorder tells it (``breakpoints.remote``)."""
     reasons = tuple(Why(*(str(each.get(name, "")) for name in Why._fields)) for each in pause.get("reasons", ()))
-    return Held(
+    return PausedSide(
         recorder,
         pause["id"],
         pause["exchange"],
@@ -90,7 +90,7 @@ def held_of(recorder: Path, pause: Mapping[str, JsonValue]) -> Held:
     )
 
 
-def named(held: Held, number: int | None) -> str:
+def paused_name(held: PausedSide, number: int | None) -> str:
     """``request 4``; without its number while the list does not have it."""
     return f"{held.side} {number}" if number else f"a {held.side}"
 
@@ -104,7 +104,7 @@ def clock(seconds: float) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}" if whole >= 3600 else minutes
 
 
-def patience(held: Held, now: float) -> Span:
+def patience(held: PausedSide, now: float) -> Span:
     """Remaining time of the client."""
     if held.times_out_at is None:
         return Span("client's timeout unknown", "muted")
@@ -116,7 +116,7 @@ def patience(held: Held, now: float) -> Span:
     )
 
 
-def left(held: Held, now: float) -> Span:
+def time_left(held: PausedSide, now: float) -> Span:
     """The same in a column of a list."""
     if held.times_out_at is None:
         return Span("?", "muted")
@@ -126,12 +126,12 @@ def left(held: Held, now: float) -> Span:
     return Span(f"! {clock(seconds)}", "error") if seconds < SHORT else Span(clock(seconds), "warning")
 
 
-def first_to_decide(held: Collection[Held]) -> Held:
+def first_to_decide(held: Collection[PausedSide]) -> PausedSide:
     """The one whose client gives up first, else the oldest."""
     return min(held, key=lambda each: (each.times_out_at is None, each.times_out_at or 0.0, each.since))
 
 
-def banner(held: Collection[Held], number: int | None, key: str, now: float) -> Line:
+def banner(held: Collection[PausedSide], number: int | None, key: str, now: float) -> Line:
     """Most urgent paused exchange, for the header of a session, and how many there are.
 
     Args:
@@ -141,7 +141,7 @@ def banner(held: Collection[Held], number: int | None, key: str, now: float) -> 
     first = first_to_decide(held)
     more = f" (1 of {len(held)})" if len(held) > 1 else ""
     return line(
-        Span(f" {SIGN} {named(first, number)} paused {clock(now - first.since)}{more}", "warning strong"),
+        Span(f" {SIGN} {paused_name(first, number)} paused {clock(now - first.since)}{more}", "warning strong"),
         Span(" · ", "muted"),
         patience(first, now),
         Span(" · ", "muted"),
@@ -150,20 +150,20 @@ def banner(held: Collection[Held], number: int | None, key: str, now: float) -> 
     )
 
 
-def announced(held: Held, key: str) -> str:
+def announcement(held: PausedSide, key: str) -> str:
     """A sentence for the moment when something is held."""
     words = clip(held.reasons[0].words, _WHY) if held.reasons else ""
     return " · ".join(f for f in (words, f"{key}: decide") if f)
 
 
-def row(held: Held, number: int | None, now: float) -> Line:
+def row(held: PausedSide, number: int | None, now: float) -> Line:
     """One line of the list."""
     return line(
         Span(f"{SIGN} ", "warning"),
-        Span(f"{named(held, number)} ", "strong", 14),
+        Span(f"{paused_name(held, number)} ", "strong", 14),
         Span(f"{clip(held.why, _RULE - 1)} ", "warning", _RULE),
         Span(f"{clock(now - held.since)} ", "", -_TIME),
-        left(held, now)._replace(width=-_TIME),
+        time_left(held, now)._replace(width=-_TIME),
     )
 
 
@@ -172,9 +172,9 @@ def row_heading() -> Line:
     return line(Span("paused now", "role", 16 + _RULE), Span("for ", "muted", -_TIME), Span("left", "muted", -_TIME))
 
 
-def facts(held: Held, number: int | None, now: float, width: int) -> list[Line]:
+def facts(held: PausedSide, number: int | None, now: float, width: int) -> list[Line]:
     """Everything about a pause: what is held, why, for how long, and what can be done."""
-    told = [line(Span(f"{SIGN} {named(held, number)} is paused", "warning strong"))]
+    told = [line(Span(f"{SIGN} {paused_name(held, number)} is paused", "warning strong"))]
     told.append(line(Span("to       " if held.side == REQUEST else "from     ", "muted"), Span(clip(held.url, 200))))
     if held.client:
         told.append(line(Span("client   ", "muted"), Span(clip(held.client, 100))))
@@ -188,10 +188,10 @@ def facts(held: Held, number: int | None, now: float, width: int) -> list[Line]:
         told.append(line(Span("         ", "muted"), Span(f"its timeout is {clock(held.timeout)}{known}", "muted")))
     left = f", {held.sent:,} of them already passed on" if held.sent else ", none passed on yet"
     told.append(line(Span("bytes    ", "muted"), Span(f"{count(held.size, 'byte')}{left}")))
-    return [piece for each in told for piece in _fitted(each, width)]
+    return [piece for each in told for piece in _wrap_facts(each, width)]
 
 
-def _fitted(of: Line, width: int) -> list[Line]:
+def _wrap_facts(of: Line, width: int) -> list[Line]:
     """A line of facts, its last words on further lines where there is no room."""
     room = sum(len(span.text) for span in of)
     if room <= width or len(of) != 2:
@@ -211,7 +211,7 @@ DEEDS: Mapping[str, str] = {
 """What became of it, in words."""
 
 
-def refused(held: Held, deed: str) -> str:
+def refusal_text(held: PausedSide, deed: str) -> str:
     """Why a deed cannot be done."""
     can = ", ".join(name for name in DEEDS if name in held.deeds) or "nothing"
     return f"this {held.side} cannot be {DEEDS[deed]}; possible: {can}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.view import Items, View
-from workbench.tui.selection import Lights, Selection
+from workbench.tui.selection import ExchangeSelection, Lights
 from workbench.views import Line, came_in, entry_body, entry_line, reasoning_summary, wrap
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class ReasoningView(View):
         words = f"no response of a model in the history: contract {contract} requires no reasoning"
         return wrap(came_in(self.ledger), width, "reasoning") + wrap(self.opened.silence(words), width, "muted")
 
-    def selection(self, item: int) -> Selection:
+    def selection(self, item: int) -> ExchangeSelection:
         return self.opened.at_entry(self.ledger.entries[item])
 
     def origin(self, item: int) -> tuple[int, tuple[int, ...]] | None:
@@ -42,5 +42,5 @@ class ReasoningView(View):
         came_in = entry.received_in
         return None if came_in is None or came_in == self.opened.index else (came_in, entry.received_events)
 
-    def lit(self, lights: Lights) -> tuple[Items, Items]:
+    def highlights(self, lights: Lights) -> tuple[Items, Items]:
         return lights.entries, lights.turn

@@ -25,7 +25,7 @@ def settings(upstreams: Mapping[str, str], urls: Mapping[str, str]) -> list[str]
     return [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
 
 
-def told(plan: Plan, urls: Mapping[str, str], keyed: Sequence[str]) -> Iterator[str]:
+def recording_lines(plan: Plan, urls: Mapping[str, str], keyed: Sequence[str]) -> Iterator[str]:
     """Addresses, output file, breakpoints, and the settings of each client. ``keyed``: lines about API keys."""
     yield "Listening"
     for name, url in urls.items():

@@ -19,7 +19,7 @@ LABEL = 10
 """Columns of what stands before the lines of a finding."""
 
 
-class Offered(NamedTuple):
+class RepairOffer(NamedTuple):
     """A repair as it is shown.
 
     Attributes:
@@ -43,20 +43,20 @@ def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
     from workbench.edits.repairs import CHECKED
 
     if isinstance(repairs, str):
-        return labelled("repair", repairs, width, "muted")
+        return labelled_lines("repair", repairs, width, "muted")
     best, more = repairs[0], len(repairs) - 1
-    made = labelled("repair", best.title, width, "ok" if best.verified else "warning", most=2)
+    made = labelled_lines("repair", best.title, width, "ok" if best.verified else "warning", most=2)
     others = f"f: show this{f' and {more} other fix' + 'es' * (more > 1) if more else ''} · {CHECKED}"
     return made + [line(Span("", "", LABEL), *text) for text in wrap(others, width - LABEL, "muted")]
 
 
-def labelled(label: str, text: str, width: int, style: str = "", most: int = 1000) -> list[Line]:
+def labelled_lines(label: str, text: str, width: int, style: str = "", most: int = 1000) -> list[Line]:
     """A text with a word in front of it, which stands beside its first line."""
     told = wrap(text, width - LABEL, style, most=most)
     return [line(Span("" if n else f"  {label}", "muted", LABEL), *words) for n, words in enumerate(told)]
 
 
-def title(offered: Offered, number: int, of: int, width: int) -> list[Line]:
+def title(offered: RepairOffer, number: int, of: int, width: int) -> list[Line]:
     """Number and title of a repair, its effect, and how it was verified."""
     from workbench.edits.repairs import CHECKED
 

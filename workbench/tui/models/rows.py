@@ -79,7 +79,7 @@ class _Ahead:
         elif kind in _OPENERS:
             self._opens(start)
         elif kind in _CLOSERS:
-            self._closed(self._seen)
+            self._note_close(self._seen)
         return True
 
     def _opens(self, start: int) -> None:
@@ -88,7 +88,7 @@ class _Ahead:
         else:
             self._too_deep += 1
 
-    def _closed(self, end: int) -> None:
+    def _note_close(self, end: int) -> None:
         if self._too_deep:
             self._too_deep -= 1
         elif self._open:
@@ -115,7 +115,7 @@ class Rows(RowTable):
         return not self.is_json
 
     def _rows(self, start: int = 0) -> Iterator[None]:
-        yield from self._structured() if self.is_json else self._lines(start)
+        yield from self._json_lines() if self.is_json else self._lines(start)
 
     def _lines(self, start: int) -> Iterator[None]:
         while start < len(self.body):
@@ -123,7 +123,7 @@ class Rows(RowTable):
             yield from self._wrap(start, stop, 0)
             start = stop
 
-    def _structured(self) -> Iterator[None]:
+    def _json_lines(self) -> Iterator[None]:
         """Lines of JSON. ``indents`` has an entry for each container that is open and broken."""
         ahead = _Ahead(self.body)
         indents = [0]

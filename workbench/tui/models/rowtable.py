@@ -23,7 +23,7 @@ IN_STRING: Final = 2
 Range = tuple[int, int]
 
 
-class Marked(NamedTuple):
+class StyledSpans(NamedTuple):
     """Byte ranges in one style, sorted by their start."""
 
     style: str
@@ -38,7 +38,7 @@ class Marked(NamedTuple):
             at += 1
 
 
-Marks = tuple[Marked, ...]
+Marks = tuple[StyledSpans, ...]
 
 
 class RowTable:
@@ -84,7 +84,7 @@ class RowTable:
         return len(self.starts)
 
     @property
-    def reached(self) -> int:
+    def known_bytes(self) -> int:
         """Bytes whose row is known."""
         return len(self.body) if self.is_done else (self.starts[-1] if self.starts else 0)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.probes.profiles import Correction, ProfileChoice
     from workbench.send import Outgoing, Target, UnboundReasoning
     from workbench.tui.models.rowtable import Range
-    from workbench.tui.preflight import Preflight
+    from workbench.tui.preflight import PreparedRequest
 
 LABEL = 12
 """Columns of the word in front of a fact."""
@@ -28,7 +28,7 @@ LEAST_TITLE = 12
 NEVER = "tools are never run"
 
 
-class Said(NamedTuple):
+class PreflightNote(NamedTuple):
     """One thing to know before sending.
 
     Attributes:
@@ -65,7 +65,7 @@ def promise(target: Target, width: int, *, is_set: bool) -> Line:
     return line(Span(words, style, -max(0, width)))
 
 
-def made(node: BranchNode) -> str:
+def request_name(node: BranchNode) -> str:
     """Name of the node whose request is sent; empty for the recorded one."""
     if node.parent is None:
         return ""
@@ -82,7 +82,7 @@ def headline(title: str, facts: Line, target: Target, width: int, *, is_set: boo
     return [line(named, *promise(target, width - cells(named.text), is_set=is_set)), (Span(" "), *facts)]
 
 
-def summary(shown: Preflight) -> Line:
+def summary(shown: PreparedRequest) -> Line:
     """Verdict, losses, protocol, model and size of the request as sent."""
     going = shown.outgoing
     judged = shown.trial.judgement
@@ -101,21 +101,21 @@ def summary(shown: Preflight) -> Line:
     )
 
 
-def spoken(target: Target) -> tuple[str, ...]:
+def target_protocols(target: Target) -> tuple[str, ...]:
     """The protocols that it takes."""
     from workbench import protocols
 
     return target.protocols or protocols.protocols()
 
 
-def further(said: Said, width: int) -> list[Line]:
+def further(said: PreflightNote, width: int) -> list[Line]:
     """The further lines of a fact: what its line says already only where that is cut."""
     is_whole = cells(plain(said.head)) <= width
     told = [(text, style) for text, style in said.text if not (is_whole and text in plain(said.head))]
     return [made for text, style in told for made in wrap(text, width, style, indent=4, most=40)]
 
 
-def facts(shown: Preflight, *, is_set: bool) -> tuple[Said, ...]:
+def facts(shown: PreparedRequest, *, is_set: bool) -> tuple[PreflightNote, ...]:
     """Everything to know before sending, what goes wrong first."""
     going = shown.outgoing
     return (
@@ -130,7 +130,7 @@ def facts(shown: Preflight, *, is_set: bool) -> tuple[Said, ...]:
     )
 
 
-def _corrections(shown: Preflight) -> Iterator[Said]:
+def _corrections(shown: PreparedRequest) -> Iterator[PreflightNote]:
     """Measured profile, and each correction with its effect here and its reason."""
     choice = shown.choice
     if choice.profile:
@@ -142,12 +142,12 @@ def _corrections(shown: Preflight) -> Iterator[Said]:
         yield correction(each, here)
 
 
-def correction(each: Correction, here: str = "") -> Said:
+def correction(each: Correction, here: str = "") -> PreflightNote:
     """A correction: whether it is on, what it does, what it changes here, and why."""
     mark, style = ("[x] ", "ok") if each.is_on else ("[ ] ", "warning")
     head = line(Span(mark, f"{style} strong"), Span(f"{each.name}  ", "strong"), Span(each.does, "muted"))
     changed = ((here, "info" if each.is_on else "warning"),) if here else ()
-    return Said(head, ((each.does, ""), *changed, (f"why: {each.why}", "muted")), correction=each.name)
+    return PreflightNote(head, ((each.does, ""), *changed, (f"why: {each.why}", "muted")), correction=each.name)
 
 
 def _is_told(note: str, choice: ProfileChoice) -> bool:
@@ -163,14 +163,14 @@ def corrected_words(decided: Iterable[Correction]) -> str:
     return f"{told}, {off} switched off" if off else told
 
 
-def _fact(label: str, text: str, style: str = "", more: str = "") -> Said:
-    return Said(
+def _fact(label: str, text: str, style: str = "", more: str = "") -> PreflightNote:
+    return PreflightNote(
         line(Span(f"  {label} ", "muted", LABEL), Span(text, style)),
         ((text, style), *(((more, "muted"),) if more else ())),
     )
 
 
-def _address(going: Outgoing, shown: Preflight, *, is_set: bool) -> Iterator[Said]:
+def _address(going: Outgoing, shown: PreparedRequest, *, is_set: bool) -> Iterator[PreflightNote]:
     target = going.target
     yield _fact("to", f"{going.request.method} {going.request.url}", "strong")
     if target.is_simulator:
@@ -189,7 +189,7 @@ def _address(going: Outgoing, shown: Preflight, *, is_set: bool) -> Iterator[Sai
     yield _fact("bytes", f"{size(len(going.request.body.raw))} · {same} the recorded request")
 
 
-def _problems(shown: Preflight) -> str:
+def _problems(shown: PreparedRequest) -> str:
     return "; ".join(problem.message for problem in shown.trial.decoded.problems)
 
 
@@ -201,7 +201,7 @@ def _key(target: Target, *, is_set: bool) -> tuple[str, str]:
     return f"${target.key_variable} is set; its value is sent to {urlsplit(target.url).netloc} only", ""
 
 
-def _verdict(shown: Preflight) -> Said:
+def _verdict(shown: PreparedRequest) -> PreflightNote:
     """Verdict of the target's contract on the request before it is sent."""
     from workbench.contracts import refusal_of
 
@@ -212,17 +212,17 @@ def _verdict(shown: Preflight) -> Said:
     head = line(Span(f"{sign} ", style), Span(f"{label} {judged.verdict.value}", f"{style} strong"))
     if judged.finding is None:
         words = "passes all checks of this contract" if judged.verdict.value == "accepts" else trial.contract.note
-        return Said((*head, Span(f"  {words}", "muted")), ((words, "muted"),))
+        return PreflightNote((*head, Span(f"  {words}", "muted")), ((words, "muted"),))
     found = judged.finding
     answer = refusal_of(found, trial.contract)
     text = [(found.message, "")]
     if answer:
         text.append((f"its response: {answer.status} {found.refusal or '(text not recorded)'}", "error"))
     more = Span(f"  {found.rule}  {found.pointer or 'the whole'}", "muted")
-    return Said((*head, more), tuple(text), _spans(shown, found))
+    return PreflightNote((*head, more), tuple(text), _spans(shown, found))
 
 
-def _findings(shown: Preflight) -> Iterator[Said]:
+def _findings(shown: PreparedRequest) -> Iterator[PreflightNote]:
     """Other findings of the request as sent."""
     first = shown.trial.judgement.finding
     for found in shown.trial.findings:
@@ -231,14 +231,14 @@ def _findings(shown: Preflight) -> Iterator[Said]:
             head = line(
                 Span(sign, style), Span(f"{found.rule}  ", "strong"), Span(found.pointer or "the whole", "muted")
             )
-            yield Said(head, ((found.message, ""),), _spans(shown, found))
+            yield PreflightNote(head, ((found.message, ""),), _spans(shown, found))
 
 
-def _spans(shown: Preflight, found: Finding) -> tuple[Range, ...]:
+def _spans(shown: PreparedRequest, found: Finding) -> tuple[Range, ...]:
     return shown.trial.decoded.place(REQUEST, found.pointer).spans or ((found.span,) if found.span else ())
 
 
-def _unbound(unbound: UnboundReasoning, shown: Preflight) -> Iterator[Said]:
+def _unbound(unbound: UnboundReasoning, shown: PreparedRequest) -> Iterator[PreflightNote]:
     head = line(
         Span("! ", "warning"),
         Span(f"{count(len(unbound.pointers), 'signed block')} unbound", "warning strong"),
@@ -246,16 +246,18 @@ def _unbound(unbound: UnboundReasoning, shown: Preflight) -> Iterator[Said]:
     )
     how = "u: drop them" if unbound.without else "the request is invalid without them: undo the edit before them"
     spans = tuple(span for at in unbound.pointers for span in shown.own.place(REQUEST, at).spans)
-    yield Said(head, ((unbound.message, ""), (", ".join(unbound.pointers), "muted"), (how, "info")), spans, is_own=True)
+    yield PreflightNote(
+        head, ((unbound.message, ""), (", ".join(unbound.pointers), "muted"), (how, "info")), spans, is_own=True
+    )
 
 
-def _loss(loss: Loss, shown: Preflight) -> Said:
+def _loss(loss: Loss, shown: PreparedRequest) -> PreflightNote:
     spans = shown.own.place(REQUEST, loss.pointer).spans if loss.pointer else ()
     head = line(
         Span("- ", "warning"), Span("lost  ", "warning"), Span(loss.what, "strong"), Span(f"  {loss.pointer}", "muted")
     )
     place = " · ".join(p for p in (loss.pointer or "the whole", byte_range(spans)) if p)
-    return Said(head, ((loss.what, ""), (loss.instead, "info"), (place, "muted")), spans, is_own=True)
+    return PreflightNote(head, ((loss.what, ""), (loss.instead, "info"), (place, "muted")), spans, is_own=True)
 
 
 def question(going: Outgoing, *, is_set: bool) -> str:

@@ -43,14 +43,14 @@ def branch_of(node: BranchNode, sent: BranchNode, session: str) -> str:
     return f'branch "{clip(what, 36)}" of {session}'
 
 
-class Said(NamedTuple):
+class ContentText(NamedTuple):
     """Content of a response on one item; ``marked`` is the range of characters that differs from the other one."""
 
     text: str
     marked: tuple[int, int] = (0, 0)
 
 
-class Row(NamedTuple):
+class AnswerRow(NamedTuple):
     """One thing that the answers say.
 
     Attributes:
@@ -61,8 +61,8 @@ class Row(NamedTuple):
     """
 
     kind: str
-    before: Said | None
-    after: Said | None
+    before: ContentText | None
+    after: ContentText | None
     note: str = ""
     is_same: bool = False
 
@@ -78,7 +78,7 @@ class Beside(NamedTuple):
 
     before: DecodedExchange
     after: DecodedExchange
-    rows: tuple[Row, ...]
+    rows: tuple[AnswerRow, ...]
     body: bytes = b""
     trial: Trial | None = None
 
@@ -93,26 +93,26 @@ def beside(before: DecodedExchange, after: DecodedExchange, trial: Trial | None 
     return Beside(before, after, (*found, *_bytes(before, after, answers.first)), body, trial)
 
 
-def _bytes(before: DecodedExchange, after: DecodedExchange, first: int | None) -> Iterator[Row]:
+def _bytes(before: DecodedExchange, after: DecodedExchange, first: int | None) -> Iterator[AnswerRow]:
     """Sizes of the bodies, and the first byte that differs."""
     old, new = _length(before), _length(after)
     if old and new:
         note = "identical" if first is None else f"first difference at byte {first:,}"
-        yield Row("bytes", old, new, note, first is None)
+        yield AnswerRow("bytes", old, new, note, first is None)
     elif old or new:
-        yield Row("bytes", old, new)
+        yield AnswerRow("bytes", old, new)
 
 
-def _length(decoded: DecodedExchange) -> Said | None:
-    return Said(size(len(decoded.response_text))) if decoded.exchange.response else None
+def _length(decoded: DecodedExchange) -> ContentText | None:
+    return ContentText(size(len(decoded.response_text))) if decoded.exchange.response else None
 
 
-def _row(before: AnswerItem | None, after: AnswerItem | None, *, is_same: bool) -> Row:
+def _row(before: AnswerItem | None, after: AnswerItem | None, *, is_same: bool) -> AnswerRow:
     told = after or before
     assert told
     if before is None or after is None or is_same:
-        old, new = (None if item is None else Said(_text(item)) for item in (before, after))
-        return Row(told.kind, old, new, is_same=is_same)
+        old, new = (None if item is None else ContentText(_text(item)) for item in (before, after))
+        return AnswerRow(told.kind, old, new, is_same=is_same)
     olds, news = _text(before), _text(after)
     start = common(olds, news)
     rest = min(len(olds), len(news)) - start
@@ -120,8 +120,8 @@ def _row(before: AnswerItem | None, after: AnswerItem | None, *, is_same: bool) 
     is_long = told.kind in ("text", "reasoning")
     note = f"{len(olds):,} → {len(news):,} characters, first difference at character {start + 1:,}"
     is_alike = start + end >= LEAST_SHARED * min(len(olds), len(news))
-    old, new = (Said(text, (start, len(text) - end) if is_alike else (0, 0)) for text in (olds, news))
-    return Row(told.kind, old, new, note if is_long else "")
+    old, new = (ContentText(text, (start, len(text) - end) if is_alike else (0, 0)) for text in (olds, news))
+    return AnswerRow(told.kind, old, new, note if is_long else "")
 
 
 def _text(item: AnswerItem) -> str:
@@ -136,7 +136,7 @@ def _text(item: AnswerItem) -> str:
     return f"{item.label}: {said}" if item.label and item.kind == "error" else said or '""'
 
 
-def head(row: Row, *, is_over: bool) -> Line:
+def head(row: AnswerRow, *, is_over: bool) -> Line:
     """Kind of a row, and if both sides are the same; an item missing from an open response may still arrive."""
     if row.after is None and not is_over:
         sign, style, word = "…", "muted", "not received yet"
@@ -151,7 +151,7 @@ def head(row: Row, *, is_over: bool) -> Line:
     )
 
 
-def body(row: Row, width: int, side: str) -> list[Line]:
+def body(row: AnswerRow, width: int, side: str) -> list[Line]:
     """Content of one side, or of both side by side, with the differences marked."""
     if side != BOTH:
         return _column(row.before if side == BEFORE else row.after, width - 2, row, "  ")
@@ -185,15 +185,15 @@ def _facts(decoded: DecodedExchange) -> str:
     return " · ".join(f for f in (status, duration(exchange.duration), how) if f)
 
 
-def _column(said: Said | None, room: int, row: Row, margin: str = "") -> list[Line]:
+def _column(said: ContentText | None, room: int, row: AnswerRow, margin: str = "") -> list[Line]:
     if said is None:
         return [line(margin, Span("—", "muted"))]
     style = "muted" if row.is_same else "error" if row.kind == "error" else ""
     lines = wrap(said.text, room, style, most=MOST_SAME if row.is_same else MOST_LINES)
-    return [line(margin, *each) for each in _marked(lines, said.text, *said.marked)] or [line(margin)]
+    return [line(margin, *each) for each in _mark_range(lines, said.text, *said.marked)] or [line(margin)]
 
 
-def _marked(lines: list[Line], text: str, start: int, end: int) -> list[Line]:
+def _mark_range(lines: list[Line], text: str, start: int, end: int) -> list[Line]:
     """The wrapped lines of a text with a range of its characters marked."""
     made, at = list[Line](), 0
     for each in lines:

@@ -39,7 +39,10 @@ def sent_line(sent: SentRequest) -> Line:
     sign, style = ("✓", "ok") if 200 <= status < 300 else ("✗", "error")
     changed = line(Span("~ edited ", "warning")) if sent.is_changed else ()
     return line(
-        Span(f"{sign} {status or '---'}  ", style), *changed, Span(sent.ask.title), Span(f" · {said(sent)}", "muted")
+        Span(f"{sign} {status or '---'}  ", style),
+        *changed,
+        Span(sent.ask.title),
+        Span(f" · {response_words(sent)}", "muted"),
     )
 
 
@@ -57,7 +60,7 @@ def pending_line(stood: SampleState | None, *, is_sending: bool) -> Line:
     return line(Span(word, "accent strong"), edited, Span(stood.ask.title, "strong"))
 
 
-def said(sent: SentRequest) -> str:
+def response_words(sent: SentRequest) -> str:
     """Content of a response in a few words."""
     answer = sent.opened.decoded.response
     if answer is None:
@@ -72,13 +75,13 @@ def said(sent: SentRequest) -> str:
     return f"text: {' '.join(text)[:SHORT]}" if text else "empty"
 
 
-def reasoned(probe: Probe, stood: SampleState | None, width: int) -> list[Line]:
+def sample_lines(probe: Probe, stood: SampleState | None, width: int) -> list[Line]:
     """Requests, responses and findings so far, then the verdict."""
     made = [*wrap(f"{probe.name}: {probe.title}", width, "strong")]
     if stood is None:
         return made
     for number, sent in enumerate(stood.sent, 1):
-        made += _seen(number, sent, width)
+        made += _request_lines(number, sent, width)
     if stood.ask:
         made += _next(stood, width)
     if stood.sample:
@@ -86,7 +89,7 @@ def reasoned(probe: Probe, stood: SampleState | None, width: int) -> list[Line]:
     return made
 
 
-def _seen(number: int, sent: SentRequest, width: int) -> Iterator[Line]:
+def _request_lines(number: int, sent: SentRequest, width: int) -> Iterator[Line]:
     yield ()
     yield line(Span(f"{number}  ", "accent strong"), Span(sent.ask.title, "strong"))
     if sent.is_changed:
@@ -120,7 +123,7 @@ def _next(stood: SampleState, width: int) -> Iterator[Line]:
 def _new_parts(stood: SampleState) -> Iterator[Part]:
     """Parts of the messages that are new, results first of all."""
     places = {pointer for pointer, _ in stood.new}
-    request = stood.studied.decoded.request if stood.studied and stood.new else None
+    request = stood.studied.decoded_request.request if stood.studied and stood.new else None
     messages: tuple[Message, ...] = request.messages if request else ()
     return (part for message in messages if message.pointer in places for part in message.parts)
 

@@ -31,7 +31,7 @@ GLYPHS = {"anomaly": ("!", "warning"), "departs": ("≠", "error"), "": (" ", ""
 _PART = {ToolCallIR: ("◆", "call"), Reasoning: ("∴", "reasoning")}
 
 
-class Stream:
+class StreamTable:
     """One streamed answer. Making it takes as long as the stream; every line is made when it is asked for.
 
     While it still arrives, an event is there once it has arrived whole.
@@ -45,7 +45,7 @@ class Stream:
         self.steps = Steps(adapter, self.events)
         self.effects = Effects(decoded.response, decoded.events, self.steps)
 
-    def go_on(self, before: Stream) -> bool:
+    def go_on(self, before: StreamTable) -> bool:
         """Keep what was read of the same stream when less of it was there; False where it is another by now."""
         end = before.events[-1].end if before.events else 0
         known = before.decoded.response_text[:end]
@@ -100,10 +100,10 @@ class Stream:
         if width >= 60:
             spans += self._times(number)
         if width >= 44:
-            kind = _fitted(self.effects.type_of(event), self._type_width)
+            kind = _fit_kind(self.effects.type_of(event), self._type_width)
             spans += [Span(kind, "muted" if quiet else "role", self._type_width), Span("  ")]
         words = "; ".join(d.words for d in deeds)
-        return (*spans, Span(words, "muted" if quiet else style), *_quoted(deeds))
+        return (*spans, Span(words, "muted" if quiet else style), *_added_text(deeds))
 
     def _times(self, number: int) -> list[Span]:
         at = self.decoded.arrival(self.events[number])
@@ -184,7 +184,7 @@ class Stream:
         before = self.steps.after(number - 1)
         facts = [("finish reason", answer.finish_reason, before.finish_reason)]
         facts.append(("usage", _usage(answer), _usage(before)))
-        facts.append(("the stream", _ended(answer), _ended(before)))
+        facts.append(("the stream", _end_word(answer), _end_word(before)))
         made = [
             line(Span(f"{label}  ", "muted"), Span(now, "lit" if now != then else ""))
             for label, now, then in facts
@@ -280,13 +280,13 @@ def _lit_lines(text: str, start: int, end: int, lit: Highlight, width: int) -> t
     return made, max(0, first - 1)
 
 
-def _quoted(deeds: Sequence[Effect]) -> Line:
+def _added_text(deeds: Sequence[Effect]) -> Line:
     """The characters an event added, as far as there is room."""
     text = next((d.text for d in deeds if d.what is What.ADDED), "")
     return (Span("  "), Span(text[:200], "string")) if text else ()
 
 
-def _fitted(kind: str, width: int) -> str:
+def _fit_kind(kind: str, width: int) -> str:
     """A type in so many columns; where it is longer, what comes behind its last dot stays: ``….delta``, ``….done``."""
     head, dot, tail = kind.rpartition(".")
     room = width - len(tail) - 2
@@ -297,5 +297,5 @@ def _usage(answer: ModelResponse) -> str | None:
     return (usage_words(answer.usage) or None) if answer.usage else None
 
 
-def _ended(answer: ModelResponse) -> str:
+def _end_word(answer: ModelResponse) -> str:
     return "ended" if answer.is_complete else "continues"

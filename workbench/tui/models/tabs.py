@@ -49,7 +49,7 @@ def tab_at(column: int, panes: Panes = PANES) -> str | None:
 def key_line(hints: Sequence[Key], width: int, before: str = "") -> Line:
     """Hints that fit whole, chosen by rank, in the order of their table."""
     spans = [Span(" "), Span(before, "strong")]
-    for key in _kept(hints, width, before):
+    for key in _hints_that_fit(hints, width, before):
         spans += [Span(key.show, "accent strong"), Span(f" {key.word}  ")]
     return tuple(spans)
 
@@ -57,14 +57,14 @@ def key_line(hints: Sequence[Key], width: int, before: str = "") -> Line:
 def key_at(column: int, hints: Sequence[Key], width: int, before: str = "") -> Key | None:
     """The hint that stands at a column of ``key_line``."""
     end = 1 + cells(before)
-    for key in _kept(hints, width, before):
+    for key in _hints_that_fit(hints, width, before):
         start, end = end, end + _size(key)
         if start <= column < end - 2:
             return key
     return None
 
 
-def _kept(hints: Sequence[Key], width: int, before: str) -> list[Key]:
+def _hints_that_fit(hints: Sequence[Key], width: int, before: str) -> list[Key]:
     kept: set[Key] = set()
     used = 1 + cells(before)
     for key in sorted((k for k in hints if k.rank and k.keys), key=lambda k: k.rank):

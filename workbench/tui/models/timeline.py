@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.safetext import cells, clip, visible
-from workbench.tui.models import changed
+from workbench.tui.models import change_notes
 from workbench.views import Line, Span, count, duration, join_lines, line, size
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _marks(summary: Summary, row: InspectedExchange | None, *, is_roomy: bool, c
         marks.append(line(Span(f"{summary.method} {_path(summary.url)}".strip() or "no model exchange", "muted")))
     if summary.branch:
         marks.append(line(Span(f"└ {summary.branch}" if is_roomy else "└", "accent")))
-    if changes := changed.count(summary.note):
+    if changes := change_notes.count(summary.note):
         marks.append(line(Span(f"~ {count(changes, 'change')}" if is_roomy else f"~{changes}", "info")))
     if row.calls:
         named = ", ".join(row.calls[:3]) + (" …" if len(row.calls) > 3 else "")

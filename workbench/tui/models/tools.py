@@ -25,7 +25,7 @@ MOST = 4 * 80
 """Lines of a schema or check that one row may take."""
 
 
-class Declared(NamedTuple):
+class ToolDeclaration(NamedTuple):
     """A declared tool. ``pointer`` is that of its schema in the request, of the declaration where it has none."""
 
     tool: ToolDef
@@ -44,11 +44,11 @@ class Lens(NamedTuple):
 
     judged: tuple[JudgedSchema, ...] = ()
     body: bytes = b""
-    rows: tuple[tuple[Row, ...], ...] = ()
+    rows: tuple[tuple[DialectRow, ...], ...] = ()
     why: str = ""
 
 
-class Row(NamedTuple):
+class DialectRow(NamedTuple):
     """One thing there is to say of a dialect.
 
     Attributes:
@@ -74,7 +74,7 @@ def headline(number: int, tools: int, judged: int, here: str | None) -> Line:
     return line(Span(f" Tools of request {number}", "strong"), Span(words, "muted"), Span(contract, "info"))
 
 
-def tool_line(declared: Declared, lens: Lens | None) -> Line:
+def tool_line(declared: ToolDeclaration, lens: Lens | None) -> Line:
     """A tool, and how many dialects take it."""
     tool = declared.tool
     name = Span(tool.name if tool.name else "(no name)", "strong")
@@ -116,30 +116,30 @@ def verdict_words(judged: JudgedSchema) -> str:
     return VERDICTS[judged.verdict]
 
 
-def rows_of(judged: JudgedSchema, spans: dict[str, Range]) -> tuple[Row, ...]:
+def rows_of(judged: JudgedSchema, spans: dict[str, Range]) -> tuple[DialectRow, ...]:
     """Everything there is to say of a dialect: what it refuses and ignores, the changes, the check, what remains."""
     ordered = sorted(judged.issues, key=lambda issue: issue.effect != "refused")
     made = [_issue(issue, spans) for issue in ordered]
     return (*made, *_change(judged.lowered, spans, ""))
 
 
-def _change(lowered: LoweredSchema, spans: dict[str, Range], part: str) -> tuple[Row, ...]:
+def _change(lowered: LoweredSchema, spans: dict[str, Range], part: str) -> tuple[DialectRow, ...]:
     made = [_step(step, spans, part) for step in lowered.steps]
     if lowered.steps and lowered.check is not True:
         head = line(Span("= ", "info"), Span("remaining check", "info", 20), Span(_short(lowered.check), "muted"))
         told = "Check the arguments locally with the original schema:"
-        made.append(Row(head, ((told, "muted"), (laid_out(lowered.check), ""))))
+        made.append(DialectRow(head, ((told, "muted"), (laid_out(lowered.check), ""))))
     for issue in lowered.remaining:
         row = _issue(issue, spans, "still")
         made.append(row)
     for name, inner in lowered.parts:
         head = line(Span("+ ", "ok"), Span("replacement tool", "ok", 20), Span(name, "strong"))
-        made.append(Row(head, ((laid_out(inner.schema), ""),)))
+        made.append(DialectRow(head, ((laid_out(inner.schema), ""),)))
         made += _change(inner, {}, f"{name}: ")
     return tuple(made)
 
 
-def _issue(issue: Issue, spans: dict[str, Range], word: str = "") -> Row:
+def _issue(issue: Issue, spans: dict[str, Range], word: str = "") -> DialectRow:
     is_refused = issue.effect == "refused"
     style = "error" if is_refused else "warning"
     head = line(
@@ -150,10 +150,10 @@ def _issue(issue: Issue, spans: dict[str, Range], word: str = "") -> Row:
     )
     text = ((issue.message, ""), (f"source: {issue.source}" if issue.source else "not in any contract", "muted"))
     is_keyword = bool(issue.keyword) and issue.pointer.endswith(f"/{issue.keyword}")
-    return Row(head, text, issue.pointer, _spans(spans, issue.pointer), is_keyword)
+    return DialectRow(head, text, issue.pointer, _spans(spans, issue.pointer), is_keyword)
 
 
-def _step(step: LoweringStep, spans: dict[str, Range], part: str) -> Row:
+def _step(step: LoweringStep, spans: dict[str, Range], part: str) -> DialectRow:
     style = {"exact": "ok", "local check": "info"}.get(step.effect, "warning")
     head = line(
         Span("~ ", style),
@@ -166,14 +166,14 @@ def _step(step: LoweringStep, spans: dict[str, Range], part: str) -> Row:
         "local check": "local check: the remaining check covers what the schema no longer says",
     }.get(step.effect, f"{step.effect}: some values of the original are no longer possible")
     text = ((step.what, "error"), (f"→ {step.instead}", "ok"), (meaning, style))
-    return Row(head, text, None if part else step.pointer, _spans(spans, step.pointer))
+    return DialectRow(head, text, None if part else step.pointer, _spans(spans, step.pointer))
 
 
 def _spans(spans: dict[str, Range], pointer: str) -> tuple[Range, ...]:
     return (spans[pointer],) if pointer in spans else ()
 
 
-def body(row: Row, width: int) -> list[Line]:
+def body(row: DialectRow, width: int) -> list[Line]:
     """The further lines of a row: what its line says already only where that is cut."""
     is_whole = cells(plain(row.head)) <= width
     told = [(text, style) for text, style in row.text if not (is_whole and text in plain(row.head))]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from workbench.tui.selection import Lights, Selection
+from workbench.tui.selection import ExchangeSelection, Lights
 from workbench.views import Line
 
 if TYPE_CHECKING:
-    from workbench.tui.models.http import Row
+    from workbench.tui.models.http import HttpRow
 
 Items = frozenset[int]
 
@@ -39,7 +39,7 @@ class View(ABC):
         """The same for a width, if that matters."""
         return self.head(item)
 
-    def row(self, item: int) -> Row | None:
+    def row(self, item: int) -> HttpRow | None:
         """The header or fact of an item that is no part of a body; None for others."""
         return None
 
@@ -52,7 +52,7 @@ class View(ABC):
         """Why there are no items."""
 
     @abstractmethod
-    def selection(self, item: int) -> Selection | None:
+    def selection(self, item: int) -> ExchangeSelection | None:
         """Selection that an item is; None if it is no part of a body."""
 
     def origin(self, item: int) -> tuple[int, tuple[int, ...]] | None:
@@ -60,5 +60,5 @@ class View(ABC):
         return None
 
     @abstractmethod
-    def lit(self, lights: Lights) -> tuple[Items, Items]:
+    def highlights(self, lights: Lights) -> tuple[Items, Items]:
         """Items that are the selection, and items that belong to it."""

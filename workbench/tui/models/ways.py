@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.edits import ElementKind, changes_between, operations
 from workbench.errors import LocalProtocolError, WireError
 from workbench.safetext import HIDDEN, from_bytes
-from workbench.tui.models.edit import Entry
+from workbench.tui.models.edit import EditRow
 from workbench.tui.models.tools import laid_out
 from workbench.wire import dumps, loads
 
 if TYPE_CHECKING:
     from workbench.edits import Change, Splice
     from workbench.ir import JsonValue
-    from workbench.tui.models.studied import Studied
+    from workbench.tui.models.edit_study import EditStudy
 
 ROOM = 60
 """Bytes of a value that is read on one line; a longer one is laid out."""
 
 
-class Way(NamedTuple):
+class WritingWay(NamedTuple):
     """A way to write a value.
 
     Attributes:
@@ -45,12 +45,12 @@ class Way(NamedTuple):
         return self.suffix == ".txt"
 
 
-def likeliest(studied: Studied, row: Entry) -> Way:
+def likeliest(studied: EditStudy, row: EditRow) -> WritingWay:
     """Default way: text if the value has one, else JSON; raw bytes for the whole body."""
     return as_text(studied, row) or as_json(studied, row) if row.pointer else as_bytes(studied, row)
 
 
-def as_text(studied: Studied, row: Entry) -> Way | None:
+def as_text(studied: EditStudy, row: EditRow) -> WritingWay | None:
     """Way to write a string as its text; None if it has no text that can be written."""
     at = row.element.text_at
     text = studied.text_of(row.element)
@@ -61,16 +61,16 @@ def as_text(studied: Studied, row: Entry) -> Way | None:
     except UnicodeEncodeError:  # half of a pair, which only JSON can spell
         return None
     is_line = row.element.kind is ElementKind.PARAMETER and "\n" not in text
-    decoded = studied.decoded
-    return Way(written, lambda made: operations.set_text(decoded, at, from_bytes(made)), "text", ".txt", is_line)
+    decoded = studied.decoded_request
+    return WritingWay(written, lambda made: operations.set_text(decoded, at, from_bytes(made)), "text", ".txt", is_line)
 
 
-def as_json(studied: Studied, row: Entry) -> Way:
+def as_json(studied: EditStudy, row: EditRow) -> WritingWay:
     """Way to write a value as JSON, laid out if it is one long line. An edit changes only what differs.
 
     The whole body, and what is no JSON, as its bytes.
     """
-    raw, pointer, decoded = studied.json(row.pointer), row.pointer, studied.decoded
+    raw, pointer, decoded = studied.json(row.pointer), row.pointer, studied.decoded_request
     if not raw:
         return as_bytes(studied, row)
     is_line = len(raw) <= ROOM and b"\n" not in raw
@@ -84,10 +84,12 @@ def as_json(studied: Studied, row: Entry) -> Way:
 
     value = read(raw)
     if isinstance(value, str):
-        return Way(escaped(from_bytes(dumps(value))), retold, "JSON", is_line=True)
+        return WritingWay(escape_json(from_bytes(dumps(value))), retold, "JSON", is_line=True)
     if (isinstance(value, dict | list) and not (is_line or b"\n" in raw)) or not is_plain(from_bytes(raw)):
-        return Way(escaped(laid_out(value)), lambda made: changes_between(value, read(made), pointer), "JSON")
-    return Way(raw, put, "JSON", is_line=is_line)
+        return WritingWay(
+            escape_json(laid_out(value)), lambda made: changes_between(value, read(made), pointer), "JSON"
+        )
+    return WritingWay(raw, put, "JSON", is_line=is_line)
 
 
 def is_plain(text: str) -> bool:
@@ -95,7 +97,7 @@ def is_plain(text: str) -> bool:
     return HIDDEN.search(text.replace("\n", "")) is None
 
 
-def escaped(text: str) -> bytes:
+def escape_json(text: str) -> bytes:
     """JSON in which every character that acts or hides is written as an escape."""
     return HIDDEN.sub(_escape, text).encode()
 
@@ -115,7 +117,7 @@ def read(text: bytes) -> JsonValue:
         raise LocalProtocolError(str(error)) from error
 
 
-def as_bytes(studied: Studied, row: Entry) -> Way:
+def as_bytes(studied: EditStudy, row: EditRow) -> WritingWay:
     """Way to write the bytes as sent; they may be invalid JSON.
 
     Raises:
@@ -125,4 +127,4 @@ def as_bytes(studied: Studied, row: Entry) -> Way:
     if span is None:
         raise LocalProtocolError("the value is not in the body", where=row.pointer)
     text, (start, end) = studied.text, span
-    return Way(text[start:end], lambda made: operations.replace_range(text, start, end, made), "raw bytes")
+    return WritingWay(text[start:end], lambda made: operations.replace_range(text, start, end, made), "raw bytes")

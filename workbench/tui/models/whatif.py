@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.tui.models.repairs import labelled
+from workbench.tui.models.repairs import labelled_lines
 from workbench.views import REQUEST_SIGNS, Line, Span, count, duration, line, wrap
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def room(width: int) -> int:
     return max(1, (width - NAME - MORE) // LEAST_CELL)
 
 
-def seen(targets: int, chosen: int, width: int) -> range:
+def visible_targets(targets: int, chosen: int, width: int) -> range:
     """The targets that are seen, the chosen one among them."""
     most = room(width)
     first = max(0, min(chosen - most + 1, targets - most))
@@ -42,7 +42,7 @@ def cell_width(width: int, shown: range) -> int:
 
 def columns(targets: Sequence[Target], chosen: int, width: int) -> Line:
     """The names of the targets."""
-    shown = seen(len(targets), chosen, width)
+    shown = visible_targets(len(targets), chosen, width)
     each = cell_width(width, shown)
     spans = [Span("  variant", "muted", NAME + 2)]
     for n in shown:
@@ -84,11 +84,11 @@ def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | b
     """Everything there is to say of one variant at one target."""
     made = [line(Span(f"  {variant.title}", "strong"), Span(f" → {target.name}", "accent"))]
     if variant.request is None:
-        return made + labelled("why not", variant.why_not, width, "muted")
+        return made + labelled_lines("why not", variant.why_not, width, "muted")
     if isinstance(outcome, bool):
         return made + wrap("sending …" if outcome else "not sent yet · s: send", width, "muted", indent=2)
     if outcome.exchange is None:
-        return made + labelled("not sent", outcome.text, width, "muted")
+        return made + labelled_lines("not sent", outcome.text, width, "muted")
     sign, style = REQUEST_SIGNS[outcome.verdict.value]
     took = duration(outcome.exchange.duration)
     facts = " · ".join(f for f in (str(outcome.status or "no response"), took, "enter: show") if f)
@@ -104,7 +104,7 @@ def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | b
             "warning",
         ),
     ):
-        made += labelled(label, text, width, shade, most=12)
+        made += labelled_lines(label, text, width, shade, most=12)
     return made
 
 

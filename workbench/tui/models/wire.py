@@ -26,7 +26,7 @@ def body_of(decoded: DecodedExchange, side: str) -> bytes:
     return text or (http.body.raw if http else b"")
 
 
-class Way(NamedTuple):
+class WireView(NamedTuple):
     """One way to look at the bytes of a side.
 
     Attributes:
@@ -43,22 +43,22 @@ class Way(NamedTuple):
     is_numbered: bool = True
 
 
-def ways(decoded: DecodedExchange, side: str) -> tuple[Way, ...]:
+def ways(decoded: DecodedExchange, side: str) -> tuple[WireView, ...]:
     """Every way to look at a side, in the order one goes through them."""
-    from workbench.tui.models.escaped import Escaped
+    from workbench.tui.models.escaped_lines import EscapedLines
     from workbench.tui.models.hexdump import Hex
 
     body = body_of(decoded, side)
     json = is_json(body)
     made = (
-        Way("laid out", partial(LaidOut, is_json=json)),
-        Way("escaped", partial(Escaped, is_json=json)),
-        Way("hex", Hex, is_numbered=False),
+        WireView("laid out", partial(LaidOut, is_json=json)),
+        WireView("escaped", partial(EscapedLines, is_json=json)),
+        WireView("hex", Hex, is_numbered=False),
     )
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     if decoded.exchange.frames or http is None or http.body.raw == body:
         return made
-    return (*made, Way(f"hex as received, {http.body.encoding or 'coded'}", Hex, http.body.raw, is_numbered=False))
+    return (*made, WireView(f"hex as received, {http.body.encoding or 'coded'}", Hex, http.body.raw, is_numbered=False))
 
 
 def arrival(decoded: DecodedExchange, side: str, offset: int, *, is_decoded: bool) -> str:

@@ -33,7 +33,7 @@ class BesidePane(LineView):
         super().reload()
 
     @property
-    def seen(self) -> str:
+    def visible_side(self) -> str:
         """Both answers where there is room for them, else the one in front."""
         return BOTH if self.text_width >= 2 * send_answer.LEAST_COLUMN else self.side
 
@@ -43,11 +43,11 @@ class BesidePane(LineView):
     def head(self, item: int, width: int) -> Line:
         assert self.shown
         if item == 0:
-            return send_answer.columns(self.shown, width, self.seen, self.where)
+            return send_answer.columns(self.shown, width, self.visible_side, self.where)
         return send_answer.head(self.rows[item - 1], is_over=self.shown.trial is not None)
 
     def further(self, item: int, width: int) -> list[Line]:
-        return send_answer.body(self.rows[item - 1], width, self.seen) if item else []
+        return send_answer.body(self.rows[item - 1], width, self.visible_side) if item else []
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "muted", indent=2)

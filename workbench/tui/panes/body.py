@@ -6,7 +6,7 @@ from textual import events
 from textual.strip import Strip
 
 from workbench.tui.models.laidout import LaidOut
-from workbench.tui.models.rowtable import Marked, Marks, Range, RowTable
+from workbench.tui.models.rowtable import Marks, Range, RowTable, StyledSpans
 from workbench.tui.models.tokens import is_json
 from workbench.tui.panes.byterows import ByteRows
 from workbench.tui.panes.lineview import LineView
@@ -41,7 +41,7 @@ class BodyPane(LineView):
 
     def mark_range(self, spans: tuple[Range, ...]) -> None:
         """Light ranges up and bring the first into sight."""
-        self._marks = (*(m for m in self._marks if m.style != "lit"), Marked("lit", tuple(sorted(spans))))
+        self._marks = (*(m for m in self._marks if m.style != "lit"), StyledSpans("lit", tuple(sorted(spans))))
         self._awaited = spans[0][0] if spans else None
         self._reveal()
         self.refresh()

@@ -58,10 +58,10 @@ class ByteRows:
         """How much of a big body is laid out; empty once all is."""
         if self.table is None or self.is_done:
             return ""
-        return f"laying out {self.reached * 100 // max(1, len(self.table.body))} %"
+        return f"laying out {self.known_bytes * 100 // max(1, len(self.table.body))} %"
 
     @property
-    def reached(self) -> int:
+    def known_bytes(self) -> int:
         """Bytes whose row is shown."""
         if self.table is None or self.is_done:
             return len(self.table.body) if self.table else 0
@@ -69,7 +69,7 @@ class ByteRows:
 
     def has(self, offset: int) -> bool:
         """The row of a byte is shown."""
-        return self.is_done or self.reached > offset
+        return self.is_done or self.known_bytes > offset
 
     def make(self, rows: RowTable, size: int) -> None:
         """Show a table with ``size`` bytes to lay out: now, or what is seen now and the rest in a thread."""
@@ -79,7 +79,7 @@ class ByteRows:
             self.is_done = True
         else:
             self.is_done = rows.extend(self.view.size.height or 40)
-        self.table, self.known = rows, finished(rows, is_done=self.is_done)
+        self.table, self.known = rows, finished_rows(rows, is_done=self.is_done)
         if not self.is_done:
             work = partial(self._make_rest, rows)
             self.view.run_worker(work, thread=True, exclusive=True, group="layout", exit_on_error=False)
@@ -89,7 +89,7 @@ class ByteRows:
         is_done = False
         while not is_done and not worker.is_cancelled:
             is_done = rows.extend(SLICE)
-            self.view.post_message(self.Grew(rows, finished(rows, is_done=is_done), is_done=is_done))
+            self.view.post_message(self.Grew(rows, finished_rows(rows, is_done=is_done), is_done=is_done))
 
     def take(self, message: Grew) -> bool:
         """Show the rows of a message. Returns False if they are of a table that is shown no more."""
@@ -101,6 +101,6 @@ class ByteRows:
         return True
 
 
-def finished(rows: RowTable, *, is_done: bool) -> int:
+def finished_rows(rows: RowTable, *, is_done: bool) -> int:
     """Rows whose end is known: the last one made ends where the next will begin."""
     return len(rows) if is_done else max(0, len(rows) - 1)

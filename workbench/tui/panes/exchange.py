@@ -12,7 +12,7 @@ from workbench.views import Line, behind, wrap
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.models.view import View
-    from workbench.tui.selection import Lights, Selection
+    from workbench.tui.selection import ExchangeSelection, Lights
 
 
 class ExchangePane(Pane):
@@ -54,12 +54,12 @@ class ExchangePane(Pane):
     def is_selected(self, item: int) -> bool:
         return item in self.lit or bool(self.view and not self.view.needs_selection)
 
-    def selection(self) -> Selection | None:
+    def selection(self) -> ExchangeSelection | None:
         return self.view.selection(self.cursor) if self.view and self.view.count() else None
 
-    def light(self, selection: Selection, lights: Lights, *, is_source: bool) -> None:
+    def light(self, selection: ExchangeSelection, lights: Lights, *, is_source: bool) -> None:
         assert self.view
-        self.light_items(*self.view.lit(lights), is_source=is_source)
+        self.light_items(*self.view.highlights(lights), is_source=is_source)
 
     def origin(self) -> tuple[int, tuple[int, ...]] | None:
         """The exchange, and the events of its answer, that what the cursor stands on came from."""

@@ -15,7 +15,7 @@ from workbench.views import Line, wrap
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
     from workbench.tui.exchange_view import ExchangeView
-    from workbench.tui.selection import Lights, Selection
+    from workbench.tui.selection import ExchangeSelection, Lights
 
 
 class FindingsPane(Pane):
@@ -23,7 +23,7 @@ class FindingsPane(Pane):
 
     is_accordion = True
 
-    class Explained(Message):
+    class Expansion(Message):
         """A finding is shown in full now, and was not before."""
 
         def __init__(self, finding: Finding) -> None:
@@ -49,7 +49,7 @@ class FindingsPane(Pane):
         """The list stays: it is that of the session, whatever exchange is open."""
         self.opened = opened
 
-    def light(self, selection: Selection, lights: Lights, *, is_source: bool) -> None:
+    def light(self, selection: ExchangeSelection, lights: Lights, *, is_source: bool) -> None:
         held = self.state.found_in(selection.exchange)
         lit = frozenset(n for n, finding in held if self._node(finding) == lights.node is not None)
         self.light_items(lit, frozenset(), is_source=is_source)
@@ -66,7 +66,7 @@ class FindingsPane(Pane):
         super().reload()
         if self.current is not None and self.current is not self._explained:
             self._explained = self.current
-            self.post_message(self.Explained(self.current))
+            self.post_message(self.Expansion(self.current))
 
     def move_to(self, item: int, *, center: bool = False) -> None:
         super().move_to(item, center=center)

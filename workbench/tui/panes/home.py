@@ -19,7 +19,7 @@ from workbench.views import Line
 if TYPE_CHECKING:
     from workbench.library import SessionSummary
     from workbench.tui.app import WorkbenchApp
-    from workbench.tui.models.pauses import Held
+    from workbench.tui.models.pauses import PausedSide
 
 
 class HomePane(LineView):
@@ -27,15 +27,15 @@ class HomePane(LineView):
 
     is_accordion = True
 
-    class Looked(Message):
+    class Scroll(Message):
         """Other sessions are in sight."""
 
     def __init__(self, sections: Iterable[Section], clock: Callable[[], float] = time.time) -> None:
         super().__init__()
-        self.rows: Sequence[home.Row] = ()
+        self.rows: Sequence[home.HomeRow] = ()
         self.stories: dict[Path, SessionSummary] = {}
         self.listening: dict[Path, str] = {}
-        self.held: Mapping[Path, Sequence[Held]] = {}
+        self.held: Mapping[Path, Sequence[PausedSide]] = {}
         self.expected: Path | None = None
         self._dates: dict[Path, float | None] = {}
         self._clock = clock
@@ -73,7 +73,7 @@ class HomePane(LineView):
         self.stories[path] = story
         self.reload()
 
-    def hold(self, held: Mapping[Path, Sequence[Held]]) -> None:
+    def hold(self, held: Mapping[Path, Sequence[PausedSide]]) -> None:
         """What waits at breakpoints, by session."""
         self.held = held
         self.reload()
@@ -117,7 +117,7 @@ class HomePane(LineView):
             return held + home.item_body(row.item, self.stories.get(row.item.path), width, where)
         return home.note_lines(row.note, width)[1:]
 
-    def _held_in(self, item: SessionItem) -> Sequence[Held]:
+    def _held_in(self, item: SessionItem) -> Sequence[PausedSide]:
         return self.held.get(item.path, ()) if item.section == LIVE else ()
 
     def _where(self, path: Path) -> str:
@@ -162,7 +162,7 @@ class HomePane(LineView):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        self.post_message(self.Looked())
+        self.post_message(self.Scroll())
 
 
 def _place(item: SessionItem) -> tuple[str, Path]:

@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from workbench.tui import keys, paint
-from workbench.tui.bars import Painted
+from workbench.tui.bars import LinePainter
 from workbench.tui.panes.itemlines import ItemLines
 from workbench.tui.panes.itemsearch import ItemSearch
 from workbench.views import Line, Span, mark_matches
@@ -23,21 +23,21 @@ from workbench.views import Line, Span, mark_matches
 GUTTER = 2
 
 
-class LineView(Painted, ScrollView, can_focus=True):
+class LineView(LinePainter, ScrollView, can_focus=True):
     """Lines with a cursor."""
 
     BINDINGS = keys.bindings(keys.PANE)
     is_accordion = False
     """The item under the cursor is always open."""
 
-    class Moved(Message):
+    class CursorMove(Message):
         """The user moved the cursor."""
 
         def __init__(self, view: LineView) -> None:
             super().__init__()
             self.view = view
 
-    class Entered(Moved):
+    class Activation(CursorMove):
         """The user pressed enter on the cursor, or clicked where it stood already."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
@@ -228,14 +228,14 @@ class LineView(Painted, ScrollView, can_focus=True):
 
     def action_enter(self) -> None:
         if self.count():
-            self.post_message(self.Entered(self))
+            self.post_message(self.Activation(self))
 
     def _go(self, item: int) -> None:
         before = self.cursor
         if self.count():
             self.move_to(item)
             if self.cursor != before or not self.is_selected(self.cursor):
-                self.post_message(self.Moved(self))
+                self.post_message(self.CursorMove(self))
 
     @property
     def allow_vertical_scroll(self) -> bool:
@@ -249,6 +249,6 @@ class LineView(Painted, ScrollView, can_focus=True):
             return
         item, _ = self.lines_of.at(number)
         if item == self.cursor:
-            self.post_message(self.Entered(self))
+            self.post_message(self.Activation(self))
         else:
             self._go(item)

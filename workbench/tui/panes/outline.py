@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.edits import ElementKind
 from workbench.tui.models import edit
-from workbench.tui.models.edit import Entry
+from workbench.tui.models.edit import EditRow
 from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, Span, call_body, call_line, entry_body, entry_line, wrap
 from workbench.views import closure_summary as calls_of
@@ -15,18 +15,18 @@ from workbench.views import reasoning_summary as owed_of
 if TYPE_CHECKING:
     from workbench.chain import CallLine
     from workbench.chain import Entry as Debt
-    from workbench.tui.models.studied import Studied
+    from workbench.tui.models.edit_study import EditStudy
 
 
 class OutlinePane(LineView):
     """What can be edited, a row each."""
 
-    rows: list[Entry]
+    rows: list[EditRow]
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.rows = []
-        self._studied: Studied | None = None
+        self._studied: EditStudy | None = None
         self._toggled: set[str] = set()
         self._numbers: dict[str, int] = {}
         self._worst: dict[int, str] = {}
@@ -34,11 +34,11 @@ class OutlinePane(LineView):
         self._digits = 1
 
     @property
-    def here(self) -> Entry | None:
+    def here(self) -> EditRow | None:
         """The row under the cursor."""
         return self.rows[self.cursor] if self.rows else None
 
-    def show(self, studied: Studied, pointer: str | None = None) -> None:
+    def show(self, studied: EditStudy, pointer: str | None = None) -> None:
         """Show another request.
 
         Args:
@@ -79,7 +79,7 @@ class OutlinePane(LineView):
         self._worst = {}
         for finding in reversed(sorted(self._studied.told.findings, key=lambda f: f.severity.rank)):
             self._worst[edit.deepest(self._numbers, finding.pointer)] = finding.severity.value
-        self._changed = {edit.deepest(self._numbers, pointer) for pointer in self._studied.changed}
+        self._changed = {edit.deepest(self._numbers, pointer) for pointer in self._studied.changed_pointers}
 
     def count(self) -> int:
         return len(self.rows)
@@ -115,7 +115,7 @@ class ChainPane(LineView):
         self._why = ""
         self.facts: tuple[str, ...] = ()
 
-    def show(self, studied: Studied) -> None:
+    def show(self, studied: EditStudy) -> None:
         """Show another request's."""
         closure, ledger = studied.meant.closure, studied.meant.ledger
         self._calls = tuple(closure.lines) if closure else ()

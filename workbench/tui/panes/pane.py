@@ -10,7 +10,7 @@ from workbench.views import Span
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
-    from workbench.tui.selection import Lights, Selection
+    from workbench.tui.selection import ExchangeSelection, Lights
 
 
 class Pane(LineView):
@@ -41,11 +41,11 @@ class Pane(LineView):
         self.opened = opened
         self.reload()
 
-    def selection(self) -> Selection | None:
+    def selection(self) -> ExchangeSelection | None:
         """What the cursor stands on."""
         return None
 
-    def light(self, selection: Selection, lights: Lights, *, is_source: bool) -> None:
+    def light(self, selection: ExchangeSelection, lights: Lights, *, is_source: bool) -> None:
         """Show what belongs to the selection, and bring it into sight unless it was made here."""
 
     def entitle(self, *facts: str) -> None:

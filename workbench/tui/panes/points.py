@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from workbench.tui.models import pauses
-from workbench.tui.models.pauses import Held
+from workbench.tui.models.pauses import PausedSide
 from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, Span, line
 
@@ -20,7 +20,7 @@ class Point(NamedTuple):
         head: the line, of a heading the whole of it.
     """
 
-    held: Held | None
+    held: PausedSide | None
     kind: str
     head: Line
 
@@ -54,7 +54,7 @@ class PointsPane(LineView):
         row = self.rows[self.cursor] if self.cursor < len(self.rows) else None
         return row if row and (row.held or row.kind) else None
 
-    def find(self, held: Held) -> None:
+    def find(self, held: PausedSide) -> None:
         """Put the cursor on what is held."""
         for number, row in enumerate(self.rows):
             if row.held and row.key == (held.recorder, held.id):
@@ -84,7 +84,7 @@ FILTER = "filter …"
 
 
 def points(
-    held: Sequence[tuple[Held, int | None]], kinds: Sequence[tuple[str, str]], armed: Sequence[str], now: float
+    held: Sequence[tuple[PausedSide, int | None]], kinds: Sequence[tuple[str, str]], armed: Sequence[str], now: float
 ) -> list[Point]:
     """All lines.
 

@@ -38,13 +38,13 @@ class TimelinePane(Pane):
 
     def item_of(self, exchange: int | None) -> int | None:
         """The item of an exchange, None where it is not shown."""
-        shown = self.state.shown
+        shown = self.state.visible
         item = bisect_left(shown, exchange) if exchange is not None else len(shown)
         return item if item < len(shown) and shown[item] == exchange else None
 
     def neighbour(self, exchange: int, step: int) -> int | None:
         """The exchange shown after or before one, which need not be shown itself."""
-        shown = self.state.shown
+        shown = self.state.visible
         item = bisect_right(shown, exchange) if step > 0 else bisect_left(shown, exchange) - 1
         return shown[item] if 0 <= item < len(shown) else None
 
@@ -57,24 +57,24 @@ class TimelinePane(Pane):
         self.entitle(state.shown_words() or progress if state.is_listed else "", damage)
         item = self.item_of(self._opened_index)
         self.mark(frozenset() if item is None else frozenset((item,)))
-        self.cursor = max(0, min(bisect_left(state.shown, self._under_cursor), self.count() - 1))
+        self.cursor = max(0, min(bisect_left(state.visible, self._under_cursor), self.count() - 1))
         self.reload()
 
     def move_to(self, item: int, *, center: bool = False) -> None:
         super().move_to(item, center=center)
-        if self.state.shown:
-            self._under_cursor = self.state.shown[self.cursor]
+        if self.state.visible:
+            self._under_cursor = self.state.visible[self.cursor]
 
     def count(self) -> int:
-        return len(self.state.shown)
+        return len(self.state.visible)
 
     def head(self, item: int, width: int) -> Line:
         state = self.state
-        index = state.shown[item]
+        index = state.visible[item]
         digits = len(str(len(state.summaries)))
         summary, noted = state.summary(index), self.note_line(state.summary(index).id)
         row, lane, hop = state.row(index), state.lane(index), state.hop_columns
-        return row_line(summary, row, lane, width, digits, noted, hop, state.carried(index))
+        return row_line(summary, row, lane, width, digits, noted, hop, state.carried_count(index))
 
     def nothing(self, width: int) -> list[Line]:
         why = "no exchange passes the filter (& changes it)" if self.state.is_filtered else self.state.waiting()

@@ -16,7 +16,7 @@ from workbench.characters import bounds, odd_at
 from workbench.tui import keys
 from workbench.tui.models import wire
 from workbench.tui.models.bodysearch import BodySearch
-from workbench.tui.models.rowtable import CONTINUES, Marked, RowTable
+from workbench.tui.models.rowtable import CONTINUES, RowTable, StyledSpans
 from workbench.tui.panes.byterows import ByteRows
 from workbench.tui.panes.lineview import GUTTER
 from workbench.tui.panes.pane import Pane
@@ -25,7 +25,7 @@ from workbench.views import REQUEST, RESPONSE, Line, Span, byte_range, event_ran
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
-    from workbench.tui.selection import Lights, Selection, Spans
+    from workbench.tui.selection import ExchangeSelection, Lights, Spans
 
 OPEN_DIGITS = 4
 """Columns for the numbers of events that may still come: the rows stay as they are meanwhile."""
@@ -42,7 +42,7 @@ class WirePane(Pane):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self._ways: tuple[wire.Way, ...] = ()
+        self._ways: tuple[wire.WireView, ...] = ()
         self._way = 0
         self._with_headers = False
         self._digits = 1
@@ -127,7 +127,7 @@ class WirePane(Pane):
             self._reveal(self._awaited)
 
     @property
-    def way(self) -> wire.Way:
+    def way(self) -> wire.WireView:
         """How the bytes are looked at."""
         return self._ways[min(self._way, len(self._ways) - 1)]
 
@@ -173,7 +173,7 @@ class WirePane(Pane):
         row = item - len(self._top)
         marks = self.marks.shown
         if self.has_focus and item == self.cursor:
-            marks = (*marks, Marked("here", (self._token(),)))
+            marks = (*marks, StyledSpans("here", (self._token(),)))
         return (*self._event_number(row), *self.rows.line(row, marks))
 
     def _event_number(self, row: int) -> Line:
@@ -220,12 +220,12 @@ class WirePane(Pane):
 
     # The selection.
 
-    def selection(self) -> Selection | None:
+    def selection(self) -> ExchangeSelection | None:
         if self.opened is None or self.rows is None or self.cursor < len(self._top) or self._is_received:
             return None
         return self.opened.at_byte(self.side, self.byte)
 
-    def light(self, selection: Selection, lights: Lights, *, is_source: bool) -> None:
+    def light(self, selection: ExchangeSelection, lights: Lights, *, is_source: bool) -> None:
         if not is_source and selection.spans:
             self.show_side(selection.side)
         is_here = selection.side == self.side
@@ -295,7 +295,7 @@ class WirePane(Pane):
             self.byte = beyond[0] if step > 0 else beyond[-1]
             self.entitle()
             self.refresh()
-            self.post_message(self.Moved(self))
+            self.post_message(self.CursorMove(self))
         elif self._ways and not self.way.is_numbered:
             self._step_over(self.byte + step)
 
@@ -304,7 +304,7 @@ class WirePane(Pane):
         if self.rows and 0 <= byte < len(self.rows.body):
             self.byte = byte
             self.move_to(len(self._top) + self.rows.row_at(byte))
-            self.post_message(self.Moved(self))
+            self.post_message(self.CursorMove(self))
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on the byte under the pointer."""
@@ -315,7 +315,7 @@ class WirePane(Pane):
             event.prevent_default()
             self.byte = self.rows.byte_at(row, place.x - GUTTER - self._margin(self.opened))
             self.move_to(item)
-            self.post_message(self.Moved(self))
+            self.post_message(self.CursorMove(self))
 
     def action_headers(self) -> None:
         self._with_headers = not self._with_headers

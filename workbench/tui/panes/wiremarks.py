@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.rowtable import StyledSpans
 from workbench.views import SEVERITY_GLYPH, Line, Span
 
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ class WireMarks:
     events: tuple[int, ...] = ()
     related: Spans = ()
     match: Spans = ()
-    shown: tuple[Marked, ...] = ()
-    _found: list[tuple[str, Marked]] = field(default_factory=list)
+    shown: tuple[StyledSpans, ...] = ()
+    _found: list[tuple[str, StyledSpans]] = field(default_factory=list)
 
     def paint(self, opened: ExchangeView, side: str, related: Spans, *, is_received: bool) -> None:
         """Put the marks of a side in order; ``is_received``: its bytes are not those that selections speak of."""
         self.related = related
         if is_received:
-            self._found, self.shown = [], (Marked("match", self.match),)
+            self._found, self.shown = [], (StyledSpans("match", self.match),)
             return
-        self._found = [(s, Marked(FOUND[s], spans)) for s, spans in opened.found[side].items()]
+        self._found = [(s, StyledSpans(FOUND[s], spans)) for s, spans in opened.found[side].items()]
         self.shown = tuple(
-            Marked(style, spans)
+            StyledSpans(style, spans)
             for style, spans in (
                 ("related", related),
                 ("block", opened.decoded.place_events(self.events).spans if self.events else ()),

@@ -27,17 +27,17 @@ class Writing(TextArea):
 
     BINDINGS: ClassVar = [("ctrl+s", "take", "take it"), ("escape", "leave", "leave it as it was")]
 
-    class Typed(Message):
+    class TextChange(Message):
         """The text is another one."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
-    class Taken(Typed):
+    class Save(TextChange):
         """The text is to be kept."""
 
-    class Left(Message):
+    class Cancel(Message):
         """Nothing is to be kept."""
 
     def __init__(self, text: str, title: str, *, is_line: bool, id: str) -> None:
@@ -69,10 +69,10 @@ class Writing(TextArea):
 
     def on_text_area_changed(self, message: TextArea.Changed) -> None:
         message.stop()
-        self.post_message(self.Typed(self.text))
+        self.post_message(self.TextChange(self.text))
 
     def action_take(self) -> None:
-        self.post_message(self.Taken(self.text))
+        self.post_message(self.Save(self.text))
 
     def action_leave(self) -> None:
-        self.post_message(self.Left())
+        self.post_message(self.Cancel())

@@ -16,12 +16,12 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import branches
 from workbench.tui.models.branches import Branch
-from workbench.tui.models.diff import Compared, Places
+from workbench.tui.models.diff import Places, RequestComparison
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.tui.screens.worklist import ListPane
-from workbench.tui.service import Answer, guarded, is_open
+from workbench.tui.service import JobAnswer, guard, is_open
 from workbench.views import Line, line
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class BranchesScreen(Screen[bool]):
             return None
         return row.node if row else None
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.tree_list:
             self._compare()
         elif message.view is self.meaning:
@@ -137,7 +137,7 @@ class BranchesScreen(Screen[bool]):
             if hunk is not None:
                 self.hunks.move_to(hunk, center=True)
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         if self.row_here and self.row_here.trials:
             self.action_fold()
         elif self.row_here:
@@ -167,10 +167,10 @@ class BranchesScreen(Screen[bool]):
             return
         self._judging = wanted.id
 
-        def job(inspector: Inspector) -> Answer:
-            return Answer(partial(self._take_verdict, wanted.id, branches.verdict(inspector, self.index, wanted)))
+        def job(inspector: Inspector) -> JobAnswer:
+            return JobAnswer(partial(self._take_verdict, wanted.id, branches.verdict(inspector, self.index, wanted)))
 
-        self.session.inspecting.do(guarded(job, partial(self._take_verdict, wanted.id)))
+        self.session.inspecting.do(guard(job, partial(self._take_verdict, wanted.id)))
 
     def _take_verdict(self, id: str, verdict: str) -> None:
         self.verdicts[id] = verdict
@@ -206,7 +206,7 @@ class BranchesScreen(Screen[bool]):
             return
         difference, places = found
         for pane in (self.meaning, self.hunks):
-            pane.show(Compared(self.index, self.index, difference), places)
+            pane.show(RequestComparison(self.index, self.index, difference), places)
         against = branches.against(other.node)
         self.meaning.title(line(f" Meaning · {len(self.meaning.changes):,} · against {against} "))
         self.hunks.title(line(f" Bytes · {len(difference.hunks):,} "))

@@ -14,14 +14,14 @@ from textual.screen import Screen
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import conversion
-from workbench.tui.models.branches import entitled
-from workbench.tui.models.conversion import Shown
-from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.branches import title_with_branch
+from workbench.tui.models.conversion import ConversionView
+from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.selection import Spot
-from workbench.tui.service import Answer, guarded, is_open
+from workbench.tui.selection import SessionSpot
+from workbench.tui.service import JobAnswer, guard, is_open
 from workbench.views import REQUEST, RESPONSE, Line, Span, count, id_line, line, loss_line, wrap
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ class LossesPane(LineView):
     """Losses of the conversion, then renamed ids."""
 
     is_accordion = True
-    shown: Shown | None = None
+    shown: ConversionView | None = None
     why = "converting …"
 
-    def show(self, shown: Shown | None, why: str = "") -> None:
+    def show(self, shown: ConversionView | None, why: str = "") -> None:
         self.shown, self.why = shown, why
         self._ids = tuple(shown.converted.ids.items()) if shown else ()
         self.cursor = 0
@@ -70,7 +70,7 @@ class LossesPane(LineView):
 def converting(screen: ConversionScreen, index: int, side: str, target: str) -> Job:
     """Question that converts one side of an exchange to another protocol."""
 
-    def job(inspector: Inspector) -> Answer:
+    def job(inspector: Inspector) -> JobAnswer:
         from workbench.convert import convert
         from workbench.errors import WorkbenchError
 
@@ -79,17 +79,17 @@ def converting(screen: ConversionScreen, index: int, side: str, target: str) -> 
             converted = convert(decoded, target, side=side)
         except WorkbenchError as error:
             why = str(error)
-            return Answer(lambda: screen.show_conversion(index, side, None, why))
+            return JobAnswer(lambda: screen.show_conversion(index, side, None, why))
         body = decoded.request_text if side == REQUEST else decoded.response_text
         places = tuple(decoded.place(side, loss.pointer).spans if loss.pointer else () for loss in converted.losses)
         read = conversion.readable(converted.body, converted.content_type)
-        shown = Shown(index, side, decoded.protocol or "", body, converted, places, read)
-        return Answer(lambda: screen.show_conversion(index, side, shown))
+        shown = ConversionView(index, side, decoded.protocol or "", body, converted, places, read)
+        return JobAnswer(lambda: screen.show_conversion(index, side, shown))
 
     return job
 
 
-class ConversionScreen(Screen["Spot | None"]):
+class ConversionScreen(Screen["SessionSpot | None"]):
     """Converts an exchange. Dismissed with the place of a loss to show, or None.
 
     Args:
@@ -147,11 +147,11 @@ class ConversionScreen(Screen["Spot | None"]):
     def _ask(self) -> None:
         self._say(line(Span(f" Converting {self.side} {self.index + 1} to {self.target} …", "muted")))
         fail = partial(self.show_conversion, self.index, self.side, None)
-        self.ask(guarded(converting(self, self.index, self.side, self.target), fail))
+        self.ask(guard(converting(self, self.index, self.side, self.target), fail))
 
     def _say(self, title: Line) -> None:
         self._headline = title
-        headline = entitled(title, self.branch_of(self.index))
+        headline = title_with_branch(title, self.branch_of(self.index))
         self.query_one("#headline", Bar).show(
             [headline, conversion.choices(self.targets, self.target, self.size.width)]
         )
@@ -159,7 +159,7 @@ class ConversionScreen(Screen["Spot | None"]):
     def on_resize(self) -> None:
         self._say(self._headline)
 
-    def show_conversion(self, index: int, side: str, shown: Shown | None, why: str = "") -> None:
+    def show_conversion(self, index: int, side: str, shown: ConversionView | None, why: str = "") -> None:
         """Show a conversion, or the reason that there is none."""
         is_wanted = (index, side) == (self.index, self.side)
         if not is_open(self) or not is_wanted or (shown and shown.converted.protocol != self.target):
@@ -175,7 +175,7 @@ class ConversionScreen(Screen["Spot | None"]):
         converted = shown.converted
         self._say(conversion.headline(shown))
         lost = tuple(sorted(span for spans in shown.places for span in spans))
-        self.before.show(shown.body, (Marked("doubtful", lost),), f"the {side} has no body")
+        self.before.show(shown.body, (StyledSpans("doubtful", lost),), f"the {side} has no body")
         self.after.show(shown.read, (), "nothing is left")
         self.losses.show(shown, "nothing lost, no id renamed")
         self.before.title(line(f" {shown.source}, original "))
@@ -184,16 +184,16 @@ class ConversionScreen(Screen["Spot | None"]):
         self.losses.title(line(f" Losses · {len(converted.losses):,}{ids} "))
         self.before.mark_range(self.losses.spans())
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.losses:
             self.before.mark_range(self.losses.spans())
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         spans = self.losses.spans() if message.view is self.losses else ()
         if not spans and message.view is self.losses:
             self.notify("no bytes on the wire for this loss", markup=False)
         if spans:
-            self.dismiss(Spot(self.index, self.side, spans[0][0]))
+            self.dismiss(SessionSpot(self.index, self.side, spans[0][0]))
 
     def action_pane(self, step: int) -> None:
         """Go to the next pane; if there is room for one body only, it replaces the other."""

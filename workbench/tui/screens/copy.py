@@ -13,7 +13,7 @@ from workbench.safetext import visible
 from workbench.tui import clipboard, keys
 from workbench.tui.bars import Ways
 from workbench.tui.keymap import Keymap
-from workbench.tui.models.copying import Choice, choice_line, choices
+from workbench.tui.models.copying import CopyChoice, choice_line, choices
 from workbench.tui.panes.exchange import ExchangePane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class CopyPane(LineView):
     """Choices; a click takes one."""
 
-    def __init__(self, found: tuple[Choice, ...]) -> None:
+    def __init__(self, found: tuple[CopyChoice, ...]) -> None:
         super().__init__()
         self.found = found
         self.title(line(" copy · esc back "))
@@ -51,17 +51,17 @@ class CopyPane(LineView):
         if number < self.count():
             event.prevent_default()
             self.move_to(number)
-            self.post_message(self.Entered(self))
+            self.post_message(self.Activation(self))
 
 
-class CopyScreen(ModalScreen[Choice | None]):
+class CopyScreen(ModalScreen[CopyChoice | None]):
     """Answers with a choice; None if cancelled."""
 
     CSS_PATH = "copy.tcss"
     BINDINGS = keys.bindings(keys.COPY)
     KEYS: ClassVar[tuple[keys.Key, ...]] = keys.COPY
 
-    def __init__(self, found: tuple[Choice, ...]) -> None:
+    def __init__(self, found: tuple[CopyChoice, ...]) -> None:
         super().__init__()
         self.found = found
 
@@ -76,7 +76,7 @@ class CopyScreen(ModalScreen[Choice | None]):
         else:
             self.notify("not available here", severity="warning", markup=False)
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         self.dismiss(self.found[message.view.cursor])
 
 
@@ -92,7 +92,7 @@ def ask_what_to_copy(screen: SessionScreen) -> None:
     row = pane.view.row(pane.cursor) if isinstance(pane, ExchangePane) and pane.view else None
     side = (row.side if row else "") or (screen.wire.side if pane is screen.wire or not selection else selection.side)
 
-    def copy(choice: Choice | None) -> None:
+    def copy(choice: CopyChoice | None) -> None:
         if choice is None:
             return
         try:

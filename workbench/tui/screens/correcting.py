@@ -72,7 +72,7 @@ class CorrectingScreen(ModalScreen[frozenset[str]]):
     def on_mount(self) -> None:
         self.rows.focus()
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         self.rows.switch()
 
     def action_switch(self) -> None:

@@ -14,11 +14,11 @@ from textual.screen import Screen
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import diff
-from workbench.tui.models.branches import entitled
-from workbench.tui.models.diff import Compared, Places
+from workbench.tui.models.branches import title_with_branch
+from workbench.tui.models.diff import Places, RequestComparison
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.service import Answer, guarded, is_open
+from workbench.tui.service import JobAnswer, guard, is_open
 from workbench.views import Line, Span, line, wrap
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class DifferencesPane(LineView):
     """List of changes or byte ranges; the one under the cursor is shown in full."""
 
     is_accordion = True
-    compared: Compared | None = None
+    compared: RequestComparison | None = None
     why = "comparing …"
 
     def nothing(self, width: int) -> list[Line]:
@@ -40,9 +40,9 @@ class DifferencesPane(LineView):
 class ChangesPane(DifferencesPane):
     """Changes in meaning."""
 
-    def show(self, compared: Compared, places: Places) -> None:
+    def show(self, compared: RequestComparison, places: Places) -> None:
         self.compared, self.places = compared, places
-        self.changes = diff.ordered(compared.difference)
+        self.changes = diff.sorted_changes(compared.difference)
         is_read = compared.difference.is_read
         self.why = "no change in meaning" if is_read else "a body is not JSON; see the bytes"
         self.cursor = 0
@@ -63,7 +63,7 @@ class HunksPane(DifferencesPane):
 
     _sides: diff.Sides | None = None
 
-    def show(self, compared: Compared, places: Places) -> None:
+    def show(self, compared: RequestComparison, places: Places) -> None:
         self.compared, self.places = compared, places
         self.why = "no change in bytes"
         self.cursor = 0
@@ -88,7 +88,7 @@ class HunksPane(DifferencesPane):
 def comparing(screen: DiffScreen, index: int) -> Job:
     """Question that compares a request with the previous one of its conversation, else of its model."""
 
-    def job(inspector: Inspector) -> Answer:
+    def job(inspector: Inspector) -> JobAnswer:
         from workbench.diff import compare
 
         rows = inspector.rows
@@ -96,11 +96,11 @@ def comparing(screen: DiffScreen, index: int) -> Job:
         alike = [row.index for row in rows[:index] if row.model == rows[index].model is not None]
         if not earlier and not alike:
             why = f"request {index + 1} has no earlier request to compare with"
-            return Answer(lambda: screen.show_comparison(None, why))
+            return JobAnswer(lambda: screen.show_comparison(None, why))
         before = (earlier or alike)[-1]
         texts = [inspector.detail(n).decoded.request_text for n in (before, index)]
-        compared = Compared(before, index, compare(*texts), is_same_conversation=bool(earlier))
-        return Answer(lambda: screen.show_comparison(compared))
+        compared = RequestComparison(before, index, compare(*texts), is_same_conversation=bool(earlier))
+        return JobAnswer(lambda: screen.show_comparison(compared))
 
     return job
 
@@ -148,9 +148,9 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
         self._ask()
 
     def _ask(self) -> None:
-        self.ask(guarded(comparing(self, self.index), partial(self.show_comparison, None)))
+        self.ask(guard(comparing(self, self.index), partial(self.show_comparison, None)))
 
-    def show_comparison(self, compared: Compared | None, why: str = "") -> None:
+    def show_comparison(self, compared: RequestComparison | None, why: str = "") -> None:
         """Show the differences, or the reason that there is nothing to compare with."""
         if not is_open(self):
             return
@@ -168,17 +168,17 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
         self.changes.title(line(f" Meaning · {len(self.changes.changes):,} "))
         self.hunks.title(line(f" Bytes · {len(compared.difference.hunks):,} "))
 
-    def _title(self, compared: Compared) -> list[Line]:
+    def _title(self, compared: RequestComparison) -> list[Line]:
         first, *others = diff.title(compared)
-        return [entitled(first, self.branch_of(compared.after)), *others]
+        return [title_with_branch(first, self.branch_of(compared.after)), *others]
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.changes and self.places:
             hunk = self.places.hunk_of(self.changes.changes[self.changes.cursor])
             if hunk is not None:
                 self.hunks.move_to(hunk, center=True)
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         compared = self.changes.compared
         if compared is None or self.places is None:
             return

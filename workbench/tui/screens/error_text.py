@@ -15,7 +15,7 @@ from textual.worker import get_current_worker
 from workbench.tui.bars import Bar, Ways
 from workbench.tui.models import matches
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.pasted import PastedText
+from workbench.tui.panes.paste_area import PastedText
 from workbench.tui.service import in_words
 from workbench.views import Line, Span, line, wrap
 
@@ -30,7 +30,7 @@ class MatchesPane(LineView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.known: list[matches.Known] = []
+        self.known: list[matches.RuleMatch] = []
         self.is_answered = False
         self.has_text = False
         self.trouble = ""
@@ -53,7 +53,7 @@ class MatchesPane(LineView):
 class ErrorExplanation(Message):
     """Result of looking up a text."""
 
-    def __init__(self, text: str, known: list[matches.Known], trouble: str = "") -> None:
+    def __init__(self, text: str, known: list[matches.RuleMatch], trouble: str = "") -> None:
         super().__init__()
         self.text = text
         self.known = known
@@ -106,7 +106,7 @@ class ErrorTextScreen(ModalScreen[None]):
     def _explain(self, text: str) -> None:
         from workbench.contracts import error_texts, pages
 
-        known: list[matches.Known] = []
+        known: list[matches.RuleMatch] = []
         trouble = ""
         try:
             if text.strip():
@@ -140,7 +140,7 @@ class ErrorTextScreen(ModalScreen[None]):
         others = f"; {len(pane.known) - 1} less likely below" if len(pane.known) > 1 else ""
         return line(Span(f" ✓ {pane.known[0].rule}", "ok strong"), Span(others, "muted"))
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         from workbench.tui.screens.page import PageScreen
 
         if page := self.pane.known[self.pane.cursor].page:

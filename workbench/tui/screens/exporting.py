@@ -18,13 +18,13 @@ from workbench.safetext import clip, visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import exporting
-from workbench.tui.models.exporting import FormRow, Scope
+from workbench.tui.models.exporting import ExportScope, FormRow
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, FormOffer, FormScreen
 from workbench.tui.screens.worklist import ListPane
-from workbench.tui.service import Answer, guarded, in_words, is_open
+from workbench.tui.service import JobAnswer, guard, in_words, is_open
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class ExportScreen(Screen[None]):
         super().__init__()
         self.session, self.node = session, node
         self.rows = exporting.forms()
-        self.scope, self.is_redacted = Scope.ONE, False
+        self.scope, self.is_redacted = ExportScope.ONE, False
         self.exported: ExportResult | None = None
         self._asked = 0
         self._written: tuple[Path, ...] = ()
@@ -171,16 +171,16 @@ class ExportScreen(Screen[None]):
             return
         name, out = self.row.name, self._default_name()
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             exported = self._make(inspector, name, out)
-            return Answer(lambda: self._take_result(number, exported))
+            return JobAnswer(lambda: self._take_result(number, exported))
 
         self._show()
-        self.session.inspecting.do(guarded(job, lambda why: self._fail(why, number)))
+        self.session.inspecting.do(guard(job, lambda why: self._fail(why, number)))
 
     def _is_large(self) -> bool:
         summaries = (row.summary for row in self.session.state.rows)
-        total = sum(s.request_bytes + s.response_bytes for s in summaries) if self.scope is Scope.ALL else 0
+        total = sum(s.request_bytes + s.response_bytes for s in summaries) if self.scope is ExportScope.ALL else 0
         return total > exporting.MOST_BYTES
 
     def _make(self, inspector: Inspector, name: str, out: str) -> ExportResult | tuple[str, str]:
@@ -201,10 +201,10 @@ class ExportScreen(Screen[None]):
         assert self._branch
         session, way = self._branch
         provider, protocol = inspector.provider, inspector.protocol
-        if self.scope is Scope.ALL:
+        if self.scope is ExportScope.ALL:
             every = tuple(range(len(inspector.session)))
             return ExportRequest(inspector.session, every, None, provider, protocol, self.is_redacted, out)
-        if self.scope is Scope.BRANCH:
+        if self.scope is ExportScope.BRANCH:
             branch = MemorySession(inspector.session.name, tuple(node.exchange for node in way))
             indices = tuple(range(len(branch)))
             return ExportRequest(branch, indices, None, provider, protocol, self.is_redacted, out)
@@ -253,18 +253,18 @@ class ExportScreen(Screen[None]):
     def _entitle(self) -> None:
         node, total = self.node, len(self.session.state.rows)
         edited = f" · {clip(node.name or node.title, 36)}" if node.parent else ""
-        exchanges = total if self.scope is Scope.ALL else len(self._branch[1]) if self._branch else 1
+        exchanges = total if self.scope is ExportScope.ALL else len(self._branch[1]) if self._branch else 1
         summary = exporting.summary(
             self.scope, exchanges, is_edited=node.parent is not None, is_redacted=self.is_redacted
         )
         title = line(Span(f" Export request {node.index + 1}{edited}", "strong"))
         self.query_one("#headline", Bar).show([title, (Span(" "), *summary)])
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.forms:
             self._look()
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         if message.view is self.forms:
             self.action_write()
 
@@ -277,7 +277,7 @@ class ExportScreen(Screen[None]):
     def action_scope(self) -> None:
         """Choose the next scope: this exchange, its branch if there is one, the whole session."""
         has_branch = self._branch is not None and len(self._branch[1]) > 1
-        scopes = [scope for scope in Scope if scope is not Scope.BRANCH or has_branch]
+        scopes = [scope for scope in ExportScope if scope is not ExportScope.BRANCH or has_branch]
         self.scope = scopes[(scopes.index(self.scope) + 1) % len(scopes)]
         self._look()
 
@@ -303,18 +303,18 @@ class ExportScreen(Screen[None]):
             return
         name, number = self.row.name, self._asked
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             from workbench.formats import exporters
             from workbench.formats import exporting as _work
 
             exported = self._make(inspector, name, out.name)
             if isinstance(exported, tuple):
-                return Answer(lambda: self._take_result(number, exported))
+                return JobAnswer(lambda: self._take_result(number, exported))
             source = getattr(inspector.session, "path", None)
             written = _work.write_export(exported, exporters.load(name), out, (source,) if source else ())
-            return Answer(lambda: self._finish_writing(number, name, out, exported, written))
+            return JobAnswer(lambda: self._finish_writing(number, name, out, exported, written))
 
-        self.session.inspecting.do(guarded(job, lambda why: self._fail(f"not written: {why}", number)))
+        self.session.inspecting.do(guard(job, lambda why: self._fail(f"not written: {why}", number)))
 
     def _finish_writing(
         self, number: int, name: str, out: Path, exported: ExportResult, written: tuple[Path, ...]

@@ -206,14 +206,14 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
         else:
             self._take(suggestion)
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         """Accept a suggestion that was clicked."""
         self.pane.is_walked = True
         if suggestion := self.pane.choice():
             self._take(suggestion)
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
-        self.on_line_view_moved(message)  # the suggestion under the cursor
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
+        self.on_line_view_cursor_move(message)  # the suggestion under the cursor
 
     def _take(self, suggestion: FormSuggestion) -> None:
         if is_showable(suggestion.text):

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from workbench.library import Section
     from workbench.recorder import RecorderProcess
     from workbench.tui.app import WorkbenchApp
-    from workbench.tui.models.pauses import Held
-    from workbench.tui.running import Running
+    from workbench.tui.models.pauses import PausedSide
+    from workbench.tui.running import StartedRecording
     from workbench.wire.session import Session
 
 EVERY = 3.0
@@ -54,7 +54,7 @@ class SessionsFound(Message):
 class PausesFound(Message):
     """Paused exchanges by session file."""
 
-    def __init__(self, pauses: Mapping[Path, Sequence[Held]]) -> None:
+    def __init__(self, pauses: Mapping[Path, Sequence[PausedSide]]) -> None:
         super().__init__()
         self.pauses = pauses
 
@@ -134,9 +134,9 @@ class HomeScreen(Screen[None]):
         self.post_message(SessionsFound(sections))
         live = [item.path for section in sections if section.title == home_sections.LIVE for item in section.items]
         if live or self.pane.held:
-            from workbench.tui.pause_listener import held_in
+            from workbench.tui.pause_listener import paused_in
 
-            self.post_message(PausesFound({path: held_in(path) for path in live}))
+            self.post_message(PausesFound({path: paused_in(path) for path in live}))
 
     def _look_again(self) -> None:
         is_recording = any(item.section == home_sections.LIVE for item in self.pane.items())
@@ -162,7 +162,7 @@ class HomeScreen(Screen[None]):
                 self.notify(words, title=visible(f"{SIGN} paused in {path.name}"), severity="warning", markup=False)
         self.pane.hold(message.pauses)
 
-    def on_home_pane_looked(self, message: HomePane.Looked) -> None:
+    def on_home_pane_scroll(self, message: HomePane.Scroll) -> None:
         self._ask()
 
     def _ask(self) -> None:
@@ -174,7 +174,7 @@ class HomeScreen(Screen[None]):
 
     # Open and import.
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         if item := self.pane.item():
             self.open_path(item.path)
 
@@ -218,7 +218,7 @@ class HomeScreen(Screen[None]):
 
         self.app.push_screen(RecordScreen(), self._recording)
 
-    def _recording(self, running: Running | None) -> None:
+    def _recording(self, running: StartedRecording | None) -> None:
         from workbench.tui.screens.recording import RecordingScreen
 
         if running:

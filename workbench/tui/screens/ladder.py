@@ -12,11 +12,11 @@ from textual.containers import Container
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import ladder
-from workbench.tui.models.ladder import Rung, Subject
+from workbench.tui.models.ladder import LadderCall, LadderRung
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
-from workbench.tui.selection import Spot
+from workbench.tui.selection import SessionSpot
 from workbench.views import REQUEST, RESPONSE, Line, Span, line, wrap
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ FREE_TEXT = ("openai-custom",)
 class RungsPane(LineView):
     """Problems of a call in text, then each parsing step with before and after."""
 
-    subject: Subject | None = None
-    rungs: Sequence[Rung] = ()
+    subject: LadderCall | None = None
+    rungs: Sequence[LadderRung] = ()
     why = ""
 
-    def show(self, subject: Subject | None, rungs: Sequence[Rung], why: str) -> None:
+    def show(self, subject: LadderCall | None, rungs: Sequence[LadderRung], why: str) -> None:
         """Show another call."""
         if subject is not self.subject:
             self.cursor = 0
@@ -65,7 +65,7 @@ class RungsPane(LineView):
         return wrap(self.why, width, "muted")
 
 
-class LadderSource(WorklistSource[Subject, "tuple[Rung, ...]"]):
+class LadderSource(WorklistSource[LadderCall, "tuple[LadderRung, ...]"]):
     """Finds the tool calls of an exchange, and parses their arguments step by step.
 
     Args:
@@ -75,12 +75,12 @@ class LadderSource(WorklistSource[Subject, "tuple[Rung, ...]"]):
     def __init__(self, index: int) -> None:
         self._index = index
 
-    def subjects_in(self, inspector: Inspector) -> Sequence[Subject]:
+    def subjects_in(self, inspector: Inspector) -> Sequence[LadderCall]:
         decoded = inspector.detail(self._index).decoded
         declared = decoded.request.tools if decoded.request else ()
         return [*_calls(decoded, declared), *_in_text(decoded, declared)]
 
-    def judge(self, inspector: Inspector, subject: Subject) -> tuple[Rung, ...]:
+    def judge(self, inspector: Inspector, subject: LadderCall) -> tuple[LadderRung, ...]:
         from workbench.ir import ToolCallIR
         from workbench.toolcalls.arguments import steps
 
@@ -169,25 +169,25 @@ class LadderScreen(WorklistScreen):
         self.rungs.show(subject, rungs or (), why)
         self.rungs.title(line(f" {subject.name or '(no name)'} {subject.id or ''}".rstrip() + " "))
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.calls:
             self._show_call()
             self.worklist.ask_next()
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         """Go to the bytes of the call."""
         subject, index = self.worklist.subject, self.index
         if subject is None:
             return
 
-        def find(decoded: DecodedExchange) -> Spot | None:
+        def find(decoded: DecodedExchange) -> SessionSpot | None:
             message = decoded.messages(subject.side)[subject.ref.message]
             part = message.parts[subject.ref.part]
             piece = (subject.found.start, subject.found.end) if subject.found else None
             whole = decoded.place_of(subject.side, message, part)
             place = decoded.place_within(subject.side, message, part, "text", piece) if piece else whole
             spans = place.spans or whole.spans
-            return Spot(index, subject.side, spans[0][0]) if spans else None
+            return SessionSpot(index, subject.side, spans[0][0]) if spans else None
 
         self.worklist.leave_for(find)
 
@@ -197,7 +197,7 @@ class LadderScreen(WorklistScreen):
         (self.rungs if self.calls.has_focus else self.calls).focus()
 
 
-def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[Subject]:
+def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[LadderCall]:
     """Tool calls of the protocol, those of the history first."""
     from workbench.chain import NodeRef
     from workbench.ir import ToolCallIR
@@ -207,10 +207,10 @@ def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[Su
         for m, message in enumerate(decoded.messages(side)):
             for p, part in enumerate(message.parts):
                 if isinstance(part, ToolCallIR):
-                    yield Subject(side, NodeRef(side, m, p), part.name, part.id, part, named.get(part.name))
+                    yield LadderCall(side, NodeRef(side, m, p), part.name, part.id, part, named.get(part.name))
 
 
-def _in_text(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[Subject]:
+def _in_text(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[LadderCall]:
     """Tool calls that the model wrote as text, in its texts and its reasoning."""
     from workbench.chain import NodeRef
     from workbench.ir import Reasoning, Text
@@ -224,4 +224,4 @@ def _in_text(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[
                 for found in find(text, declared) if text else ():
                     ref, tool = NodeRef(side, m, p), named.get(found.name)
                     in_reasoning = isinstance(part, Reasoning) or found.is_nested
-                    yield Subject(side, ref, found.name, found.id, None, tool, found, in_reasoning)
+                    yield LadderCall(side, ref, found.name, found.id, None, tool, found, in_reasoning)

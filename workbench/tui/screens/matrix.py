@@ -12,13 +12,13 @@ from textual.containers import Container
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import matrix as lines
-from workbench.tui.models.matrix import Told
+from workbench.tui.models.matrix import VerdictRow
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.tools import DetailPane
 from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
-from workbench.tui.selection import Spot
+from workbench.tui.selection import SessionSpot
 from workbench.views import REQUEST, Line, Span, line
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ REFUSALS = ("refuses", "suspicious")
 """Verdicts that the keys for refusals stop at."""
 
 
-class MatrixSource(WorklistSource[str, Told]):
+class MatrixSource(WorklistSource[str, VerdictRow]):
     """Judges a request by contracts, given by their labels.
 
     Args:
@@ -55,10 +55,10 @@ class MatrixSource(WorklistSource[str, Told]):
         here = self._provider or ""
         return sorted(matrix.labels(), key=lambda label: label != here)
 
-    def judge(self, inspector: Inspector, subject: str) -> Told:
+    def judge(self, inspector: Inspector, subject: str) -> VerdictRow:
         assert self._history is not None
         row = self._history.row(subject)
-        return Told(row, lines.said_of(row))
+        return VerdictRow(row, lines.said_of(row))
 
 
 class MatrixScreen(WorklistScreen):
@@ -147,14 +147,14 @@ class MatrixScreen(WorklistScreen):
         detail = self.details.here()
         return detail.spans if detail else ()
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.contracts:
             self._show_contract()
             self.worklist.ask_next()
         elif message.view is self.details:
             self.body.mark_range(self._spans())
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         """Go to the bytes of the fault: in the session, or in the converted request."""
         judgement, detail = self.worklist.judgement, self.details.here()
         if judgement and judgement.row.is_converted:
@@ -165,9 +165,9 @@ class MatrixScreen(WorklistScreen):
         else:
             index, pointer = self.index, detail.pointer
 
-            def find(decoded: DecodedExchange) -> Spot | None:
+            def find(decoded: DecodedExchange) -> SessionSpot | None:
                 spans = decoded.place(REQUEST, pointer).spans
-                return Spot(index, REQUEST, spans[0][0]) if spans else None
+                return SessionSpot(index, REQUEST, spans[0][0]) if spans else None
 
             self.worklist.leave_for(find)
 

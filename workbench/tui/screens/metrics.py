@@ -20,14 +20,14 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
 from workbench.tui.dispatch import is_open
 from workbench.tui.models import metrics
-from workbench.tui.models.metrics import Item
+from workbench.tui.models.metrics import ChartRow
 from workbench.tui.models.tabs import TOO_SMALL, tab_line
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.told import ToldPane
+from workbench.tui.panes.text_lines import TextLinesPane
 from workbench.tui.screens.choose import offer_paths
 from workbench.tui.screens.form import Field, FormOffer, FormScreen
 from workbench.tui.screens.worklist import ListPane
-from workbench.tui.service import Answer, RowsCame, guarded, in_words
+from workbench.tui.service import JobAnswer, RowsCame, guard, in_words
 from workbench.views import Line, line
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class MetricsScreen(Screen["int | None"]):
     BINDINGS = keys.bindings(keys.METRICS)
 
     chart = getters.query_one("#chart", ListPane)
-    below = getters.query_one("#measured", ToldPane)
+    below = getters.query_one("#measured", TextLinesPane)
 
     def __init__(self, paths: Sequence[Path] = (), session: SessionScreen | None = None) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ class MetricsScreen(Screen["int | None"]):
         self.view = "tokens"
         self.by = GROUPS[0]
         self.session_number: int | None = 0 if session else None
-        self.items: list[Item] = []
+        self.items: list[ChartRow] = []
         self.progress = "counting …"
         self.why = ""
         self._date = ""
@@ -152,7 +152,7 @@ class MetricsScreen(Screen["int | None"]):
         yield Bar(id="legend")
         yield Bar(id="columns")
         yield ListPane(id="chart")
-        yield ToldPane(id="measured")
+        yield TextLinesPane(id="measured")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
 
@@ -196,19 +196,19 @@ class MetricsScreen(Screen["int | None"]):
         """Count an open session in the inspector's thread, a slice at a time."""
         tallies: list[Tally] = []
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             if not tallies:
                 listed = load_prices()
                 self._date = listed.date
                 tallies.append(Tally(listed))
             has_more = tallies[0].count_slice(inspector)
             session.post_message(RowsCame(tuple(inspector.rows)))
-            return Answer(lambda: self._take_slice(job, tallies[0], has_more=has_more))
+            return JobAnswer(lambda: self._take_slice(job, tallies[0], has_more=has_more))
 
         def fail(why: str) -> None:
             self.post_message(MetricsEnd(self._number, why))
 
-        session.inspecting.do(guarded(job, fail))
+        session.inspecting.do(guard(job, fail))
 
     def _take_slice(self, job: Callable[[Inspector], Message], tally: Tally, *, has_more: bool) -> None:
         if not is_open(self) or self.session is None or not self.progress:
@@ -217,7 +217,7 @@ class MetricsScreen(Screen["int | None"]):
         self.gathered = [SessionMetrics(Path(self.session.state.name), costs, tuple(tally.counts))]
         if has_more:
             self.progress = f"counting, {len(tally.turns):,} turns …"
-            self.session.inspecting.do(guarded(job, lambda why: self._end(why)))
+            self.session.inspecting.do(guard(job, lambda why: self._end(why)))
             self._show()
         else:
             self._end("")
@@ -268,7 +268,7 @@ class MetricsScreen(Screen["int | None"]):
         self.chart.show(len(self.items), self._row, self._why_none())
         self._show_below()
 
-    def _make_items(self) -> list[Item]:
+    def _make_items(self) -> list[ChartRow]:
         if self.view == "rates":
             return metrics.of_groups(
                 group_counts((pair for one in self._sessions_shown() for pair in one.counts), self.by)
@@ -300,11 +300,11 @@ class MetricsScreen(Screen["int | None"]):
         self.below.title(line(f" {'Details' if self.view == 'rates' else 'Tokens used for'} "))
         self.below.show(lambda width: metrics.details(item, self.gathered, self.view, width))
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.chart:
             self._show_below()
 
-    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+    def on_tab_bar_tab_click(self, message: TabBar.TabClick) -> None:
         self.action_view(message.name)
 
     # Keys.
@@ -326,7 +326,7 @@ class MetricsScreen(Screen["int | None"]):
         self.view = "rates"
         self._show()
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         """Open the exchange of a turn, or show the turns of a session."""
         item = self.items[self.chart.cursor] if self.items else None
         if item is None or item.session is None or item.trouble:

@@ -16,12 +16,12 @@ from workbench.send import Target, origin
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import minimizing, send
-from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane
-from workbench.tui.service import Answer, guarded, in_words, is_open
+from workbench.tui.service import JobAnswer, guard, in_words, is_open
 from workbench.views import Line, line, size, wrap
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.rules import Inspector
     from workbench.trials.minimize import MinimalFix, MinimizeRun
     from workbench.tui.dispatch import Dispatch
-    from workbench.tui.minimize_run import Seen
+    from workbench.tui.minimize_run import SearchProgress
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire import HttpRequest
     from workbench.wire.session import Session
@@ -68,7 +68,7 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
 class MinimizeProgress(Message):
     """Progress of the search."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: SearchProgress) -> None:
         super().__init__()
         self.seen = seen
 
@@ -131,7 +131,7 @@ class MinimizingScreen(Screen[None]):
     def __init__(self, session: SessionScreen, node: BranchNode, target: Target) -> None:
         super().__init__()
         self.session, self.node, self.target = session, node, target
-        self.seen: Seen | None = None
+        self.seen: SearchProgress | None = None
         self.why = ""
         self.is_over = self.is_stopped = False
         self._dispatch: Dispatch[None] | None = None
@@ -174,11 +174,11 @@ class MinimizingScreen(Screen[None]):
 
         index = self.node.index
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             known = known_to(inspector, session, index)
-            return Answer(lambda: self._begin(known))
+            return JobAnswer(lambda: self._begin(known))
 
-        self.session.inspecting.do(guarded(job, self._fail))
+        self.session.inspecting.do(guard(job, self._fail))
 
     def _begin(self, known: Session) -> None:
         from workbench.tui.dispatch import Dispatch, InspectorQuestions
@@ -207,7 +207,7 @@ class MinimizingScreen(Screen[None]):
         else:
             self.post_message(MinimizeEnd())
 
-    def _tell(self, seen: Seen) -> None:
+    def _tell(self, seen: SearchProgress) -> None:
         """Report progress, from any thread."""
         self.post_message(MinimizeProgress(seen))
 
@@ -230,7 +230,7 @@ class MinimizingScreen(Screen[None]):
 
         self.query_one("#keys", KeyBar).run(not (self.is_over or self.is_stopped))
         facts = minimizing.facts(self.seen, self.why, is_stopped=self.is_stopped)
-        title = f"Minimise request {self.node.index + 1}{send.made(self.node)} against {self.target.name}"
+        title = f"Minimise request {self.node.index + 1}{send.request_name(self.node)} against {self.target.name}"
         has_key = is_set(self.target.key_variable, os.environ)
         lines = send.headline(title, facts, self.target, self.size.width, is_set=has_key)
         self.query_one("#headline", Bar).show([*lines, minimizing.failure(self.seen)])
@@ -262,10 +262,10 @@ class MinimizingScreen(Screen[None]):
         """Show a body at its fault, unless it is shown already."""
         if self._shown.get(pane.id or "") != body:
             self._shown[pane.id or ""] = body
-            pane.show(body, (Marked("doubtful", fault),), "no body")
+            pane.show(body, (StyledSpans("doubtful", fault),), "no body")
             pane.mark_range(fault)
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         seen = self.seen
         if message.view is self.left and seen and self.left.cursor < len(seen.pieces) and self.left.has_focus:
             span = seen.pieces[self.left.cursor].span
@@ -273,7 +273,7 @@ class MinimizingScreen(Screen[None]):
 
     # Keys.
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         """Branch from the fix under the cursor; in any other pane from the smallest request."""
         if message.view is self.edits and self.edits.edits:
             fix = self.edits.edits[self.edits.cursor]

@@ -22,7 +22,7 @@ from workbench.tui.screens.target_choice import offer_protocols
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
-    from workbench.tui.running import Running
+    from workbench.tui.running import StartedRecording
 
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
@@ -31,13 +31,13 @@ _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 class RecorderStart(Message):
     """Start of a recorder: it listens, or an error."""
 
-    def __init__(self, running: Running | None, error: Exception | None = None) -> None:
+    def __init__(self, running: StartedRecording | None, error: Exception | None = None) -> None:
         super().__init__()
         self.running = running
         self.error = error
 
 
-class RecordScreen(FormScreen["Running"]):
+class RecordScreen(FormScreen["StartedRecording"]):
     """Asks for upstreams and a file, and starts a recorder. Answers with the recorder once it listens."""
 
     BINDINGS: ClassVar = []

@@ -10,11 +10,11 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
 from workbench.tui.bars import Ways
-from workbench.tui.models.recording import keys_used, settings, told
+from workbench.tui.models.recording import keys_used, recording_lines, settings
 from workbench.tui.panes.text import TextPane
 
 if TYPE_CHECKING:
-    from workbench.tui.running import Running
+    from workbench.tui.running import StartedRecording
 
 
 class RecordingScreen(ModalScreen[Path]):
@@ -27,7 +27,7 @@ class RecordingScreen(ModalScreen[Path]):
         ("escape,q", "dismiss(None)", "close"),
     ]
 
-    def __init__(self, running: Running) -> None:
+    def __init__(self, running: StartedRecording) -> None:
         super().__init__()
         self.running = running
 
@@ -37,10 +37,10 @@ class RecordingScreen(ModalScreen[Path]):
 
     def on_mount(self) -> None:
         self.query_one(TextPane).show(
-            told(self.running.plan, self.running.recording.urls, keys_used(self.running.plan, os.environ))
+            recording_lines(self.running.plan, self.running.recording.urls, keys_used(self.running.plan, os.environ))
         )
 
-    def on_line_view_entered(self) -> None:
+    def on_line_view_activation(self) -> None:
         self.action_open()
 
     def action_open(self) -> None:

@@ -13,8 +13,8 @@ from textual.screen import Screen
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import repairs
-from workbench.tui.models.diff import Compared, Places
-from workbench.tui.models.repairs import Offered
+from workbench.tui.models.diff import Places, RequestComparison
+from workbench.tui.models.repairs import RepairOffer
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.contracts import Finding
 
 
-class RepairsScreen(Screen["Offered | None"]):
+class RepairsScreen(Screen["RepairOffer | None"]):
     """Shows each repair of a finding, and the contract that verified it.
 
     Dismissed with the repair to apply, or None.
@@ -41,7 +41,7 @@ class RepairsScreen(Screen["Offered | None"]):
     changes = getters.query_one("#mended", ChangesPane)
     hunks = getters.query_one("#mended-bytes", HunksPane)
 
-    def __init__(self, finding: Finding, offered: Sequence[Offered]) -> None:
+    def __init__(self, finding: Finding, offered: Sequence[RepairOffer]) -> None:
         super().__init__()
         self.finding = finding
         self.offered = offered
@@ -71,7 +71,7 @@ class RepairsScreen(Screen["Offered | None"]):
 
     def _show(self) -> None:
         shown = self.offered[self.number]
-        compared = Compared(self.finding.exchange, self.finding.exchange, shown.difference)
+        compared = RequestComparison(self.finding.exchange, self.finding.exchange, shown.difference)
         self.places = Places(shown.difference)
         self._entitle()
         for pane in (self.changes, self.hunks):
@@ -81,7 +81,7 @@ class RepairsScreen(Screen["Offered | None"]):
         self.changes.title(line(f" Meaning · {count(len(self.changes.changes), 'change')} "))
         self.hunks.title(line(f" Bytes · {count(len(shown.difference.hunks), 'range')} "))
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.changes and self.places:
             hunk = self.places.hunk_of(self.changes.changes[self.changes.cursor])
             if hunk is not None:
@@ -107,7 +107,7 @@ class RepairsScreen(Screen["Offered | None"]):
         """Apply the shown repair."""
         self.dismiss(self.offered[self.number])
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         self.action_apply()
 
     def action_write(self) -> None:

@@ -16,18 +16,18 @@ from workbench.send import Target, origin
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import send
-from workbench.tui.models.rowtable import Marked
-from workbench.tui.models.send import Said
+from workbench.tui.models.rowtable import StyledSpans
+from workbench.tui.models.send import PreflightNote
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.service import Answer, guarded, is_open
+from workbench.tui.service import JobAnswer, guard, is_open
 from workbench.views import Line, Span, line, size, wrap
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
     from workbench.rules import Inspector
-    from workbench.tui.preflight import Preflight
+    from workbench.tui.preflight import PreparedRequest
     from workbench.tui.screens.session.screen import SessionScreen
 
 
@@ -62,10 +62,10 @@ class FactsPane(LineView):
     """Facts about a request before it is sent; the one under the cursor in full."""
 
     is_accordion = True
-    facts: tuple[Said, ...] = ()
+    facts: tuple[PreflightNote, ...] = ()
     why = "making a preview …"
 
-    def show(self, facts: tuple[Said, ...], why: str = "") -> None:
+    def show(self, facts: tuple[PreflightNote, ...], why: str = "") -> None:
         """Show facts; the cursor stays on its correction if that is still listed."""
         here = self.here()
         names = [fact.correction for fact in facts]
@@ -86,7 +86,7 @@ class FactsPane(LineView):
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "error" if self.why != FactsPane.why else "muted", indent=2)
 
-    def here(self) -> Said | None:
+    def here(self) -> PreflightNote | None:
         """Fact under the cursor."""
         return self.facts[self.cursor] if self.facts else None
 
@@ -113,7 +113,7 @@ class SendScreen(Screen[bool]):
         self.protocol = ""
         self.stream: bool | None = None
         self.off: frozenset[str] = frozenset()
-        self.shown: Preflight | None = None
+        self.shown: PreparedRequest | None = None
         self._asked = 0
         self._in_body: bytes | None = None
 
@@ -147,7 +147,7 @@ class SendScreen(Screen[bool]):
         summary = (
             send.summary(shown) if shown else line(Span("making a preview …" if not self.facts.why else "", "muted"))
         )
-        title = f"Send request {self.node.index + 1}{send.made(self.node)} → {self.target.name}"
+        title = f"Send request {self.node.index + 1}{send.request_name(self.node)} → {self.target.name}"
         lines = send.headline(title, summary, self.target, self.size.width, is_set=self.is_key_set)
         self.query_one("#headline", Bar).show(lines)
 
@@ -167,16 +167,16 @@ class SendScreen(Screen[bool]):
         number, self.shown = self._asked, None
         node, target, protocol, stream, off = self.node, self.target, self.protocol, self.stream, self.off
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             from workbench.tui.preflight import look
 
             shown = look(inspector, node, target, protocol, stream, off)
-            return Answer(lambda: self._take_preview(number, shown))
+            return JobAnswer(lambda: self._take_preview(number, shown))
 
         self._entitle()
-        self.session.inspecting.do(guarded(job, partial(self._take_preview, number, None)))
+        self.session.inspecting.do(guard(job, partial(self._take_preview, number, None)))
 
-    def _take_preview(self, number: int, shown: Preflight | None, why: str = "") -> None:
+    def _take_preview(self, number: int, shown: PreparedRequest | None, why: str = "") -> None:
         if not is_open(self) or number != self._asked:
             return
         self.shown = shown
@@ -197,19 +197,19 @@ class SendScreen(Screen[bool]):
         text = (shown.own if is_own else shown.trial.decoded).request_text
         if text != self._in_body:
             lost = tuple(sorted(span for each in self.facts.facts if each.is_own for span in each.spans))
-            self.body.show(text, (Marked("doubtful", lost),) if is_own else (), "the request has no body")
+            self.body.show(text, (StyledSpans("doubtful", lost),) if is_own else (), "the request has no body")
             self._in_body = text
         which = f"{shown.own.protocol or 'raw'}, original" if is_own else f"{shown.outgoing.protocol or 'raw'}, as sent"
         self.body.title(line(f" Request · {which} · {size(len(text))} "))
         self.body.mark_range(fact.spans if fact else ())
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.facts:
             self._show_body()
 
     # Sending.
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         self._send()
 
     def _send(self) -> None:
@@ -250,7 +250,7 @@ class SendScreen(Screen[bool]):
 
     def action_protocol(self, step: int) -> None:
         """Use the next protocol that the target speaks."""
-        spoken = send.spoken(self.target)
+        spoken = send.target_protocols(self.target)
         here = self.shown.outgoing.protocol if self.shown else self.protocol
         if len(spoken) < 2:
             self.notify(visible(f"{self.target.name} speaks {', '.join(spoken)} only"), markup=False)

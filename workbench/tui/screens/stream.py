@@ -20,8 +20,8 @@ from workbench.views import Line, Span, count, line, wrap
 if TYPE_CHECKING:
     from workbench.protocols import DecodedExchange
     from workbench.tui.exchange_view import ExchangeView
-    from workbench.tui.models.stream import Stream
-    from workbench.tui.selection import Selection
+    from workbench.tui.models.stream import StreamTable
+    from workbench.tui.selection import ExchangeSelection
 
 
 GROWTH_SECONDS = 0.25
@@ -31,7 +31,7 @@ GROWTH_SECONDS = 0.25
 class StreamReady(Message):
     """A decoded stream."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: StreamTable) -> None:
         super().__init__()
         self.stream = stream
 
@@ -39,9 +39,9 @@ class StreamReady(Message):
 class StreamPane(LineView):
     """A list of the stream screen."""
 
-    stream: Stream | None = None
+    stream: StreamTable | None = None
 
-    def show(self, stream: Stream) -> None:
+    def show(self, stream: StreamTable) -> None:
         """Show a stream."""
         self.stream = stream
         self.reload()
@@ -110,7 +110,7 @@ class ClientsPane(StreamPane):
 
     is_accordion = True
 
-    def show(self, stream: Stream) -> None:
+    def show(self, stream: StreamTable) -> None:
         super().show(stream)
         self.set_class(not stream.groups, "-none")
         differing = next((n for n, group in enumerate(stream.groups) if not group.agrees), 0)
@@ -152,7 +152,7 @@ class StreamScreen(Screen["int | None"]):
         super().__init__()
         self.decoded = decoded
         self.event, self.branch = event, branch
-        self.stream: Stream | None = None
+        self.stream: StreamTable | None = None
         self.search = ""
         self._is_reading = True
 
@@ -180,11 +180,13 @@ class StreamScreen(Screen["int | None"]):
         """Decode the stream, in a thread: a long one takes a second."""
         from workbench import protocols
         from workbench.protocols.clients import where_they_differ
-        from workbench.tui.models.stream import Stream
+        from workbench.tui.models.stream import StreamTable
 
         decoded = self.decoded
         assert decoded.protocol
-        self.post_message(StreamReady(Stream(decoded, protocols.get(decoded.protocol), where_they_differ(decoded))))
+        self.post_message(
+            StreamReady(StreamTable(decoded, protocols.get(decoded.protocol), where_they_differ(decoded)))
+        )
 
     def grow(self, decoded: DecodedExchange) -> None:
         """Show more of the response soon; or that it has ended."""
@@ -229,7 +231,7 @@ class StreamScreen(Screen["int | None"]):
         search = f"/{visible(self.search[:20])}  " if self.search else ""
         self.query_one("#keys", KeyBar).show_keys(keys.STREAM, search)
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.events and self.stream:
             self.built.show_after(self.events.cursor)
         elif message.view is self.clients and self.stream:
@@ -237,7 +239,7 @@ class StreamScreen(Screen["int | None"]):
             if event is not None and event < len(self.stream.events):
                 self._go(event)
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         if self.stream and self.stream.events:
             self.dismiss(self.events.cursor)
 
@@ -303,7 +305,7 @@ def why_not(opened: ExchangeView) -> str:
     return "" if opened.decoded.response else f"the stream is not decoded: {opened.decoded.protocol_from}"
 
 
-def selected_event(opened: ExchangeView, selection: Selection | None) -> int | None:
+def selected_event(opened: ExchangeView, selection: ExchangeSelection | None) -> int | None:
     """Event of a selection; None if it has none, or is on the event still arriving (the end is shown then)."""
     if selection is None or selection.side != "response" or not selection.events:
         return None

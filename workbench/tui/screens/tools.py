@@ -12,13 +12,13 @@ from textual.containers import Container
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import tools
-from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.tools import Declared, Lens, Row
+from workbench.tui.models.tools import DialectRow, Lens, ToolDeclaration
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
-from workbench.tui.selection import Spot
+from workbench.tui.selection import SessionSpot
 from workbench.views import REQUEST, Line, Span, line, wrap
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ class DetailPane(LineView):
     """Details of a judgement; the line under the cursor in full."""
 
     is_accordion = True
-    rows: Sequence[Row] = ()
+    rows: Sequence[DialectRow] = ()
     why = ""
 
-    def show(self, rows: Sequence[Row], why: str) -> None:
+    def show(self, rows: Sequence[DialectRow], why: str) -> None:
         """Show other details; ``why`` is shown if there are none."""
         if rows != self.rows:
             self.cursor = 0
@@ -58,12 +58,12 @@ class DetailPane(LineView):
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "muted")
 
-    def here(self) -> Row | None:
+    def here(self) -> DialectRow | None:
         """Row under the cursor."""
         return self.rows[self.cursor] if self.rows else None
 
 
-class ToolsSource(WorklistSource[Declared, Lens]):
+class ToolsSource(WorklistSource[ToolDeclaration, Lens]):
     """Judges the declared tools of a request by every dialect.
 
     Args:
@@ -73,14 +73,14 @@ class ToolsSource(WorklistSource[Declared, Lens]):
     def __init__(self, index: int) -> None:
         self._index = index
 
-    def subjects_in(self, inspector: Inspector) -> Sequence[Declared]:
+    def subjects_in(self, inspector: Inspector) -> Sequence[ToolDeclaration]:
         from workbench.rules import schema_check
 
         decoded = inspector.detail(self._index).decoded
         declared = decoded.request.tools if decoded.request else ()
-        return [Declared(tool, schema_check.pointer_of(decoded, tool)) for tool in declared]
+        return [ToolDeclaration(tool, schema_check.pointer_of(decoded, tool)) for tool in declared]
 
-    def judge(self, inspector: Inspector, subject: Declared) -> Lens:
+    def judge(self, inspector: Inspector, subject: ToolDeclaration) -> Lens:
         from workbench.rules import schema_check
         from workbench.wire import JsonIndex, dumps
 
@@ -214,14 +214,14 @@ class ToolsScreen(WorklistScreen):
             judged = lens.judged[number]
             lowered = dumps(judged.lowered.schema)
             faults = tuple(sorted({span for row in lens.rows[number] for span in row.spans if row.is_keyword}))
-            self.before.show(lens.body, (Marked("doubtful", faults),))
+            self.before.show(lens.body, (StyledSpans("doubtful", faults),))
             self.after.show(lowered)
             self.before.title(tools.declared_title(lens))
             self.after.title(tools.lowered_title(judged, lowered, lens.body))
         row = self.details.here()
         self.before.mark_range(row.spans if row else ())
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.declared:
             self._show_tool()
             self.worklist.ask_next()
@@ -230,7 +230,7 @@ class ToolsScreen(WorklistScreen):
         elif message.view is self.details and (row := self.details.here()):
             self.before.mark_range(row.spans)
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         """Go to the bytes of the keyword under the cursor, else of the schema."""
         subject = self.worklist.subject
         if subject is None:
@@ -239,9 +239,9 @@ class ToolsScreen(WorklistScreen):
         inside = row.pointer if row and row.pointer else ""
         index, places = self.index, (subject.pointer + inside, subject.pointer, subject.tool.pointer)
 
-        def find(decoded: DecodedExchange) -> Spot | None:
+        def find(decoded: DecodedExchange) -> SessionSpot | None:
             spans = next((found for pointer in places if (found := decoded.place(REQUEST, pointer).spans)), ())
-            return Spot(index, REQUEST, spans[0][0]) if spans else None
+            return SessionSpot(index, REQUEST, spans[0][0]) if spans else None
 
         self.worklist.leave_for(find)
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from textual.screen import Screen
 
 from workbench.tui.bars import Bar
-from workbench.tui.models.branches import entitled
+from workbench.tui.models.branches import title_with_branch
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.selection import Spot
-from workbench.tui.service import Answer, guarded, is_open
+from workbench.tui.selection import SessionSpot
+from workbench.tui.service import JobAnswer, guard, is_open
 from workbench.views import Line, wrap
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class WorklistSource(ABC, Generic[Subject, Judgement]):
         """Judgement of one subject."""
 
 
-class WorklistScreen(Screen["Spot | None"]):
+class WorklistScreen(Screen["SessionSpot | None"]):
     """Interface of a screen to its worklist. Dismissed with a place to show in the session, or None.
 
     Args:
@@ -93,7 +93,7 @@ class WorklistScreen(Screen["Spot | None"]):
 
     def entitle(self, title: Line) -> None:
         """Show a title with the name of the branch."""
-        self.query_one("#headline", Bar).show([entitled(title, self.branch)])
+        self.query_one("#headline", Bar).show([title_with_branch(title, self.branch)])
 
     def action_back(self) -> None:
         self.dismiss(None)
@@ -142,11 +142,11 @@ class Worklist(Generic[Subject, Judgement]):
     def begin(self) -> None:
         """Ask for the subjects, then for their judgements."""
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             found = self._source.subjects_in(inspector)
-            return Answer(lambda: self._list(found))
+            return JobAnswer(lambda: self._list(found))
 
-        self._ask(guarded(job, self._list_none))
+        self._ask(guard(job, self._list_none))
 
     def _list_none(self, why: str) -> None:
         self.trouble = why
@@ -171,12 +171,12 @@ class Worklist(Generic[Subject, Judgement]):
             return
         subject = self.subjects[number]
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             judgement = self._source.judge(inspector, subject)
-            return Answer(lambda: self._take(number, judgement))
+            return JobAnswer(lambda: self._take(number, judgement))
 
         self._is_asking = True
-        self._ask(guarded(job, partial(self._take_failure, number)))
+        self._ask(guard(job, partial(self._take_failure, number)))
 
     def _take(self, number: int, judgement: Judgement) -> None:
         self.judgements[number] = judgement
@@ -192,16 +192,16 @@ class Worklist(Generic[Subject, Judgement]):
             self.screen.show_judgement(number)
             self.ask_next()
 
-    def leave_for(self, find: Callable[[DecodedExchange], Spot | None]) -> None:
+    def leave_for(self, find: Callable[[DecodedExchange], SessionSpot | None]) -> None:
         """Go to a place in the session; ``find`` is called in the inspector's thread."""
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             spot = find(inspector.detail(self.screen.index).decoded)
-            return Answer(lambda: self._leave_for(spot))
+            return JobAnswer(lambda: self._leave_for(spot))
 
         self._ask(job)
 
-    def _leave_for(self, spot: Spot | None) -> None:
+    def _leave_for(self, spot: SessionSpot | None) -> None:
         if not self.screen.is_current:
             return
         if spot is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import WorkbenchError
 from workbench.recorder.breakpoints import parse
 from workbench.tui.models import pauses
-from workbench.tui.models.pauses import Held
+from workbench.tui.models.pauses import PausedSide
 from workbench.tui.panes.points import FILTER
 
 if TYPE_CHECKING:
@@ -53,15 +53,15 @@ class PauseDecisions:
 
     # Paused exchanges.
 
-    def paused_for(self, deed: str) -> Held | None:
+    def paused_for(self, deed: str) -> PausedSide | None:
         """Paused exchange under the cursor if it supports a deed; else None, with a notice."""
         paused = self.screen.paused_here
         if paused is None:
-            self.screen.refuse("select a paused exchange" if self.screen.listener.held else "nothing is paused")
+            self.screen.refuse("select a paused exchange" if self.screen.listener.paused_sides else "nothing is paused")
             return None
         if deed in paused.deeds:
             return paused
-        self.screen.refuse(pauses.refused(paused, deed))
+        self.screen.refuse(pauses.refusal_text(paused, deed))
         return None
 
     def resume(self) -> None:
@@ -69,7 +69,7 @@ class PauseDecisions:
         if paused := self.paused_for("continue"):
             self.screen.listener.decide(paused, lambda remote: remote.resume(paused.id))
 
-    def pass_on(self, paused: Held, body: bytes) -> None:
+    def pass_on(self, paused: PausedSide, body: bytes) -> None:
         """Pass on an exchange with an edited body."""
         self.screen.listener.decide(paused, lambda remote: remote.edit(paused.id, body))
 
@@ -78,7 +78,7 @@ class PauseDecisions:
         from workbench.tui.screens.confirm import ConfirmScreen
 
         if paused := self.paused_for("drop"):
-            name = pauses.named(paused, self.screen.session.state.number_of(paused.exchange))
+            name = pauses.paused_name(paused, self.screen.session.state.number_of(paused.exchange))
             question = f"Drop {name}? This closes the client's connection; the client may retry."
 
             def drop(is_sure: bool | None) -> None:

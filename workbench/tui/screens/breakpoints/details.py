@@ -12,8 +12,8 @@ from workbench.errors import WorkbenchError
 from workbench.recorder.breakpoints import KINDS
 from workbench.tui import pause_listener
 from workbench.tui.models import pauses
-from workbench.tui.models.pauses import Held
-from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.pauses import PausedSide
+from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.panes.points import FILTER
 from workbench.views import REQUEST, Line, count, line, wrap
 from workbench.wire import JsonIndex
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class PausedBody(Message):
     """Bytes of a paused exchange."""
 
-    def __init__(self, paused: Held, body: bytes) -> None:
+    def __init__(self, paused: PausedSide, body: bytes) -> None:
         super().__init__()
         self.paused, self.body = paused, body
 
@@ -45,7 +45,7 @@ class PauseDetails:
         if paused:
             number = screen.session.state.number_of(paused.exchange)
             lines = pauses.facts(paused, number, pause_listener.now(), screen.why.text_width)
-            screen.why.title(line(f" Why {pauses.named(paused, number)} is paused "))
+            screen.why.title(line(f" Why {pauses.paused_name(paused, number)} is paused "))
         else:
             lines = self._describe(here.kind if here else "")
             screen.why.title(line(" Breakpoint "))
@@ -70,7 +70,7 @@ class PauseDetails:
 
     # Bytes.
 
-    def body_of(self, paused: Held) -> bytes | None:
+    def body_of(self, paused: PausedSide) -> bytes | None:
         """Bytes of a paused exchange; None until they are loaded."""
         return self._bodies.get((paused.recorder, paused.id))
 
@@ -81,7 +81,7 @@ class PauseDetails:
         if self.screen.points.here and self.screen.points.here.key == key:
             self._show_body(message.paused)
 
-    def _show_body(self, paused: Held | None) -> None:
+    def _show_body(self, paused: PausedSide | None) -> None:
         screen = self.screen
         body = self.body_of(paused) if paused else None
         if paused is None or body is None:
@@ -97,10 +97,10 @@ class PauseDetails:
         side = "request body" if paused.side == REQUEST else "response body"
         sent = f", first {paused.sent:,} passed on" if paused.sent else ""
         screen.body.title(line(f" Paused · {side} · {count(len(body), 'byte')}{sent} "))
-        screen.body.show(body, (Marked("broken", tuple(sorted(spans))),), "no body")
+        screen.body.show(body, (StyledSpans("broken", tuple(sorted(spans))),), "no body")
         waiting = ((paused.sent, len(body)),) if 0 < paused.sent < len(body) else ()
         screen.body.mark_range(tuple(spans[:1]) or waiting)
 
-    def _read(self, paused: Held, remote: Remote) -> None:
+    def _read(self, paused: PausedSide, remote: Remote) -> None:
         """Load the bytes of a paused exchange, in a thread of the listener."""
         self.screen.post_message(PausedBody(paused, remote.body(paused.id)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.safetext import from_bytes
-from workbench.tui.models.pauses import Held
+from workbench.tui.models.pauses import PausedSide
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.views import REQUEST
 
@@ -21,7 +21,7 @@ class PausedBodyEditor:
 
     def __init__(self, screen: BreakpointsScreen) -> None:
         self.screen = screen
-        self._writing: tuple[Writing, Held, bytes] | None = None
+        self._writing: tuple[Writing, PausedSide, bytes] | None = None
 
     @property
     def is_writing(self) -> bool:
@@ -40,14 +40,14 @@ class PausedBodyEditor:
         if paused := self.screen.decisions.paused_for("edit"):
             self._with_body(paused, self._edit_outside)
 
-    def _with_body(self, paused: Held, do: Callable[[Held, bytes], None]) -> None:
+    def _with_body(self, paused: PausedSide, do: Callable[[PausedSide, bytes], None]) -> None:
         body = self.screen.details.body_of(paused)
         if body is None:
             self.screen.refuse("its bytes are not loaded yet")
         else:
             do(paused, body)
 
-    def _edit_request(self, paused: Held, body: bytes) -> None:
+    def _edit_request(self, paused: PausedSide, body: bytes) -> None:
         from workbench.tui.screens.edit.paused_request import begin
 
         session = self.screen.session
@@ -57,7 +57,7 @@ class PausedBodyEditor:
             return
         begin(session, index, paused, body, partial(self.screen.decisions.pass_on, paused))
 
-    def _edit_outside(self, paused: Held, body: bytes) -> None:
+    def _edit_outside(self, paused: PausedSide, body: bytes) -> None:
         from workbench.tui.editor import edited_outside
         from workbench.tui.models.tokens import is_json
 
@@ -71,7 +71,7 @@ class PausedBodyEditor:
         else:
             self.screen.decisions.pass_on(paused, body[: paused.sent] + edited)
 
-    def _edit_response(self, paused: Held, body: bytes) -> None:
+    def _edit_response(self, paused: PausedSide, body: bytes) -> None:
         from workbench.tui.models.ways import is_plain
 
         text = from_bytes(body[paused.sent :])
@@ -110,7 +110,7 @@ class PausedBodyEditor:
         self.screen.show_keys()
         self.screen.focus_pane("points")
 
-    def stop_unless_paused(self, paused: Collection[Held]) -> None:
+    def stop_unless_paused(self, paused: Collection[PausedSide]) -> None:
         """Close the field if its exchange is no longer paused."""
         if self._writing and self._writing[1] not in paused:
             self.stop()

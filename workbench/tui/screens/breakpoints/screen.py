@@ -28,7 +28,7 @@ from workbench.tui.screens.worklist import ListPane
 from workbench.views import Span, line
 
 if TYPE_CHECKING:
-    from workbench.tui.models.pauses import Held
+    from workbench.tui.models.pauses import PausedSide
     from workbench.tui.pause_listener import PauseListener
     from workbench.tui.screens.session.screen import SessionScreen
 
@@ -59,7 +59,7 @@ class BreakpointsScreen(Screen["int | None"]):
         self.editor = PausedBodyEditor(self)
 
     @property
-    def paused_here(self) -> Held | None:
+    def paused_here(self) -> PausedSide | None:
         """Paused exchange under the cursor; None on any other line."""
         here = self.points.here
         return here.held if here else None
@@ -93,7 +93,7 @@ class BreakpointsScreen(Screen["int | None"]):
     def refresh_pauses(self) -> None:
         """Show the current pauses and breakpoints. The cursor goes to the first pause."""
         is_first = not any(row.held for row in self.points.rows)
-        paused, armed = self.listener.held, self.listener.armed
+        paused, armed = self.listener.paused_sides, self.listener.armed_names
         numbered = [(each, self.session.state.number_of(each.exchange)) for each in paused]
         kinds = [
             (n, KINDS[n].description if n in KINDS else "exchanges that pass this filter")
@@ -118,7 +118,7 @@ class BreakpointsScreen(Screen["int | None"]):
             self.show_keys()
 
     def _show_headline(self) -> None:
-        paused, armed = self.listener.held, pauses.armed_words(self.listener.armed)
+        paused, armed = self.listener.paused_sides, pauses.armed_words(self.listener.armed_names)
         state = self.session.state
         words = f"{pauses.SIGN} {len(paused)} paused" if paused else "nothing is paused"
         first = line(
@@ -142,11 +142,11 @@ class BreakpointsScreen(Screen["int | None"]):
     def on_paused_body(self, message: PausedBody) -> None:
         self.details.take(message)
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.points:
             self.show_point()
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         if message.view is not self.points:
             self.focus_pane("points")
         elif self.paused_here:
@@ -154,10 +154,10 @@ class BreakpointsScreen(Screen["int | None"]):
         else:
             self.decisions.arm()
 
-    def on_writing_taken(self, message: Writing.Taken) -> None:
+    def on_writing_save(self, message: Writing.Save) -> None:
         self.editor.take(message.text)
 
-    def on_writing_left(self) -> None:
+    def on_writing_cancel(self) -> None:
         self.editor.stop()
 
     def focus_pane(self, name: str) -> None:

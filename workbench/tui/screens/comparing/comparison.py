@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from workbench.safetext import visible
 from workbench.tui.models import comparing
-from workbench.tui.models.comparing import Place, Turn
-from workbench.tui.service import Answer, guarded, is_open
+from workbench.tui.models.comparing import ComparedRow, ComparedTurn
+from workbench.tui.service import JobAnswer, guard, is_open
 
 if TYPE_CHECKING:
     from workbench.protocols import DecodedExchange
     from workbench.rules import Inspector
-    from workbench.tui.collating import Source
+    from workbench.tui.collating import CollationSource
     from workbench.tui.screens.comparing.screen import ComparingScreen
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
@@ -39,12 +39,12 @@ class TurnComparison:
         trouble: reason of a failure; empty if none.
     """
 
-    def __init__(self, screen: ComparingScreen, source: Source) -> None:
+    def __init__(self, screen: ComparingScreen, source: CollationSource) -> None:
         self.screen, self.source = screen, source
-        self.turns: list[Turn] = []
+        self.turns: list[ComparedTurn] = []
         self.is_over = False
         self.trouble = ""
-        self._remaining: Iterator[Turn] | None = None
+        self._remaining: Iterator[ComparedTurn] | None = None
 
     @property
     def is_shown(self) -> bool:
@@ -54,10 +54,10 @@ class TurnComparison:
     def close(self) -> None:
         """Close the source, in the inspector's thread."""
         source = self.source
-        self.screen.session.inspecting.do(lambda inspector: Answer(source.close))
+        self.screen.session.inspecting.do(lambda inspector: JobAnswer(source.close))
 
     def _ask(self, job: Job) -> None:
-        self.screen.session.inspecting.do_shown(guarded(job, self._fail))
+        self.screen.session.inspecting.do_shown(guard(job, self._fail))
 
     def _fail(self, why: str) -> None:
         if self.is_shown:
@@ -67,19 +67,19 @@ class TurnComparison:
     def compare(self) -> None:
         """Compare turns for one slice of time, then the next, to the end."""
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             if self._remaining is None:
                 self._remaining = self.source.turns(inspector)
-            until, more = time.monotonic() + SLICE, list[Turn]()
+            until, more = time.monotonic() + SLICE, list[ComparedTurn]()
             for turn in self._remaining:
                 more.append(turn)
                 if time.monotonic() > until:
-                    return Answer(partial(self._add_turns, more, is_over=False))
-            return Answer(partial(self._add_turns, more, is_over=True))
+                    return JobAnswer(partial(self._add_turns, more, is_over=False))
+            return JobAnswer(partial(self._add_turns, more, is_over=True))
 
         self._ask(job)
 
-    def _add_turns(self, more: list[Turn], *, is_over: bool) -> None:
+    def _add_turns(self, more: list[ComparedTurn], *, is_over: bool) -> None:
         if not self.is_shown:
             return
         self.turns += more
@@ -88,13 +88,13 @@ class TurnComparison:
         if not is_over:
             self.compare()
 
-    def look(self, turn: Turn, show: Callable[[Turn, Sides, tuple[Place, ...]], None]) -> None:
+    def look(self, turn: ComparedTurn, show: Callable[[ComparedTurn, Sides, tuple[ComparedRow, ...]], None]) -> None:
         """Decode both sides of a turn, and pass them and their places to ``show``."""
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             before, after = self.source.both(inspector, turn)
             found = comparing.places(before, after, turn.damages) if before and after else ()
-            return Answer(lambda: show(turn, (before, after), found))
+            return JobAnswer(lambda: show(turn, (before, after), found))
 
         self._ask(job)
 
@@ -102,9 +102,9 @@ class TurnComparison:
 def begin(
     session: SessionScreen,
     index: int,
-    show: Callable[[Source], None],
+    show: Callable[[CollationSource], None],
     none: Callable[[], None],
-    now: Source | None = None,
+    now: CollationSource | None = None,
 ) -> None:
     """Find two hops of a session to compare, neighbours first.
 
@@ -115,22 +115,26 @@ def begin(
         now: the shown source; the pair after it is next.
     """
 
-    def job(inspector: Inspector) -> Answer:
+    def job(inspector: Inspector) -> JobAnswer:
         from itertools import combinations, pairwise
 
         from workbench.diff import hops_of
-        from workbench.tui.collating import Hops
+        from workbench.tui.collating import CollatedHops
 
         names = hops_of(inspector.session)
         pairs = list(dict.fromkeys((*pairwise(names), *combinations(names, 2))))
         if not pairs:
-            return Answer(none)
-        at = pairs.index(now.names) + 1 if isinstance(now, Hops) and now.names in pairs else _near(inspector, pairs)
-        hops = Hops(*pairs[at % len(pairs)])
-        return Answer(lambda: show(hops))
+            return JobAnswer(none)
+        at = (
+            pairs.index(now.names) + 1
+            if isinstance(now, CollatedHops) and now.names in pairs
+            else _near(inspector, pairs)
+        )
+        hops = CollatedHops(*pairs[at % len(pairs)])
+        return JobAnswer(lambda: show(hops))
 
     def _near(inspector: Inspector, pairs: list[tuple[str, str]]) -> int:
         here = inspector.session.summaries()[index].hop
         return next((n for n, pair in enumerate(pairs) if here in pair), 0)
 
-    session.inspecting.do(guarded(job, lambda why: session.notify(visible(why), severity="error", markup=False)))
+    session.inspecting.do(guard(job, lambda why: session.notify(visible(why), severity="error", markup=False)))

@@ -12,7 +12,7 @@ from workbench.tui.screens.choose import offer_paths
 from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
 
 if TYPE_CHECKING:
-    from workbench.tui.collating import Source
+    from workbench.tui.collating import CollationSource
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire import Summary
 
@@ -80,7 +80,7 @@ def _summary_line(summary: Summary) -> str:
     return f"{summary.index + 1:>4}  {' · '.join(fact for fact in facts if fact)}"
 
 
-def ask_other(session: SessionScreen, index: int, show: Callable[[Source], None]) -> None:
+def ask_other(session: SessionScreen, index: int, show: Callable[[CollationSource], None]) -> None:
     """Ask for the other side, and pass it to ``show`` as a source."""
 
     def compare(other: Other | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.tui.models import comparing
-from workbench.tui.models.comparing import Place, Turn
+from workbench.tui.models.comparing import ComparedRow, ComparedTurn
 from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, wrap
 
@@ -13,7 +13,7 @@ SAME = "no difference: both sides are identical"
 class TurnsPane(LineView):
     """Turns, each with its differences in short."""
 
-    turns: list[Turn]
+    turns: list[ComparedTurn]
     pairing: comparing.Pairing
 
     def count(self) -> int:
@@ -27,10 +27,10 @@ class DamagesPane(LineView):
     """Differences of one turn; the one under the cursor in full."""
 
     is_accordion = True
-    turn: Turn | None = None
+    turn: ComparedTurn | None = None
     pairing: comparing.Pairing
 
-    def show(self, turn: Turn | None) -> None:
+    def show(self, turn: ComparedTurn | None) -> None:
         if turn != self.turn:
             self.turn, self.cursor = turn, 0
         self.reload()
@@ -55,10 +55,10 @@ class DamagesPane(LineView):
 class BothSidesPane(LineView):
     """Both sides of a turn, with the differing places expanded."""
 
-    places: tuple[Place, ...] = ()
+    places: tuple[ComparedRow, ...] = ()
     why = "…"
 
-    def show(self, places: tuple[Place, ...], why: str) -> None:
+    def show(self, places: tuple[ComparedRow, ...], why: str) -> None:
         self.places, self.why, self.cursor = places, why, 0
         self.opened_items = {n for n, place in enumerate(places) if not place.row.is_same}
         self.reload()

@@ -12,22 +12,22 @@ from textual.screen import Screen
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import comparing
-from workbench.tui.models.comparing import Place, Turn
+from workbench.tui.models.comparing import ComparedRow, ComparedTurn
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.comparing.comparison import Sides, TurnComparison, begin
 from workbench.tui.screens.comparing.panes import SAME, BothSidesPane, DamagesPane, TurnsPane
-from workbench.tui.selection import Spot
+from workbench.tui.selection import SessionSpot
 from workbench.tui.service import is_open
 from workbench.views import REQUEST, Line, Span, line, wrap
 
 if TYPE_CHECKING:
     from workbench.diff.damage import Damage
-    from workbench.tui.collating import Source
+    from workbench.tui.collating import CollationSource
     from workbench.tui.screens.session.screen import SessionScreen
 
 
-class ComparingScreen(Screen["Spot | None"]):
+class ComparingScreen(Screen["SessionSpot | None"]):
     """Compares two sources. Dismissed with a place to show in the session, or None.
 
     Args:
@@ -47,16 +47,16 @@ class ComparingScreen(Screen["Spot | None"]):
     found = getters.query_one("#what-happened", DamagesPane)
     beside = getters.query_one("#both-sides", BothSidesPane)
 
-    def __init__(self, session: SessionScreen, source: Source, index: int) -> None:
+    def __init__(self, session: SessionScreen, source: CollationSource, index: int) -> None:
         super().__init__()
         self.session = session
         self.index = index
         self._take(source)
 
-    def _take(self, source: Source) -> None:
+    def _take(self, source: CollationSource) -> None:
         self.comparison = TurnComparison(self, source)
         self._has_moved = False
-        self._shown: Turn | None = None
+        self._shown: ComparedTurn | None = None
         self.sides: Sides = (None, None)
 
     def compose(self) -> ComposeResult:
@@ -93,7 +93,7 @@ class ComparingScreen(Screen["Spot | None"]):
     # What is shown.
 
     @property
-    def turn(self) -> Turn | None:
+    def turn(self) -> ComparedTurn | None:
         """Turn under the cursor."""
         turns = self.comparison.turns
         return turns[self.turns.cursor] if turns else None
@@ -142,7 +142,7 @@ class ComparingScreen(Screen["Spot | None"]):
             self.beside.show((), "…")
             self.comparison.look(turn, self._show_sides)
 
-    def _show_sides(self, turn: Turn, sides: Sides, found: tuple[Place, ...]) -> None:
+    def _show_sides(self, turn: ComparedTurn, sides: Sides, found: tuple[ComparedRow, ...]) -> None:
         if not is_open(self) or turn is not self._shown:
             return
         self.sides = sides
@@ -172,7 +172,7 @@ class ComparingScreen(Screen["Spot | None"]):
 
     # Keys.
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         self._has_moved = True
         if message.view is self.turns:
             self._show_turn()
@@ -212,7 +212,7 @@ class ComparingScreen(Screen["Spot | None"]):
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
         panes[(at + step) % len(panes)].focus()
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         """Go to the bytes in the session below."""
         turn = self.turn
         at = self.beside.cursor if message.view is self.beside else None
@@ -226,7 +226,7 @@ class ComparingScreen(Screen["Spot | None"]):
             return
         place = self.beside.places[at] if at is not None and self.beside.places else None
         span = (place.before or (0, 0)) if place else (0, 0)
-        self.dismiss(Spot(index, place.side if place else REQUEST, span[0]))
+        self.dismiss(SessionSpot(index, place.side if place else REQUEST, span[0]))
 
     def action_other(self) -> None:
         """Compare with something else."""
@@ -234,7 +234,7 @@ class ComparingScreen(Screen["Spot | None"]):
 
         ask_other(self.session, self.index, self._choose)
 
-    def _choose(self, source: Source) -> None:
+    def _choose(self, source: CollationSource) -> None:
         self.comparison.close()
         self._take(source)
         self._begin()

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from workbench.safetext import from_bytes, visible
 from workbench.send.loop import AnswerCall, CallResult, EndReason, LoopEnd, Say, Send
 from workbench.tui.models import continuing
-from workbench.tui.models.continuing import Done, Offer, Pending
+from workbench.tui.models.continuing import Offer, Pending, StepRecord
 from workbench.tui.models.ways import is_plain
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.tui.screens.continue_conversation import steps as stepping
-from workbench.tui.service import Answer as Delivery
-from workbench.tui.service import guarded
+from workbench.tui.service import JobAnswer as Delivery
+from workbench.tui.service import guard
 
 if TYPE_CHECKING:
     from workbench.rules import Inspector
@@ -72,7 +72,7 @@ class StepEditor:
             return None
         step = pending.step
         if isinstance(step, AnswerCall):
-            return continuing.shown(self.stepper.offer.result) if self.stepper.offer else ""
+            return continuing.result_text(self.stepper.offer.result) if self.stepper.offer else ""
         if isinstance(step, Send):
             return from_bytes(step.request.body.raw)
         if step.reason in (EndReason.DONE, EndReason.TEXT_CALL):
@@ -111,7 +111,7 @@ class StepEditor:
             self._change_request(pending.step, text.encode("utf-8", "surrogateescape"))
         elif text:
             self.stepper.advance(
-                self.stepper.loop.after(Say(text)), Done(self.stepper.loop, self.stepper.node, pending, said=text)
+                self.stepper.loop.after(Say(text)), StepRecord(self.stepper.loop, self.stepper.node, pending, said=text)
             )
 
     def _change_request(self, step: Send, body: bytes) -> None:
@@ -126,7 +126,7 @@ class StepEditor:
             pending = replace(stepping.leaving(changed, settings), is_changed=True)
             return Delivery(lambda: self._show_request(pending))
 
-        self.stepper.session.inspecting.do(guarded(job, self.stepper.say))
+        self.stepper.session.inspecting.do(guard(job, self.stepper.say))
 
     def _show_request(self, pending: Pending) -> None:
         self.stepper.pending = pending

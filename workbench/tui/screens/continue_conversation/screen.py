@@ -19,7 +19,7 @@ from workbench.tui.delegate import ActionOf
 from workbench.tui.models import continuing, send
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.told import ToldPane
+from workbench.tui.panes.text_lines import TextLinesPane
 from workbench.tui.panes.writing import Writing
 from workbench.tui.screens.continue_conversation.editor import StepEditor
 from workbench.tui.screens.continue_conversation.sender import StepResponseGrew, StepSendEnd
@@ -58,7 +58,7 @@ class ContinuingScreen(Screen[None]):
     BINDINGS = keys.bindings(keys.CONTINUE)
 
     steps = getters.query_one("#steps", ListPane)
-    step = getters.query_one("#step", ToldPane)
+    step = getters.query_one("#step", TextLinesPane)
     about = getters.query_one("#about", Container)
 
     def __init__(self, session: SessionScreen, node: BranchNode, target: Target) -> None:
@@ -77,7 +77,7 @@ class ContinuingScreen(Screen[None]):
         with Container(id="sides-of-steps"):
             yield ListPane(id="steps")
             with Container(id="about"):
-                yield ToldPane(id="step")
+                yield TextLinesPane(id="step")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
 
@@ -99,13 +99,13 @@ class ContinuingScreen(Screen[None]):
     def on_step_send_end(self, message: StepSendEnd) -> None:
         self.stepper.sender.finish(message)
 
-    def on_writing_taken(self, message: Writing.Taken) -> None:
+    def on_writing_save(self, message: Writing.Save) -> None:
         self.editor.take(message.text)
 
-    def on_writing_left(self, message: Writing.Left) -> None:
+    def on_writing_cancel(self, message: Writing.Cancel) -> None:
         self.editor.stop()
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         if not self.has_class("-writing"):
             self.stepper.do()
 
@@ -225,11 +225,11 @@ class ContinuingScreen(Screen[None]):
             running = f"sending, {size(steps.sender.received_size)} received"
         decided = steps.settings.choice.decided if steps.settings else ()
         facts = continuing.facts(steps.loop, steps.done, running, decided)
-        title = f"Continue exchange {steps.node.index + 1}{send.made(self.start)} with {steps.target.name}"
+        title = f"Continue exchange {steps.node.index + 1}{send.request_name(self.start)} with {steps.target.name}"
         lines = send.headline(title, facts, steps.target, self.size.width, is_set=self.is_key_set)
         self.query_one("#headline", Bar).show(lines)
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.steps:
             self._show_step()
 

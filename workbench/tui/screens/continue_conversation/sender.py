@@ -12,10 +12,10 @@ from workbench.safetext import visible
 from workbench.send import origin
 from workbench.send.loop import Send
 from workbench.tui.models import send
-from workbench.tui.models.continuing import Done, Pending
+from workbench.tui.models.continuing import Pending, StepRecord
 from workbench.tui.screens.continue_conversation import steps as stepping
-from workbench.tui.service import Answer as Delivery
-from workbench.tui.service import guarded, in_words, is_open
+from workbench.tui.service import JobAnswer as Delivery
+from workbench.tui.service import guard, in_words, is_open
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
@@ -108,7 +108,7 @@ class StepSender:
 
         def send_from(branch: BranchNode) -> None:
             self._sent_as = branch
-            session.inspecting.do(guarded(job, self._fail))
+            session.inspecting.do(guard(job, self._fail))
 
         self._sent_from, self._sent_as = node, node
         self.screen.show_progress()
@@ -137,7 +137,7 @@ class StepSender:
 
     def _wait(self, dispatch: Dispatch[Exchange], incoming: IncomingResponse) -> None:
         try:
-            self.screen.post_message(StepSendEnd(dispatch.run() or incoming.kept()))
+            self.screen.post_message(StepSendEnd(dispatch.run() or incoming.aborted_exchange()))
         except Exception as error:
             self.screen.post_message(StepSendEnd(None, in_words(error)))
 
@@ -167,10 +167,10 @@ class StepSender:
             judgement = stepping.judge_last([*exchanges, exchange], label)
             status = exchange.response.status if exchange.response else None
             names = tuple(call.name or "(no name)" for call in after.calls)
-            done = Done(loop, before, pending, None, status, names, judgement, exchange.note)
+            done = StepRecord(loop, before, pending, None, status, names, judgement, exchange.note)
             return Delivery(lambda: stepper.advance(after, done))
 
-        session.inspecting.do(guarded(job, stepper.say))
+        session.inspecting.do(guard(job, stepper.say))
 
     def _take_branch(self, node: BranchNode) -> None:
         self.stepper.node = node

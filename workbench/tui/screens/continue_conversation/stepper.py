@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from workbench.safetext import visible
 from workbench.send import Target
 from workbench.send.loop import AnswerCall, ConversationLoop, EndReason, Limits, LoopEnd, RecordedResults, Send
-from workbench.tui.models.continuing import Done, Offer, Pending
+from workbench.tui.models.continuing import Offer, Pending, StepRecord
 from workbench.tui.screens.continue_conversation import steps as stepping
 from workbench.tui.screens.continue_conversation.sender import StepSender
 from workbench.tui.screens.continue_conversation.steps import StepSettings
-from workbench.tui.service import Answer as Delivery
-from workbench.tui.service import guarded, is_open
+from workbench.tui.service import JobAnswer as Delivery
+from workbench.tui.service import guard, is_open
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
@@ -49,7 +49,7 @@ class Stepper:
         self.session, self.start, self.node, self.target = session, node, node, target
         row = session.state.rows[node.index]
         self.loop = ConversationLoop(node.exchange, row.protocol or "", target.contract or row.provider or "")
-        self.done: list[Done] = []
+        self.done: list[StepRecord] = []
         self.pending: Pending | None = None
         self.offer_number = 0
         self.offers: list[Offer] = []
@@ -97,7 +97,7 @@ class Stepper:
             return Delivery(lambda: self._show_pending(number, corrected, settings, pending))
 
         self.screen.show_steps()
-        self.session.inspecting.do(guarded(job, self.say))
+        self.session.inspecting.do(guard(job, self.say))
 
     def _show_pending(self, number: int, loop: ConversationLoop, settings: StepSettings, pending: Pending) -> None:
         if not is_open(self.screen) or number != self._asked:
@@ -140,7 +140,7 @@ class Stepper:
         elif isinstance(pending.step, LoopEnd):
             self._go_on(pending.step)
         elif self.offer:
-            self.advance(self.loop.after(self.offer.result), Done(self.loop, self.node, pending, self.offer))
+            self.advance(self.loop.after(self.offer.result), StepRecord(self.loop, self.node, pending, self.offer))
         else:
             self.screen.editor.write()
 
@@ -152,7 +152,7 @@ class Stepper:
         else:
             self.screen.notify(visible(f"{step.text} · u: undo"), markup=False)
 
-    def advance(self, loop: ConversationLoop, done: Done) -> None:
+    def advance(self, loop: ConversationLoop, done: StepRecord) -> None:
         """Note a step that is done, and find the next one."""
         if not is_open(self.screen):
             return

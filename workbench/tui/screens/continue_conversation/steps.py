@@ -18,7 +18,7 @@ from workbench.send.loop import (
     Send,
     refusal_result,
 )
-from workbench.tui.models.continuing import Done, Offer, Pending
+from workbench.tui.models.continuing import Offer, Pending, StepRecord
 
 if TYPE_CHECKING:
     from workbench.contracts import Judgement
@@ -56,9 +56,9 @@ def find_settings(
         off: names of the corrections that are switched off.
     """
     from workbench.probes.profiles import earlier
-    from workbench.tui.preflight import chosen
+    from workbench.tui.preflight import choose_contract
 
-    choice = chosen(target, loop.decoded_exchange, off)
+    choice = choose_contract(target, loop.decoded_exchange, off)
     return StepSettings(target, choice, tuple(earlier(inspector, index, choice.decided)))
 
 
@@ -133,7 +133,7 @@ def judge_last(exchanges: Sequence[Exchange], label: str) -> Judgement | None:
     return judge(row.findings, inspector.detail(row.index).contract) if row.protocol else None
 
 
-def title(done: Sequence[Done]) -> str:
+def title(done: Sequence[StepRecord]) -> str:
     """Title of a request: the tool results that it adds."""
     results = 0
     for each in reversed(done):

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from workbench.edits import ElementAction, operations, parent_pointer
 from workbench.safetext import visible
 from workbench.tui.models import additions
-from workbench.tui.models.edit import Entry
-from workbench.tui.models.studied import Studied
-from workbench.tui.service import Answer, guarded
+from workbench.tui.models.edit import EditRow
+from workbench.tui.models.edit_study import EditStudy
+from workbench.tui.service import JobAnswer, guard
 
 if TYPE_CHECKING:
     from workbench.rules import Inspector
     from workbench.tui.models.additions import Addition
-    from workbench.tui.models.repairs import Offered
+    from workbench.tui.models.repairs import RepairOffer
     from workbench.tui.screens.edit.flow import Edit
     from workbench.tui.screens.edit.screen import EditScreen
 
@@ -33,16 +33,16 @@ class EditActions:
     def remove(self) -> None:
         """Remove the element."""
 
-        def make(studied: Studied, row: Entry) -> Edit:
-            return operations.remove(studied.decoded, row.pointer), f"{row.name} removed", None
+        def make(studied: EditStudy, row: EditRow) -> Edit:
+            return operations.remove(studied.decoded_request, row.pointer), f"{row.name} removed", None
 
         self.screen.flow.change(make, ElementAction.REMOVE)
 
     def duplicate(self) -> None:
         """Put a copy of the element after it."""
 
-        def make(studied: Studied, row: Entry) -> Edit:
-            changes = operations.duplicate(studied.decoded, row.pointer)
+        def make(studied: EditStudy, row: EditRow) -> Edit:
+            changes = operations.duplicate(studied.decoded_request, row.pointer)
             return changes, f"{row.name} duplicated", beside(row.pointer, 1)
 
         self.screen.flow.change(make, ElementAction.DUPLICATE)
@@ -50,8 +50,8 @@ class EditActions:
     def shift(self, by: int) -> None:
         """Move the element within its list."""
 
-        def make(studied: Studied, row: Entry) -> Edit:
-            changes = operations.move(studied.decoded, row.pointer, by)
+        def make(studied: EditStudy, row: EditRow) -> Edit:
+            changes = operations.move(studied.decoded_request, row.pointer, by)
             return changes, f"{row.name} moved {'down' if by > 0 else 'up'}", beside(row.pointer, by)
 
         self.screen.flow.change(make, ElementAction.DOWN if by > 0 else ElementAction.UP)
@@ -65,8 +65,8 @@ class EditActions:
             self.screen.flow.refuse("only parameters can be renamed")
             return
 
-        def make(name: str, studied: Studied, row: Entry) -> Edit:
-            changes = operations.rename(studied.decoded, row.pointer, name)
+        def make(name: str, studied: EditStudy, row: EditRow) -> Edit:
+            changes = operations.rename(studied.decoded_request, row.pointer, name)
             return changes, f"{row.name} renamed", f"{parent_pointer(row.pointer)}/{name}"
 
         def apply(name: str | None) -> None:
@@ -82,15 +82,15 @@ class EditActions:
 
         screen = self.screen
 
-        def make(wanted: Addition, studied: Studied) -> Edit:
-            addition = additions.add(studied.decoded, screen.outline.rows, screen.outline.cursor, wanted)
+        def make(wanted: Addition, studied: EditStudy) -> Edit:
+            addition = additions.add(studied.decoded_request, screen.outline.rows, screen.outline.cursor, wanted)
             return addition.splices, f"{wanted.choice} added", addition.pointer
 
         def add(wanted: Addition | None) -> None:
             if wanted:
                 screen.study.when_settled(lambda studied: screen.flow.put(studied, lambda: make(wanted, studied)))
 
-        def ask(studied: Studied) -> None:
+        def ask(studied: EditStudy) -> None:
             screen.app.push_screen(AddScreen(additions.choices(screen.outline.rows, screen.outline.cursor)), add)
 
         screen.study.when_settled(ask)
@@ -111,28 +111,28 @@ class EditActions:
         """Look for repairs of all findings of the request."""
         screen = self.screen
 
-        def do(studied: Studied) -> None:
-            def job(inspector: Inspector) -> Answer:
+        def do(studied: EditStudy) -> None:
+            def job(inspector: Inspector) -> JobAnswer:
                 from workbench.tui.screens.session.repair_lookup import look
 
                 found = studied.told.findings
                 offered = [o for f in found for o in look(inspector, f, studied.request, studied.told.contract)]
-                return Answer(partial(self._show_repairs, studied, offered))
+                return JobAnswer(partial(self._show_repairs, studied, offered))
 
             if not studied.told.findings:
                 screen.flow.refuse(f"nothing to repair: no findings under {studied.told.contract}")
                 return
             screen.say("looking for repairs …")
-            screen.session.inspecting.do(guarded(job, screen.flow.refuse))
+            screen.session.inspecting.do(guard(job, screen.flow.refuse))
 
         screen.study.when_settled(do)
 
-    def _show_repairs(self, studied: Studied, offered: list[Offered]) -> None:
+    def _show_repairs(self, studied: EditStudy, offered: list[RepairOffer]) -> None:
         from workbench.tui.screens.repairs import RepairsScreen
 
         screen = self.screen
 
-        def apply(choice: Offered | None) -> None:
+        def apply(choice: RepairOffer | None) -> None:
             if choice:
                 screen.study.when_settled(lambda studied: screen.flow.commit(choice.request, choice.repair.title))
 

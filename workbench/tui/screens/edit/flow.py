@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from workbench.edits import Change, ElementAction, Splice, apply_changes
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
-from workbench.tui.models.edit import Entry
-from workbench.tui.models.studied import Studied
+from workbench.tui.models.edit import EditRow
+from workbench.tui.models.edit_study import EditStudy
 from workbench.tui.service import is_open
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ class EditFlow:
             screen.node, request, title, lambda node: self.show_node(node, pointer), self._not_moved
         )
 
-    def change(self, make: Callable[[Studied, Entry], Edit], action: ElementAction | None = None) -> None:
+    def change(self, make: Callable[[EditStudy, EditRow], Edit], action: ElementAction | None = None) -> None:
         """Change the element under the cursor, or say why that is impossible.
 
         Args:
             action: action that the element has to support; None for any.
         """
 
-        def do(studied: Studied) -> None:
+        def do(studied: EditStudy) -> None:
             row = self.screen.outline.here
             if row is None:
                 return
@@ -80,7 +80,7 @@ class EditFlow:
 
         self.screen.study.when_settled(do)
 
-    def put(self, studied: Studied, make: Callable[[], Edit]) -> bool:
+    def put(self, studied: EditStudy, make: Callable[[], Edit]) -> bool:
         """Save an edit of a judged request. Returns False, with a notice, if it cannot be made."""
         try:
             changes, title, pointer = make()
@@ -108,7 +108,7 @@ class EditFlow:
     def _move(self, ask: Callable[..., None], why_none: str) -> None:
         """Go to another node of the tree; ``ask`` finds it, ``why_none`` is shown if there is none."""
 
-        def do(studied: Studied) -> None:
+        def do(studied: EditStudy) -> None:
             self.screen.study.is_moving = True
             ask(self.screen.node, partial(self._arrive, why_none), self._not_moved)
 

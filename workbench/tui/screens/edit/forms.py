@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from os.path import commonprefix
 
-from workbench.tui.models.additions import Addition, Choice
+from workbench.tui.models.additions import Addition, AdditionChoice
 from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
 
 
@@ -18,7 +18,7 @@ class AddScreen(FormScreen[Addition]):
 
     CSS_PATH = "../form.tcss"
 
-    def __init__(self, choices: Sequence[Choice]) -> None:
+    def __init__(self, choices: Sequence[AdditionChoice]) -> None:
         super().__init__()
         self.choices = choices
         self.fields = [

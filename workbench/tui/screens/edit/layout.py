@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.bars import Bar
 from workbench.tui.models import edit
-from workbench.tui.models.diff import Compared
+from workbench.tui.models.diff import RequestComparison
 from workbench.tui.models.tabs import tab_line
 from workbench.tui.panes.lineview import LineView
 from workbench.views import line
 
 if TYPE_CHECKING:
-    from workbench.tui.models.studied import Studied
+    from workbench.tui.models.edit_study import EditStudy
     from workbench.tui.screens.edit.screen import EditScreen
 
 NAMES = tuple(name for name, _ in edit.PANES)
@@ -34,11 +34,11 @@ class EditContents:
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
 
-    def show(self, studied: Studied) -> None:
+    def show(self, studied: EditStudy) -> None:
         """Show a judged request."""
         screen = self.screen
-        compared = Compared(screen.index, screen.index, studied.difference)
-        screen.verdict.show(edit.said(studied), f"no findings under {studied.contract}")
+        compared = RequestComparison(screen.index, screen.index, studied.difference)
+        screen.verdict.show(edit.study_notes(studied), f"no findings under {studied.contract}")
         screen.chain.show(studied)
         screen.meaning.show(compared, studied.places)
         screen.hunks.show(compared, studied.places)

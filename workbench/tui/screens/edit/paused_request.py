@@ -10,13 +10,13 @@ from workbench.errors import WorkbenchError
 from workbench.tui import keys
 from workbench.tui.bars import KeyBar
 from workbench.tui.models import pauses
-from workbench.tui.models.pauses import Held
+from workbench.tui.models.pauses import PausedSide
 from workbench.tui.pause_listener import now, with_secrets
 from workbench.tui.screens.edit.screen import EditScreen
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode, Workspace
-    from workbench.tui.models.studied import Studied
+    from workbench.tui.models.edit_study import EditStudy
     from workbench.tui.screens.session.screen import SessionScreen
 
 WAYS = "s: pass on the edited request · q: keep it paused"
@@ -37,7 +37,7 @@ class EditPausedScreen(EditScreen):
     """
 
     def __init__(
-        self, session: SessionScreen, root: BranchNode, node: BranchNode, paused: Held, body: bytes, pass_on: Pass
+        self, session: SessionScreen, root: BranchNode, node: BranchNode, paused: PausedSide, body: bytes, pass_on: Pass
     ) -> None:
         super().__init__(session, node, paused.reasons[0].pointer if paused.reasons else "")
         self._root, self._paused, self._body, self._pass_on = root, paused, body, pass_on
@@ -64,7 +64,7 @@ class EditPausedScreen(EditScreen):
     def action_send(self) -> None:
         self.study.when_settled(self._pass)
 
-    def _pass(self, studied: Studied) -> None:
+    def _pass(self, studied: EditStudy) -> None:
         recorded = self._root.exchange.request
         assert recorded
         marks = [mark for mark in recorded.redactions if mark.where == "body"]
@@ -77,7 +77,7 @@ class EditPausedScreen(EditScreen):
         self.dismiss(None)
 
 
-def begin(session: SessionScreen, index: int, paused: Held, body: bytes, pass_on: Pass) -> None:
+def begin(session: SessionScreen, index: int, paused: PausedSide, body: bytes, pass_on: Pass) -> None:
     """Edit the paused request of an exchange, from the current node of its tree."""
 
     def find_nodes(workspace: Workspace) -> tuple[BranchNode, BranchNode]:

@@ -30,8 +30,8 @@ from workbench.views import Span
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.edits.branches import BranchNode
-    from workbench.tui.models.repairs import Offered
-    from workbench.tui.models.studied import Studied
+    from workbench.tui.models.edit_study import EditStudy
+    from workbench.tui.models.repairs import RepairOffer
     from workbench.tui.screens.session.screen import SessionScreen
 
 
@@ -70,7 +70,7 @@ class EditScreen(Screen[None]):
         self.actions = EditActions(self)
 
     @property
-    def judged_request(self) -> Studied | None:
+    def judged_request(self) -> EditStudy | None:
         """The request that was judged last; None before the first."""
         return self.study.latest
 
@@ -120,14 +120,14 @@ class EditScreen(Screen[None]):
         self.show_headline()
         self.panes.show_tabs()
 
-    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+    def on_tab_bar_tab_click(self, message: TabBar.TabClick) -> None:
         self.panes.focus(message.name)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if isinstance(event.widget, LineView) and event.widget.id:
             self.panes.note_focus(event.widget.id)
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if isinstance(message.view, OutlinePane):
             self.contents.show_value()
         elif message.view is self.meaning and self.judged_request:
@@ -138,19 +138,19 @@ class EditScreen(Screen[None]):
             self.outline.go_to_pointer(row.pointer)
             self.contents.show_value()
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         if message.view in (self.outline, self.value):
             self.writer.write()
         else:
             self.panes.focus("outline")
 
-    def on_writing_typed(self, message: Writing.Typed) -> None:
+    def on_writing_text_change(self, message: Writing.TextChange) -> None:
         self.writer.judge_soon()
 
-    def on_writing_taken(self, message: Writing.Taken) -> None:
+    def on_writing_save(self, message: Writing.Save) -> None:
         self.writer.take(message.text)
 
-    def on_writing_left(self) -> None:
+    def on_writing_cancel(self) -> None:
         self.writer.leave()
 
     def on_screen_resume(self) -> None:
@@ -211,7 +211,7 @@ def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
     session.branches.current(index, open_screen)
 
 
-def begin_repaired(session: SessionScreen, finding: Finding, offered: Offered) -> None:
+def begin_repaired(session: SessionScreen, finding: Finding, offered: RepairOffer) -> None:
     """Apply a repair to the shown request as a branch, and open the edit screen on it."""
 
     def apply_repair(node: BranchNode) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.tui.service import Answer, guarded
+from workbench.tui.service import JobAnswer, guard
 
 if TYPE_CHECKING:
     from workbench.rules import Inspector
-    from workbench.tui.models.studied import Studied
+    from workbench.tui.models.edit_study import EditStudy
     from workbench.tui.screens.edit.screen import EditScreen
     from workbench.wire import HttpRequest
 
@@ -28,8 +28,8 @@ class RequestStudy:
     def __init__(self, screen: EditScreen) -> None:
         self.screen = screen
         self.contract = ""
-        self.latest: Studied | None = None
-        self.waiting: list[Callable[[Studied], object]] = []
+        self.latest: EditStudy | None = None
+        self.waiting: list[Callable[[EditStudy], object]] = []
         self.is_moving = False
         self._wanted: tuple[HttpRequest, str] | None = None
         self._asked: tuple[HttpRequest, str] | None = None
@@ -46,15 +46,15 @@ class RequestStudy:
         request, contract = self._asked
         index = self.screen.index
 
-        def job(inspector: Inspector) -> Answer:
-            from workbench.tui.models.studied import study
+        def job(inspector: Inspector) -> JobAnswer:
+            from workbench.tui.models.edit_study import study
 
             found = study(inspector, index, request, contract)
-            return Answer(partial(self._take, found))
+            return JobAnswer(partial(self._take, found))
 
-        self.screen.session.inspecting.do(guarded(job, self._fail))
+        self.screen.session.inspecting.do(guard(job, self._fail))
 
-    def _take(self, studied: Studied) -> None:
+    def _take(self, studied: EditStudy) -> None:
         self._asked = None
         if self.screen.is_attached:
             self.latest = studied
@@ -79,7 +79,7 @@ class RequestStudy:
         """The current node is judged, and no other node has been asked for."""
         return self.is_of_node and not self.is_moving
 
-    def when_settled(self, do: Callable[[Studied], object]) -> None:
+    def when_settled(self, do: Callable[[EditStudy], object]) -> None:
         """Do something with the request once it is judged; keys may arrive faster than verdicts."""
         self.waiting.append(do)
         self.run_waiting()

@@ -9,9 +9,9 @@ from workbench.edits import apply_changes
 from workbench.errors import WorkbenchError
 from workbench.safetext import from_bytes
 from workbench.tui.models import ways
-from workbench.tui.models.edit import Entry
-from workbench.tui.models.studied import Studied
-from workbench.tui.models.ways import Way
+from workbench.tui.models.edit import EditRow
+from workbench.tui.models.edit_study import EditStudy
+from workbench.tui.models.ways import WritingWay
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.views import size
 
@@ -28,9 +28,9 @@ class Draft(NamedTuple):
     """A value being edited: its field, its syntax, and the element that it replaces."""
 
     field: Writing
-    way: Way
-    studied: Studied
-    row: Entry
+    way: WritingWay
+    studied: EditStudy
+    row: EditRow
 
 
 class ValueWriter:
@@ -68,13 +68,13 @@ class ValueWriter:
     def editor(self) -> None:
         """Edit the value in the person's own editor."""
 
-        def do(studied: Studied) -> None:
+        def do(studied: EditStudy) -> None:
             if row := self.screen.outline.here:
                 self._write_outside(studied, row, ways.likeliest(studied, row))
 
         self.screen.study.when_settled(do)
 
-    def _write_outside(self, studied: Studied, row: Entry, way: Way) -> None:
+    def _write_outside(self, studied: EditStudy, row: EditRow, way: WritingWay) -> None:
         from workbench.tui.editor import edited_outside
 
         try:
@@ -87,8 +87,8 @@ class ValueWriter:
         elif not self.screen.flow.put(studied, lambda: (way.make(edited), f"{row.name} changed", None)):
             self._write_in_place(studied, row, way._replace(written=edited))
 
-    def _write(self, choose: Callable[[Studied, Entry], Way]) -> None:
-        def do(studied: Studied) -> None:
+    def _write(self, choose: Callable[[EditStudy, EditRow], WritingWay]) -> None:
+        def do(studied: EditStudy) -> None:
             if row := self.screen.outline.here:
                 try:
                     way = choose(studied, row)
@@ -99,7 +99,7 @@ class ValueWriter:
 
         self.screen.study.when_settled(do)
 
-    def _write_in_place(self, studied: Studied, row: Entry, way: Way) -> None:
+    def _write_in_place(self, studied: EditStudy, row: EditRow, way: WritingWay) -> None:
         screen = self.screen
         if way.is_text and not ways.is_plain(from_bytes(way.written)):
             way = ways.as_json(studied, row)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.tui.probing import Column, in_memory, shown
+from workbench.tui.probing import LabColumn, in_memory, read_evidence
 
 if TYPE_CHECKING:
     from workbench.tui.screens.lab.screen import LabScreen
@@ -41,11 +41,11 @@ class LabEvidence:
         if exchanges:
             self._open_session(partial(in_memory, name, exchanges), column)
         elif path and result.evidence:
-            self._open_session(partial(shown, path, result.evidence, name), column)
+            self._open_session(partial(read_evidence, path, result.evidence, name), column)
         else:
             self.screen.say("no exchange of this result was saved")
 
-    def _open_session(self, opener: Callable[[], Session], column: Column) -> None:
+    def _open_session(self, opener: Callable[[], Session], column: LabColumn) -> None:
         from workbench.tui.screens.session.screen import SessionScreen
 
         label, protocol = column.subject.contract.label, column.subject.protocol

@@ -11,7 +11,7 @@ from workbench.probes import Ask, Probe, ProbeRun, Sample, Subject, as_evidence
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import Inspector
 from workbench.tui.exchange_view import ExchangeView
-from workbench.tui.models.studied import Studied, study
+from workbench.tui.models.edit_study import EditStudy, study
 from workbench.tui.probing import in_memory
 from workbench.wire import Exchange, HttpRequest
 
@@ -49,7 +49,7 @@ class SampleState:
     sent: tuple[SentRequest, ...]
     ask: Ask | None
     is_changed: bool = False
-    studied: Studied | None = None
+    studied: EditStudy | None = None
     why: str = ""
     new: tuple[tuple[str, Range], ...] = ()
     sample: Sample | None = None
@@ -123,11 +123,11 @@ class ProbeSample:
         return SampleState(sent, ask, is_changed, studied, studied.meant.problem, _new(studied, exchanges))
 
 
-def _new(studied: Studied, exchanges: list[Exchange]) -> tuple[tuple[str, Range], ...]:
+def _new(studied: EditStudy, exchanges: list[Exchange]) -> tuple[tuple[str, Range], ...]:
     """Pointer and bytes of messages that the previous request did not have; none for the first request."""
     if studied.meant.trial is None or not exchanges:
         return ()
-    now = studied.decoded
+    now = studied.decoded_request
     before = DecodedExchange(0, exchanges[-1], now.protocol)
     known = {_bytes(before, message.pointer) for message in before.request.messages} if before.request else set()
     messages = now.request.messages if now.request else ()

@@ -11,7 +11,7 @@ from textual.message import Message
 from workbench.errors import WorkbenchError
 from workbench.tui.dispatch import Dispatch
 from workbench.tui.models import lab
-from workbench.tui.probing import Column, ProbeRun
+from workbench.tui.probing import ColumnRun, LabColumn
 from workbench.tui.service import in_words
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PULSE = 0.25
 class SampleDone(Message):
     """End of a sample."""
 
-    def __init__(self, run: ProbeRun, step: SampleStep) -> None:
+    def __init__(self, run: ColumnRun, step: SampleStep) -> None:
         super().__init__()
         self.run, self.step = run, step
 
@@ -34,7 +34,7 @@ class SampleDone(Message):
 class RunOver(Message):
     """End of a run, finished or stopped. ``kept`` is the saved profile, ``why`` the error; empty if none."""
 
-    def __init__(self, run: ProbeRun, kept: SavedProfile | None, why: str = "") -> None:
+    def __init__(self, run: ColumnRun, kept: SavedProfile | None, why: str = "") -> None:
         super().__init__()
         self.run, self.kept, self.why = run, kept, why
 
@@ -51,8 +51,8 @@ class LabRuns:
 
     def __init__(self, screen: LabScreen) -> None:
         self.screen = screen
-        self.run_now: ProbeRun | None = None
-        self.waiting: list[ProbeRun] = []
+        self.run_now: ColumnRun | None = None
+        self.waiting: list[ColumnRun] = []
         self.is_stopping = self.is_leaving = False
         self._dispatch: Dispatch[None] | None = None
 
@@ -82,18 +82,18 @@ class LabRuns:
         if (column := self.screen.column) and (probe := self.screen.here):
             self._ask([column], [probe])
 
-    def _ask(self, columns: Sequence[Column], probes: Sequence[Probe]) -> None:
+    def _ask(self, columns: Sequence[LabColumn], probes: Sequence[Probe]) -> None:
         """Ask before anything leaves this program, then run."""
         if not self.is_idle():
             return
         if not probes or not columns:
             self.screen.say("no probe is marked · space: mark one" if columns else "no target yet · T: add one")
             return
-        runs = [ProbeRun(column, probes, self.screen.samples, self._tell) for column in columns]
+        runs = [ColumnRun(column, probes, self.screen.samples, self._tell) for column in columns]
         real = [run for run in runs if not run.column.subject.target.is_simulator]
         self._ask_next(runs, real)
 
-    def _ask_next(self, runs: Sequence[ProbeRun], real: Sequence[ProbeRun]) -> None:
+    def _ask_next(self, runs: Sequence[ColumnRun], real: Sequence[ColumnRun]) -> None:
         from workbench.tui.screens.confirm import ConfirmScreen
 
         if not real:
@@ -111,7 +111,7 @@ class LabRuns:
 
         self.screen.app.push_screen(ConfirmScreen(question, "run", "do not run"), continue_asking)
 
-    def _tell(self, run: ProbeRun, step: SampleStep) -> None:
+    def _tell(self, run: ColumnRun, step: SampleStep) -> None:
         """Report a sample, in the thread of the run."""
         self.screen.post_message(SampleDone(run, step))
 
@@ -135,7 +135,7 @@ class LabRuns:
         work = partial(self._run, run, self._dispatch)
         self.screen.run_worker(work, thread=True, group="probes", exit_on_error=False)
 
-    def _run(self, run: ProbeRun, dispatch: Dispatch[None]) -> None:
+    def _run(self, run: ColumnRun, dispatch: Dispatch[None]) -> None:
         why = ""
         try:
             dispatch.run()
@@ -154,7 +154,7 @@ class LabRuns:
             self._take(message.run, result)
         self.screen.show_all()
 
-    def _take(self, run: ProbeRun, result: ProbeResult) -> None:
+    def _take(self, run: ColumnRun, result: ProbeResult) -> None:
         run.column.fresh[result.probe] = result
         run.column.shown_by[result.probe] = run.shown_by(result)
 

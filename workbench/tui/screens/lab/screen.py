@@ -20,8 +20,8 @@ from workbench.tui.delegate import ActionOf
 from workbench.tui.dispatch import is_open
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.told import ToldPane
-from workbench.tui.probing import Column, known_probes, look_up
+from workbench.tui.panes.text_lines import TextLinesPane
+from workbench.tui.probing import LabColumn, known_probes, look_up
 from workbench.tui.screens.lab.evidence import LabEvidence
 from workbench.tui.screens.lab.marks import ProbeMarks
 from workbench.tui.screens.lab.messages import LabUpdate
@@ -55,15 +55,15 @@ class LabScreen(Screen[None]):
     BINDINGS = keys.bindings(keys.LAB)
 
     table = getters.query_one("#probes", ListPane)
-    verdict = getters.query_one("#verdict-of", ToldPane)
-    profile = getters.query_one("#profile", ToldPane)
+    verdict = getters.query_one("#verdict-of", TextLinesPane)
+    profile = getters.query_one("#profile", TextLinesPane)
 
     def __init__(self, own: str = "openai", protocol: str = "", *, is_own: bool = False) -> None:
         super().__init__()
         self.own, self.protocol, self.is_own = own, protocol, is_own
         self.probes: Sequence[Probe] = ()
         self.marked: set[str] = set()
-        self.columns: list[Column] = []
+        self.columns: list[LabColumn] = []
         self.column_number = 0
         self.samples = 1
         self.view = LabView(self)
@@ -73,7 +73,7 @@ class LabScreen(Screen[None]):
         self.evidence = LabEvidence(self)
 
     @property
-    def column(self) -> Column | None:
+    def column(self) -> LabColumn | None:
         """Chosen column; None if there are no targets."""
         return self.columns[self.column_number] if self.columns else None
 
@@ -92,8 +92,8 @@ class LabScreen(Screen[None]):
         yield Bar(id="targets")
         yield ListPane(id="probes")
         with Container(id="found-out"):
-            yield ToldPane(id="verdict-of")
-            yield ToldPane(id="profile")
+            yield TextLinesPane(id="verdict-of")
+            yield TextLinesPane(id="profile")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
 
@@ -134,7 +134,7 @@ class LabScreen(Screen[None]):
         first = look_up(subject_in(resolve(f"sim:{self.own}"), self.protocol)) if self.is_own else None
         self.post_message(LabUpdate(partial(self._show_probes, known, faults, first)))
 
-    def _show_probes(self, known: Sequence[Probe], faults: Sequence[str], first: Column | None) -> None:
+    def _show_probes(self, known: Sequence[Probe], faults: Sequence[str], first: LabColumn | None) -> None:
         self.probes = known
         self.marked = {probe.name for probe in known if probe.is_core}
         for fault in faults:
@@ -153,10 +153,10 @@ class LabScreen(Screen[None]):
     def on_run_over(self, message: RunOver) -> None:
         self.runs.finish(message)
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         self.evidence.open()
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.table:
             self.view.show_below()
 

@@ -18,7 +18,7 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.outline import OutlinePane
-from workbench.tui.panes.told import ToldPane
+from workbench.tui.panes.text_lines import TextLinesPane
 from workbench.tui.panes.writing import Writing
 from workbench.tui.probing import in_memory
 from workbench.tui.screens.lab.sample import SampleFailure, SampleRunner, SampleUpdate
@@ -29,7 +29,7 @@ from workbench.views import REQUEST, RESPONSE, line
 
 if TYPE_CHECKING:
     from workbench.probes import Probe
-    from workbench.tui.probing import Column
+    from workbench.tui.probing import LabColumn
     from workbench.tui.screens.lab.probe_sample import SampleState, SentRequest
 
 
@@ -50,12 +50,12 @@ class StepScreen(Screen[None]):
     BINDINGS = keys.bindings(keys.STEP)
 
     steps = getters.query_one("#probe-steps", ListPane)
-    reasoned = getters.query_one("#reasoned", ToldPane)
+    reasoned = getters.query_one("#reasoned", TextLinesPane)
     outline = getters.query_one("#asked", OutlinePane)
-    came = getters.query_one("#came", ToldPane)
+    came = getters.query_one("#came", TextLinesPane)
     bytes = getters.query_one("#asked-bytes", BodyPane)
 
-    def __init__(self, probe: Probe, column: Column) -> None:
+    def __init__(self, probe: Probe, column: LabColumn) -> None:
         super().__init__()
         self.probe, self.column = probe, column
         self.state: SampleState | None = None
@@ -69,10 +69,10 @@ class StepScreen(Screen[None]):
         with Container(id="sides-of-probe"):
             with Container(id="gone"):
                 yield ListPane(id="probe-steps")
-                yield ToldPane(id="reasoned")
+                yield TextLinesPane(id="reasoned")
             with Container(id="asking"):
                 yield OutlinePane(id="asked")
-                yield ToldPane(id="came")
+                yield TextLinesPane(id="came")
                 yield BodyPane(id="asked-bytes")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
@@ -117,19 +117,19 @@ class StepScreen(Screen[None]):
     async def on_sample_failure(self, message: SampleFailure) -> None:
         await self.sample.fail(message)
 
-    async def on_line_view_entered(self, message: LineView.Entered) -> None:
+    async def on_line_view_activation(self, message: LineView.Activation) -> None:
         if message.view is self.outline:
             await self.editor.edit()
         else:
             self.sample.send()
 
-    def on_writing_taken(self, message: Writing.Taken) -> None:
+    def on_writing_save(self, message: Writing.Save) -> None:
         self.editor.take(message.text)
 
-    def on_writing_left(self, message: Writing.Left) -> None:
+    def on_writing_cancel(self, message: Writing.Cancel) -> None:
         self.editor.stop()
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.steps:
             self.view.show_step()
         elif message.view is self.outline:

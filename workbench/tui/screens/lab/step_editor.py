@@ -13,9 +13,9 @@ from workbench.views import size
 
 if TYPE_CHECKING:
     from workbench.edits import Change, Splice
-    from workbench.tui.models.edit import Entry
-    from workbench.tui.models.studied import Studied
-    from workbench.tui.models.ways import Way
+    from workbench.tui.models.edit import EditRow
+    from workbench.tui.models.edit_study import EditStudy
+    from workbench.tui.models.ways import WritingWay
     from workbench.tui.screens.lab.step import StepScreen
     from workbench.wire import HttpRequest
 
@@ -25,7 +25,7 @@ class RequestEditor:
 
     def __init__(self, screen: StepScreen) -> None:
         self.screen = screen
-        self._writing: tuple[Studied, Way, str] | None = None
+        self._writing: tuple[EditStudy, WritingWay, str] | None = None
 
     def forget(self) -> None:
         """Forget the edit: it is in the request."""
@@ -65,7 +65,7 @@ class RequestEditor:
         if edited is not None:
             self._change(studied, way, edited)
 
-    def _editable(self) -> tuple[Studied, Entry] | None:
+    def _editable(self) -> tuple[EditStudy, EditRow] | None:
         """Judged request and the row that can be edited now; None if nothing can, with a notice."""
         state, row = self.screen.state, self.screen.outline.here
         if self.screen.sample.is_busy or state is None or self._writing:
@@ -80,7 +80,7 @@ class RequestEditor:
             return None
         return state.studied, row
 
-    async def _write(self, studied: Studied, way: Way, text: str) -> None:
+    async def _write(self, studied: EditStudy, way: WritingWay, text: str) -> None:
         self._writing = studied, way, text  # before any await: a key that is held down repeats
         await self.screen.query("#writing").remove()
         writing = Writing(text, f"Pending request · as {way.word}", is_line=way.is_line, id="writing")
@@ -110,11 +110,11 @@ class RequestEditor:
         self.screen.remove_class("-writing")
         self.screen.outline.focus()
 
-    def _change(self, studied: Studied, way: Way, edited: bytes) -> None:
+    def _change(self, studied: EditStudy, way: WritingWay, edited: bytes) -> None:
         """Change the pending request."""
         self.screen.sample.do(lambda: self._apply(studied, way.make(edited)))
 
-    def _apply(self, studied: Studied, changes: Sequence[Change | Splice]) -> None:
+    def _apply(self, studied: EditStudy, changes: Sequence[Change | Splice]) -> None:
         """Apply changes to the pending request, in a thread."""
         from workbench.edits import apply_changes
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import send, step
-from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.rowtable import StyledSpans
 from workbench.views import REQUEST, Line, line
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class StepView:
         rows = len(state.sent) + 1 if state else 1
         self.screen.steps.show(rows, self._row)
         self.screen.steps.move_to(rows - 1)
-        self.screen.reasoned.show(lambda width: step.reasoned(self.screen.probe, state, width))
+        self.screen.reasoned.show(lambda width: step.sample_lines(self.screen.probe, state, width))
         if not state or state.ask is None:
             self.screen.reasoned.move_to(self.screen.reasoned.count() - 1)
         self.show_state()
@@ -76,7 +76,7 @@ class StepView:
             line(" Pending request · e edit " if not state.is_changed else " ~ Pending request, changed ")
         )
         spans = tuple(span for _, span in state.new)
-        self.screen.bytes.show(state.studied.text, (Marked("related", spans),), "no body")
+        self.screen.bytes.show(state.studied.text, (StyledSpans("related", spans),), "no body")
         if is_new:
             self.screen.outline.show(state.studied, state.new[0][0] if state.new else None)
         self.show_place()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
 from workbench.send import Target
-from workbench.tui.probing import Column, look_up
+from workbench.tui.probing import LabColumn, look_up
 from workbench.tui.screens.lab.messages import LabUpdate
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class LabTargets:
         else:
             self.screen.post_message(LabUpdate(partial(self._show_column, column, at)))
 
-    def _show_column(self, column: Column, at: int | None) -> None:
+    def _show_column(self, column: LabColumn, at: int | None) -> None:
         if at is None:
             self.screen.columns.append(column)
             self.screen.column_number = len(self.screen.columns) - 1

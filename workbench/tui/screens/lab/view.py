@@ -63,7 +63,7 @@ class LabView:
 
     def _row(self, item: int) -> Line:
         probe, now, width = self.screen.probes[item], time.time(), self.screen.table.text_width
-        seen = lab.seen(len(self.screen.columns), self.screen.column_number, width)
+        seen = lab.visible_targets(len(self.screen.columns), self.screen.column_number, width)
         cells = []
         for n in seen:
             column = self.screen.columns[n]

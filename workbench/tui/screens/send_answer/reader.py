@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.tui.dispatch import IncomingResponse, ResponseGrew, is_open
 from workbench.tui.models import send_answer
 from workbench.tui.models.send_answer import Beside
-from workbench.tui.service import Answer, guarded
+from workbench.tui.service import JobAnswer, guard
 
 if TYPE_CHECKING:
     from workbench.rules import Inspector
@@ -43,16 +43,16 @@ class AnswerReader:
         index, protocol = screen.node.index, screen.sent.outgoing.protocol or None
         known = screen.shown.after if screen.shown else screen.sent.trial.decoded
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             from workbench.protocols import DecodedExchange
 
             began = time.thread_time()
             before = inspector.detail(index).decoded
             shown = send_answer.beside(before, DecodedExchange(index, incoming.exchange(), protocol, known))
             rest = REST * (time.thread_time() - began)
-            return Answer(lambda: self._show_growth(number, shown, max(REPAINT_SECONDS, min(rest, REST_SECONDS))))
+            return JobAnswer(lambda: self._show_growth(number, shown, max(REPAINT_SECONDS, min(rest, REST_SECONDS))))
 
-        screen.session.inspecting.do(guarded(job, lambda why: self._show_growth(number, None, REST_SECONDS)))
+        screen.session.inspecting.do(guard(job, lambda why: self._show_growth(number, None, REST_SECONDS)))
 
     def _show_growth(self, number: int, shown: Beside | None, rest: float) -> None:
         screen = self.screen
@@ -69,16 +69,16 @@ class AnswerReader:
         screen = self.screen
         index, sent = screen.node.index, screen.sent
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             from workbench.send import judge_exchange
 
             before = inspector.detail(index).decoded
             trial = judge_exchange(inspector, index, sent.outgoing, exchange)
             shown = send_answer.beside(before, trial.decoded, trial)
-            return Answer(lambda: self._show_judgement(shown))
+            return JobAnswer(lambda: self._show_judgement(shown))
 
         screen.show()
-        screen.session.inspecting.do(guarded(job, screen.sender.fail))
+        screen.session.inspecting.do(guard(job, screen.sender.fail))
 
     def _show_judgement(self, shown: Beside) -> None:
         if is_open(self.screen):

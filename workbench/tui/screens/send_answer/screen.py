@@ -13,7 +13,7 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.dispatch import ResponseGrew, SendEnded
+from workbench.tui.dispatch import ResponseGrew, SendEnd
 from workbench.tui.models import send, send_answer
 from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside
 from workbench.tui.models.tabs import TOO_SMALL
@@ -25,7 +25,7 @@ from workbench.views import Line, Span, count, line
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
-    from workbench.tui.preflight import Preflight
+    from workbench.tui.preflight import PreparedRequest
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
 
@@ -55,7 +55,7 @@ class AnswerScreen(Screen[bool]):
     raw = getters.query_one("#raw", RawPane)
 
     def __init__(
-        self, session: SessionScreen, node: BranchNode, sent: Preflight, recorded: BranchNode | None = None
+        self, session: SessionScreen, node: BranchNode, sent: PreparedRequest, recorded: BranchNode | None = None
     ) -> None:
         super().__init__()
         self.session, self.node, self.sent = session, node, sent
@@ -97,7 +97,7 @@ class AnswerScreen(Screen[bool]):
     def on_response_grew(self, message: ResponseGrew) -> None:
         self.reader.read()
 
-    def on_send_ended(self, message: SendEnded) -> None:
+    def on_send_end(self, message: SendEnd) -> None:
         self.sender.finish(message)
 
     # What is shown.
@@ -138,7 +138,7 @@ class AnswerScreen(Screen[bool]):
         else:
             received = self.shown.after if self.shown else None
             words = send_answer.progress(received, incoming.size, incoming.retries)
-        title = f"Request {self.node.index + 1}{send.made(self.node)} → {target.name}"
+        title = f"Request {self.node.index + 1}{send.request_name(self.node)} → {target.name}"
         has_key = is_set(target.key_variable, os.environ)
         self.query_one("#headline", Bar).show(send.headline(title, words, target, self.size.width, is_set=has_key))
 
@@ -151,20 +151,20 @@ class AnswerScreen(Screen[bool]):
     def action_pane(self, step: int) -> None:
         """Go to the next pane; if there is room for one response only, show the other one first."""
         beside = self.beside
-        if beside.has_focus and beside.seen == (AFTER if step > 0 else BEFORE):
+        if beside.has_focus and beside.visible_side == (AFTER if step > 0 else BEFORE):
             beside.side = BEFORE if step > 0 else AFTER
             beside.reload()
             return
         panes: list[LineView] = [beside, self.found, self.raw]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
         pane = panes[(at + step) % len(panes)]
-        if pane is beside and beside.seen != BOTH:
+        if pane is beside and beside.visible_side != BOTH:
             beside.side = AFTER if step > 0 else BEFORE
             beside.reload()
         self.set_class(pane is self.raw, "-on-raw")
         pane.focus()
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         self.action_open()
 
     def action_open(self) -> None:

@@ -6,8 +6,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.tui.dispatch import Dispatch, IncomingResponse, ResponseGrew, SendEnded, is_open, known_to
-from workbench.tui.service import Answer, guarded, in_words
+from workbench.tui.dispatch import Dispatch, IncomingResponse, ResponseGrew, SendEnd, is_open, known_to
+from workbench.tui.service import JobAnswer, guard, in_words
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
@@ -46,11 +46,11 @@ class AnswerSender:
         """Find the session that simulators know, then start."""
         index = self.screen.node.index
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             known = known_to(inspector, session, index)
-            return Answer(lambda: self._begin(known))
+            return JobAnswer(lambda: self._begin(known))
 
-        self.screen.session.inspecting.do(guarded(job, self.fail))
+        self.screen.session.inspecting.do(guard(job, self.fail))
 
     def _begin(self, known: Session) -> None:
         screen, incoming = self.screen, self.incoming
@@ -71,15 +71,15 @@ class AnswerSender:
 
     def _run(self, number: int, dispatch: Dispatch[Exchange], incoming: IncomingResponse) -> None:
         try:
-            exchange = dispatch.run() or incoming.kept()
+            exchange = dispatch.run() or incoming.aborted_exchange()
         except Exception as error:
-            self.screen.post_message(SendEnded(number, None, in_words(error)))
+            self.screen.post_message(SendEnd(number, None, in_words(error)))
         else:
-            self.screen.post_message(SendEnded(number, exchange))
+            self.screen.post_message(SendEnd(number, exchange))
 
     def fail(self, why: str) -> None:
         """End the current send with an error."""
-        self.screen.post_message(SendEnded(self.number, None, why))
+        self.screen.post_message(SendEnd(self.number, None, why))
 
     def cancel(self) -> None:
         """Cancel the current send; the exchange so far is saved."""
@@ -88,7 +88,7 @@ class AnswerSender:
 
     # The end of a send.
 
-    def finish(self, message: SendEnded) -> None:
+    def finish(self, message: SendEnd) -> None:
         """Save the exchange and have it judged, or show the error."""
         screen = self.screen
         if message.number != self.number:

@@ -9,8 +9,8 @@ from workbench.views import REQUEST
 
 if TYPE_CHECKING:
     from workbench.send import Origin
-    from workbench.tui.collating import Source
-    from workbench.tui.models.repairs import Offered
+    from workbench.tui.collating import CollationSource
+    from workbench.tui.models.repairs import RepairOffer
     from workbench.tui.screens.session.screen import SessionScreen
 
 
@@ -59,7 +59,7 @@ class SessionActions:
             return
         index = opened.index
 
-        def show(source: Source) -> None:
+        def show(source: CollationSource) -> None:
             if session.is_active:
                 session.app.push_screen(ComparingScreen(session, source, index), session.navigation.go_to_spot)
 
@@ -73,7 +73,7 @@ class SessionActions:
             from workbench.tui.screens.edit.screen import begin_repaired
             from workbench.tui.screens.repairs import RepairsScreen
 
-            def apply(chosen: Offered | None) -> None:
+            def apply(chosen: RepairOffer | None) -> None:
                 if chosen:
                     begin_repaired(self.session, finding, chosen)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import clip
-from workbench.tui.models.send import made
+from workbench.tui.models.send import request_name
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class BranchSwitch:
     def words(self, index: int) -> str:
         """Name of the current branch of an exchange, for titles; empty for the recorded request."""
         known = self._known.get(index)
-        return made(known.here) if known else ""
+        return request_name(known.here) if known else ""
 
     def banner(self, index: int, key: str, width: int) -> Line | None:
         """Line that names the request that the keys work on, and the key that switches it; None without a branch."""

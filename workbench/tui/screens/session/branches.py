@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
-from workbench.tui.service import Answer, Failed, guarded
+from workbench.tui.service import Failed, JobAnswer, guard
 from workbench.views import Line, Span
 
 if TYPE_CHECKING:
@@ -115,14 +115,14 @@ class SessionBranches:
     ) -> None:
         """Ask anything else about the trees; ``question`` is called in the inspector's thread."""
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             self._asked.popleft()
             workspace = self._open(inspector)
             result = question(workspace)
-            return Answer(partial(self._deliver, deliver, result, self._news(workspace), counts(workspace)))
+            return JobAnswer(partial(self._deliver, deliver, result, self._news(workspace), counts(workspace)))
 
         self._asked.append(question)
-        self.screen.inspecting.do(guarded(job, failed or self._notify))
+        self.screen.inspecting.do(guard(job, failed or self._notify))
 
     def _news(self, workspace: Workspace) -> tuple[str, ...]:
         """Notices about the trees that were not shown yet."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.models import pauses
-from workbench.tui.models.pauses import Held
+from workbench.tui.models.pauses import PausedSide
 from workbench.views import Line, Span
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from textual.timer import Timer
 
-    from workbench.tui.pause_listener import PauseListener, PausesChanged
+    from workbench.tui.pause_listener import PauseChange, PauseListener
     from workbench.tui.screens.breakpoints.screen import BreakpointsScreen
     from workbench.tui.screens.session.screen import SessionScreen
 
@@ -54,7 +54,7 @@ class BreakpointBanner:
         if self.listener:
             self.listener.stop()
 
-    def change(self, message: PausesChanged) -> None:
+    def change(self, message: PauseChange) -> None:
         """Show what was paused or released."""
         screen = self.screen
         if paused := message.came:
@@ -64,7 +64,7 @@ class BreakpointBanner:
             else:
                 announce()
         if paused := message.ended:
-            name = pauses.named(paused, screen.state.number_of(paused.exchange))
+            name = pauses.paused_name(paused, screen.state.number_of(paused.exchange))
             screen.notify(visible(f"{name} was released: {message.how}"), markup=False)
         if self.paused_exchanges and self._ticking is None:
             self._ticking = screen.set_interval(1.0, self._tick)
@@ -74,18 +74,18 @@ class BreakpointBanner:
             self._list.refresh_pauses()
 
     @property
-    def paused_exchanges(self) -> list[Held]:
+    def paused_exchanges(self) -> list[PausedSide]:
         """Paused exchanges, the oldest first."""
-        return self.listener.held if self.listener else []
+        return self.listener.paused_sides if self.listener else []
 
-    def _announce(self, paused: Held) -> None:
+    def _announce(self, paused: PausedSide) -> None:
         """Notify of a paused exchange, unless the person is looking at the list of them."""
         is_listed = self._list is not None and self._list.is_current
         if is_listed or paused not in self.paused_exchanges:
             return
-        name = pauses.named(paused, self.screen.state.number_of(paused.exchange))
+        name = pauses.paused_name(paused, self.screen.state.number_of(paused.exchange))
         title = f"{pauses.SIGN} {name} is paused: {paused.why}"
-        words = visible(pauses.announced(paused, self._key))
+        words = visible(pauses.announcement(paused, self._key))
         self.screen.notify(words, title=visible(title), severity="warning", timeout=SECONDS, markup=False)
 
     def _tick(self) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import FilterError, SessionFormatError
 from workbench.safetext import visible
-from workbench.tui.service import Answer
+from workbench.tui.service import JobAnswer
 
 if TYPE_CHECKING:
     from workbench.filters import Facts, Filter
@@ -188,7 +188,7 @@ def _cannot_read() -> Exchange:
 
 def _decide(
     filter: Filter, facts: Sequence[Facts], deliver: Callable[[Decisions], None], inspector: Inspector
-) -> Answer:
+) -> JobAnswer:
     """Decide on exchanges for one slice of time, at least on one. An unreadable one does not pass."""
     until = time.monotonic() + SLICE_SECONDS
     decisions: dict[int, tuple[InspectedExchange, bool]] = {}
@@ -200,4 +200,4 @@ def _decide(
             decisions[fact.row.index] = (fact.row, False)
         if time.monotonic() > until:
             break
-    return Answer(partial(deliver, decisions))
+    return JobAnswer(partial(deliver, decisions))

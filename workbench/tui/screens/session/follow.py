@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.screens.stream import StreamScreen
-    from workbench.tui.selection import Selection
-    from workbench.tui.service import Listed, SessionGrew
+    from workbench.tui.selection import ExchangeSelection
+    from workbench.tui.service import SessionGrew, SessionList
 
 
 class LiveFollower:
@@ -38,7 +38,7 @@ class LiveFollower:
         if was_live and not message.is_live:
             self.screen.notify("the recording has ended", markup=False)
 
-    def update(self, message: Listed | SessionGrew) -> None:
+    def update(self, message: SessionList | SessionGrew) -> None:
         """Show the current list of exchanges."""
         self.screen.state.follow(message.summaries, is_live=message.is_live, about=message.about)
         self.screen.refresh_lists()
@@ -96,7 +96,7 @@ class LiveFollower:
 
     def go_to_newest(self) -> None:
         """While following: open the newest exchange that passes the filter, if another one is open."""
-        shown = self.screen.state.shown
+        shown = self.screen.state.visible
         if self.is_following and shown and shown[-1] != self.screen.navigation.goal.exchange:
             self.screen.navigation.open(shown[-1])
             self.is_following = True
@@ -123,7 +123,7 @@ class LiveFollower:
         self.pause(False)
 
 
-def _extend(selection: Selection, before: ExchangeView, opened: ExchangeView) -> Selection:
+def _extend(selection: ExchangeSelection, before: ExchangeView, opened: ExchangeView) -> ExchangeSelection:
     """Selection extended by what has been added to its node."""
     number = before.node_of(selection.side, selection.pointer, selection.events)
     if number is None or before.at_node(number) != selection:

@@ -38,7 +38,7 @@ class SessionHeader:
         """Shown exchanges, progress of the inspection, and origin of the session."""
         state, opened = self.screen.state, self.screen.opened
         shown = state.shown_words(opened.index if opened else None)
-        return " · ".join(f for f in (shown, state.progress(), clip(state.made(), 24)) if f)
+        return " · ".join(f for f in (shown, state.progress(), clip(state.origin_word(), 24)) if f)
 
     def _banners(self) -> list[Line]:
         screen = self.screen

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from workbench.safetext import visible
 from workbench.tui.models import findings as walk
-from workbench.tui.service import Answer, guarded
+from workbench.tui.service import JobAnswer, guard
 from workbench.views import REQUEST, RESPONSE
 
 if TYPE_CHECKING:
@@ -93,11 +93,11 @@ class SessionMoves:
             screen.notify(why_not or "no finding here, and no other hop in this session", markup=False)
             return
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             from workbench.tui.screens.session.other_hop import find_at_other_hop
 
             found = find_at_other_hop(inspector, opened.index)
-            return Answer(lambda: show(found))
+            return JobAnswer(lambda: show(found))
 
         def show(found: int | None) -> None:
             if found is None:
@@ -105,7 +105,7 @@ class SessionMoves:
             else:
                 self.navigation.open(found)
 
-        screen.inspecting.do(guarded(job, lambda why: screen.notify(visible(why), severity="warning", markup=False)))
+        screen.inspecting.do(guard(job, lambda why: screen.notify(visible(why), severity="warning", markup=False)))
 
     def leave(self) -> None:
         """End the first of: a search, reading for a filter, zoom, inspection; else go back."""

@@ -13,7 +13,7 @@ from workbench.views import REQUEST
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.tui.selection import Spot
+    from workbench.tui.selection import SessionSpot
 
 PATIENCE = 0.2
 """Seconds before the screen says which exchange is being opened."""
@@ -146,7 +146,7 @@ class Navigation:
             self.go(Goal(index, byte=offset))
         self.screen.panes.focus("wire")
 
-    def go_to_spot(self, place: Spot | None) -> None:
+    def go_to_spot(self, place: SessionSpot | None) -> None:
         """Show a place found by another screen, on the wire."""
         if place is None:
             return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.safetext import cells, clip_start, visible
 from workbench.tui.screens.session.goal import Goal
-from workbench.tui.service import Answer
+from workbench.tui.service import JobAnswer
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class SessionNotes:
         """Go to the next mark or note in the order of the session; the first one follows the last."""
         from workbench.edits import NotePlace
 
-        indices = {self.screen.state.summaries[n].id: n for n in self.screen.state.shown}
+        indices = {self.screen.state.summaries[n].id: n for n in self.screen.state.visible}
         notes = self.book.notes.values() if self.book else ()
         places = sorted(
             (indices[n.place.exchange], n.place) for n in notes if n.has_content and n.place.exchange in indices
@@ -179,8 +179,8 @@ def signs(notes: list[UserNote], *, is_brief: bool = False) -> Line:
     return tuple(spans)
 
 
-def _open(deliver: Callable[[Notebook], None], inspector: Inspector) -> Answer:
+def _open(deliver: Callable[[Notebook], None], inspector: Inspector) -> JobAnswer:
     """Open the notebook of the session, in the inspector's thread."""
     from workbench.edits import open_notebook
 
-    return Answer(partial(deliver, open_notebook(inspector.session)))
+    return JobAnswer(partial(deliver, open_notebook(inspector.session)))

@@ -78,7 +78,7 @@ class PaneSearch:
         elif view and self._go_elsewhere():
             pass
         elif view:
-            view.post_message(LineView.Moved(view))
+            view.post_message(LineView.CursorMove(view))
             self.screen.call_after_refresh(view.go_to, view.position)  # the pane is larger without the prompt
         self.screen.header.show_keys()
 
@@ -149,7 +149,7 @@ class PaneSearch:
         self.screen.panes.focus(name)
         for pane in self.screen.query(f"#{name}").results(LineView):
             self.begin(pane, wanted, move_from=0)
-            pane.post_message(LineView.Moved(pane))
+            pane.post_message(LineView.CursorMove(pane))
         return True
 
     def _show(self) -> None:
@@ -183,7 +183,7 @@ class PaneSearch:
         if not 0 <= at < len(self.found):
             self.screen.notify("continued at the top" if step > 0 else "continued at the end", markup=False)
         view.go_to(self.found[at % len(self.found)])
-        view.post_message(LineView.Moved(view))
+        view.post_message(LineView.CursorMove(view))
         self.screen.header.show_keys()
 
     def words(self) -> str:

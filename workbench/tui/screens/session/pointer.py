@@ -12,7 +12,7 @@ from workbench.tui.screens.session.type_ahead import ON_AN_EXCHANGE
 if TYPE_CHECKING:
     from workbench.tui.panes.lineview import LineView
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.tui.selection import Selection
+    from workbench.tui.selection import ExchangeSelection
 
 WIRE_KEYS = ("wire.way", "wire.headers")
 """Keys of the wire pane other than moves: if another pane has the focus, a notice says where they act."""
@@ -27,9 +27,9 @@ class Pointer:
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
-        self.selection: Selection | None = None
+        self.selection: ExchangeSelection | None = None
 
-    def select(self, selection: Selection, source: LineView | None = None) -> None:
+    def select(self, selection: ExchangeSelection, source: LineView | None = None) -> None:
         """Highlight a place of the open exchange in every pane."""
         opened = self.screen.opened
         assert opened
@@ -43,7 +43,7 @@ class Pointer:
         screen = self.screen
         screen.navigation.stay()
         if view is screen.exchanges:
-            screen.navigation.open(screen.state.shown[view.cursor])
+            screen.navigation.open(screen.state.visible[view.cursor])
         elif view is screen.findings:
             screen.navigation.go_to_finding(view.cursor)
         elif isinstance(view, Pane) and (selection := view.selection()):

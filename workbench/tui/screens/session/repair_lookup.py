@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.tui.models.repairs import LOOKING, Offered
-from workbench.tui.service import Answer, guarded
+from workbench.tui.models.repairs import LOOKING, RepairOffer
+from workbench.tui.service import JobAnswer, guard
 from workbench.views import REQUEST
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class RepairLookup:
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
-        self._known: dict[Finding, tuple[Offered, ...]] = {}
+        self._known: dict[Finding, tuple[RepairOffer, ...]] = {}
         self._failed: dict[Finding, str] = {}
         self._wanted: Finding | None = None
 
@@ -66,7 +66,7 @@ class RepairLookup:
             return "looking for repairs …" if found == LOOKING else found
         return "no known repair satisfies the contract"
 
-    def offers(self, finding: Finding) -> tuple[Offered, ...]:
+    def offers(self, finding: Finding) -> tuple[RepairOffer, ...]:
         """Repairs of a finding with the changes that they make; empty if not known."""
         return self._known.get(finding, ())
 
@@ -75,21 +75,21 @@ class RepairLookup:
         if self.repairs_of(finding) == LOOKING and finding != self._wanted:
             self._wanted = finding
             known = self._known
-            self.screen.inspecting.do_shown(guarded(self._job(finding), partial(self._take_failure, finding, known)))
+            self.screen.inspecting.do_shown(guard(self._job(finding), partial(self._take_failure, finding, known)))
 
     def _job(self, finding: Finding) -> Job:
         known = self._known
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             if self._wanted != finding:
-                return Answer(lambda: None)
+                return JobAnswer(lambda: None)
             found = look(inspector, finding)
-            return Answer(lambda: self._take_repairs(finding, found, known))
+            return JobAnswer(lambda: self._take_repairs(finding, found, known))
 
         return job
 
     def _take_repairs(
-        self, finding: Finding, found: tuple[Offered, ...], known: dict[Finding, tuple[Offered, ...]]
+        self, finding: Finding, found: tuple[RepairOffer, ...], known: dict[Finding, tuple[RepairOffer, ...]]
     ) -> None:
         if known is not self._known:  # looked up for another request
             return
@@ -98,7 +98,7 @@ class RepairLookup:
             self._known.pop(next(iter(self._known)))
         self._finish(finding)
 
-    def _take_failure(self, finding: Finding, known: dict[Finding, tuple[Offered, ...]], why: str) -> None:
+    def _take_failure(self, finding: Finding, known: dict[Finding, tuple[RepairOffer, ...]], why: str) -> None:
         if known is not self._known:
             return
         self._failed[finding] = f"lookup failed: {why}"
@@ -113,7 +113,7 @@ class RepairLookup:
 
 def look(
     inspector: Inspector, finding: Finding, request: HttpRequest | None = None, provider: str = ""
-) -> tuple[Offered, ...]:
+) -> tuple[RepairOffer, ...]:
     """Repairs of a finding with the changes that each makes.
 
     Args:
@@ -130,7 +130,7 @@ def look(
         return ()
     before = text_of(request) if request else inspector.detail(finding.exchange).decoded.request_text
     return tuple(
-        Offered(
+        RepairOffer(
             t.repair,
             t.request,
             t.trial.decoded.request_text,

@@ -33,15 +33,15 @@ from workbench.tui.screens.session.pointer import Pointer
 from workbench.tui.screens.session.type_ahead import TypeAhead
 from workbench.tui.screens.session.updates import SessionUpdates
 from workbench.tui.service import (
-    Answer,
     ExchangeGrew,
-    ExchangeOpened,
     Inspecting,
-    Listed,
-    NotOpened,
+    JobAnswer,
+    OpenedExchange,
     Opener,
+    OpenFailure,
     RowsCame,
     SessionGrew,
+    SessionList,
     Trouble,
 )
 from workbench.tui.state import SessionState
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.keymap import Keymap
     from workbench.tui.panes.wire import WirePane
-    from workbench.tui.pause_listener import PausesChanged, PausingTrouble
+    from workbench.tui.pause_listener import PauseChange, PausingTrouble
     from workbench.tui.screens.session.branch_switch import BranchSwitch
     from workbench.tui.screens.session.branches import SessionBranches
     from workbench.tui.screens.session.exchange_filter import SessionFilter
@@ -197,10 +197,10 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
 
     # Messages.
 
-    def on_not_opened(self, message: NotOpened) -> None:
+    def on_open_failure(self, message: OpenFailure) -> None:
         self.moves.back(message.error)
 
-    def on_listed(self, message: Listed) -> None:
+    def on_session_list(self, message: SessionList) -> None:
         self.updates.list(message)
 
     def on_session_grew(self, message: SessionGrew) -> None:
@@ -210,19 +210,19 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     def on_rows_came(self, message: RowsCame) -> None:
         self.updates.add_rows(message.rows)
 
-    async def on_exchange_opened(self, message: ExchangeOpened) -> None:
+    async def on_opened_exchange(self, message: OpenedExchange) -> None:
         await self.updates.open_exchange(message.opened)
 
     def on_exchange_grew(self, message: ExchangeGrew) -> None:
         self.follower.grow(message.opened)
 
-    def on_answer(self, message: Answer) -> None:
+    def on_job_answer(self, message: JobAnswer) -> None:
         message.deliver()
 
     def on_trouble(self, message: Trouble) -> None:
         self.updates.fail(message)
 
-    def on_pauses_changed(self, message: PausesChanged) -> None:
+    def on_pause_change(self, message: PauseChange) -> None:
         self.breakpoints.change(message)
 
     def on_pausing_trouble(self, message: PausingTrouble) -> None:
@@ -237,23 +237,23 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         if self.opened and self.branches.is_begun:
             self.branch_switch.look(self.opened.index)
 
-    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+    def on_tab_bar_tab_click(self, message: TabBar.TabClick) -> None:
         self.panes.focus(message.name)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if isinstance(event.widget, Pane) and event.widget.id:
             self.panes.note_focus(event.widget.id)
 
-    def on_findings_pane_explained(self, message: FindingsPane.Explained) -> None:
+    def on_findings_pane_expansion(self, message: FindingsPane.Expansion) -> None:
         """Look for the repairs of the finding under the cursor."""
         self.repair_lookup.want(message.finding)
         self.findings.repairs_of = self.repair_lookup.repairs_of
         self.findings.reload()
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         self.pointer.move(message.view)
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         self.pointer.enter(message.view)
 
     def on_key(self, event: events.Key) -> None:

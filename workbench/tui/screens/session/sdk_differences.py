@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workbench.tui.panes.exchange import ExchangePane
-from workbench.tui.service import Answer
+from workbench.tui.service import JobAnswer
 
 if TYPE_CHECKING:
     from workbench.protocols.clients import ClientGroup
@@ -29,12 +29,12 @@ def comparing(screen: SessionScreen, opened: ExchangeView) -> Job:
     """
     clients = _clients(opened)
 
-    def job(inspector: Inspector) -> Answer:
+    def job(inspector: Inspector) -> JobAnswer:
         is_open = screen.navigation.here is opened
         group = next(clients, None) if is_open else None
         if group is None:
-            return Answer(lambda: None)
-        return Answer(lambda: say(screen, opened) if group.is_seen else screen.inspecting.do(job))
+            return JobAnswer(lambda: None)
+        return JobAnswer(lambda: say(screen, opened) if group.is_seen else screen.inspecting.do(job))
 
     return job
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from workbench.rules import InspectedExchange
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.tui.service import Listed, Trouble
+    from workbench.tui.service import SessionList, Trouble
 
 
 class SessionUpdates:
@@ -20,7 +20,7 @@ class SessionUpdates:
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
 
-    def list(self, message: Listed) -> None:
+    def list(self, message: SessionList) -> None:
         """Show the exchanges of a session that has been opened."""
         screen = self.screen
         screen.state.list(message.name, message.summaries, message.damage, message.about)

@@ -21,14 +21,14 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.whatif.sender import Batch, BatchOver, OutcomeCame, VariantSender
 from workbench.tui.screens.worklist import ListPane
-from workbench.tui.service import Answer, guarded, is_open
+from workbench.tui.service import JobAnswer, guard, is_open
 from workbench.views import Line, Span, line, wrap
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
     from workbench.rules import Inspector
     from workbench.trials.whatif import RequestVariant, VariantOutcome
-    from workbench.tui.preflight import Preflight
+    from workbench.tui.preflight import PreparedRequest
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
 
@@ -102,16 +102,16 @@ class WhatIfScreen(Screen[None]):
         """Find the variants, the first targets, and the session that simulators know."""
         node = self.node
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             from workbench.trials.whatif import variants
             from workbench.tui.dispatch import known_to
 
             found = variants(inspector, node.index, node.exchange.request)
             targets = targets_of(inspector.detail(node.index).contract.label)
             session = known_to(inspector, known, node.index)
-            return Answer(lambda: self._show_variants(found, targets, session))
+            return JobAnswer(lambda: self._show_variants(found, targets, session))
 
-        self.session.inspecting.do(guarded(job, self._show_trouble))
+        self.session.inspecting.do(guard(job, self._show_trouble))
 
     def _show_trouble(self, why: str) -> None:
         self.trouble = why
@@ -155,7 +155,7 @@ class WhatIfScreen(Screen[None]):
 
     def _line(self, item: int) -> Line:
         width = self.table.text_width
-        shown = whatif.seen(len(self.targets), self.column, width)
+        shown = whatif.visible_targets(len(self.targets), self.column, width)
         chosen = self.column if item == self.table.cursor else None
         outcomes = [self._outcome(item, n) for n in range(len(self.targets))]
         return whatif.row(self.variants[item], outcomes, chosen, shown, whatif.cell_width(width, shown))
@@ -185,17 +185,17 @@ class WhatIfScreen(Screen[None]):
         if is_sending:
             words = (*words, Span(" · esc: cancel", "accent"))
         target = next((t for t in self.targets if not t.is_simulator), Target("simulators"))
-        title = f"What if · request {self.node.index + 1}{send.made(self.node)}"
+        title = f"What if · request {self.node.index + 1}{send.request_name(self.node)}"
         lines = send.headline(title, words, target, self.size.width, is_set=is_set(target.key_variable, os.environ))
         self.query_one("#headline", Bar).show(lines)
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
+    def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.table:
             self._show_cell()
 
     # Keys.
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    def on_line_view_activation(self, message: LineView.Activation) -> None:
         """Compare the exchange of a cell with the recorded one."""
         place = (self.table.cursor, self.column)
         outcome, branch, edit = (
@@ -208,15 +208,15 @@ class WhatIfScreen(Screen[None]):
             return
         variant, target = outcome.variant, outcome.target
 
-        def job(inspector: Inspector) -> Answer:
+        def job(inspector: Inspector) -> JobAnswer:
             from workbench.tui.preflight import look
 
             sent = look(inspector, edit, target, variant.protocol, variant.stream)
-            return Answer(lambda: self._open(edit, sent, branch))
+            return JobAnswer(lambda: self._open(edit, sent, branch))
 
-        self.session.inspecting.do(guarded(job, self._report))
+        self.session.inspecting.do(guard(job, self._report))
 
-    def _open(self, edit: BranchNode, sent: Preflight, branch: BranchNode) -> None:
+    def _open(self, edit: BranchNode, sent: PreparedRequest, branch: BranchNode) -> None:
         from workbench.tui.screens.send import edit_further
         from workbench.tui.screens.send_answer.screen import AnswerScreen
 

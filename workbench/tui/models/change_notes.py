@@ -19,24 +19,24 @@ KINDS = (
 )
 
 
-class Noted(NamedTuple):
+class NotePiece(NamedTuple):
     """A piece of a note. ``kind`` is "" for what is no change."""
 
     kind: str
     text: str
 
 
-def read(note: str) -> list[Noted]:
+def read(note: str) -> list[NotePiece]:
     """The note in pieces; a change may hold what separates them."""
-    made: list[Noted] = []
+    made: list[NotePiece] = []
     for piece in note.split("; ") if note else ():
         kind, colon, text = piece.partition(": ")
         if colon and kind in KINDS:
-            made.append(Noted(kind, text))
+            made.append(NotePiece(kind, text))
         elif made and made[-1].kind:
-            made[-1] = Noted(made[-1].kind, f"{made[-1].text}; {piece}")
+            made[-1] = NotePiece(made[-1].kind, f"{made[-1].text}; {piece}")
         else:
-            made.append(Noted("", piece))
+            made.append(NotePiece("", piece))
     return made
 
 

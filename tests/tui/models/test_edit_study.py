@@ -13,7 +13,7 @@ from workbench.edits.branches import Workspace
 from workbench.errors import LocalProtocolError
 from workbench.rules.inspection import Inspector
 from workbench.tui.models import edit
-from workbench.tui.models.studied import study
+from workbench.tui.models.edit_study import study
 from workbench.views.lines import Span, plain
 
 INSPECTOR = Inspector(samples.example(samples.LOST_REASONING))
@@ -25,7 +25,7 @@ ROOT = Workspace(INSPECTOR.session).root(1)
 
 def test_the_recorded_request_is_not_changed_and_judged_by_its_own_contract() -> None:
     found = study(INSPECTOR, 1, REQUEST)
-    assert not found.is_changed and not list(found.changed) and found.text == TEXT
+    assert not found.is_changed and not list(found.changed_pointers) and found.text == TEXT
     assert (found.contract, found.told.verdict) == ("deepseek:v4", Verdict.REFUSES)
     assert found.told.refusal and found.told.refusal.status == 400
     assert edit.changed_words(found) == "unchanged"
@@ -36,7 +36,7 @@ def test_what_is_changed_is_named_by_its_place() -> None:
     found = study(
         INSPECTOR, 1, with_body(REQUEST, TEXT.replace(b"Which", b"What").replace(b'"stream": true', b'"n": 1'))
     )
-    assert {"/messages/0/content", "/n"} <= set(found.changed)
+    assert {"/messages/0/content", "/n"} <= set(found.changed_pointers)
     assert found.value("/n") == b"1" and found.value("/none") == b"" and found.json("/none") == b""
     assert found.json("/messages/1/tool_calls/0/function/arguments/path") == b'"."'
     assert "3 changes" in edit.changed_words(found)
@@ -47,9 +47,9 @@ def test_of_what_cannot_be_read_no_verdict_is_claimed(text: bytes) -> None:
     found = study(INSPECTOR, 1, with_body(REQUEST, text))
     assert found.told.verdict is Verdict.UNKNOWN and found.meant.problem and found.elements == ()
     assert [row.pointer for row in edit.outline(found.elements, ())] == [""]
-    assert "not checked" in plain(edit.said(found)[0].head)
+    assert "not checked" in plain(edit.study_notes(found)[0].head)
     with pytest.raises(LocalProtocolError, match="cannot be decoded"):
-        found.decoded  # noqa: B018
+        found.decoded_request  # noqa: B018
 
 
 def test_the_byte_where_a_body_breaks_is_known() -> None:
@@ -74,7 +74,7 @@ def test_a_signature_that_an_edit_unbinds_is_said() -> None:
     found = study(inspector, 1, with_body(request, request.body.raw.replace(b"What does", b"What would")))
     assert found.meant.unbound == ("/messages/1/content/0",)
     assert "1 signature unbound" in plain(edit.verdict_line(found))
-    assert "signature unbound  /messages/1/content/0" in [plain(row.head)[2:] for row in edit.said(found)]
+    assert "signature unbound  /messages/1/content/0" in [plain(row.head)[2:] for row in edit.study_notes(found)]
 
 
 @pytest.mark.parametrize(("width", "is_promised"), [(60, False), (120, True)])

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.tui.models.escaped import Escaped, form
-from workbench.tui.models.rowtable import CONTINUES, Marked
+from workbench.tui.models.escaped_lines import EscapedLines, form
+from workbench.tui.models.rowtable import CONTINUES, StyledSpans
 from workbench.views.lines import plain
 
 
-def made(body: bytes, width: int = 60, *, is_json: bool = False) -> Escaped:
-    rows = Escaped(body, width, is_json=is_json)
+def made(body: bytes, width: int = 60, *, is_json: bool = False) -> EscapedLines:
+    rows = EscapedLines(body, width, is_json=is_json)
     while not rows.extend(7):
         pass
     return rows
@@ -54,7 +54,7 @@ def test_escapes_are_told_from_the_same_characters_written_out() -> None:
 def test_tokens_and_marks_are_coloured() -> None:
     body = '{"a": "日b"}'.encode()
     rows = made(body, is_json=True)
-    spans = rows.line(0, (Marked("lit", ((7, 10),)),))
+    spans = rows.line(0, (StyledSpans("lit", ((7, 10),)),))
     assert ("\\u{65e5}", "string lit form") in [(s.text, s.style) for s in spans]
     assert ('"a"', "key") in [(s.text, s.style) for s in spans]
 

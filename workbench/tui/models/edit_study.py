@@ -29,7 +29,7 @@ _BYTE = re.compile(r"^line [0-9]+, column [0-9]+, byte ([0-9]+):")
 
 
 @dataclass(frozen=True)
-class Studied:
+class EditStudy:
     """An edited request with its verdict and its changes.
 
     Attributes:
@@ -71,14 +71,14 @@ class Studied:
         return min(int(found[1]), max(0, len(self.text) - 1)) if found else None
 
     @property
-    def decoded(self) -> DecodedExchange:
+    def decoded_request(self) -> DecodedExchange:
         """The request, read. Raises LocalProtocolError where it cannot be."""
         if self.meant.trial is None:
             raise LocalProtocolError("the body cannot be decoded as a request", where=self.meant.problem)
         return self.meant.trial.decoded
 
     @property
-    def changed(self) -> Iterator[str]:
+    def changed_pointers(self) -> Iterator[str]:
         """Pointers of what is not as it was recorded."""
         for change in self.difference.changes:
             if change.kind is ItemChangeKind.CHANGED:
@@ -112,7 +112,7 @@ class Studied:
         return "" if value == [] else value if isinstance(value, str) else None
 
 
-def study(inspector: Inspector, index: int, request: HttpRequest, contract: str = "") -> Studied:
+def study(inspector: Inspector, index: int, request: HttpRequest, contract: str = "") -> EditStudy:
     """Study a request in the place of a recorded one, after everything that came before it.
 
     Args:
@@ -133,12 +133,12 @@ def study(inspector: Inspector, index: int, request: HttpRequest, contract: str 
         label = contract
         meant = _meant_elsewhere(inspector, index, request, contract)
     trial = meant.trial
-    return Studied(
+    return EditStudy(
         request=request,
         contract=trial.contract.label if trial else label,
         meant=meant,
         places=Places(meant.difference),
-        told=_told(trial) if trial else Told(label, label, "", Verdict.UNKNOWN, note=meant.problem),
+        told=_contract_result(trial) if trial else Told(label, label, "", Verdict.UNKNOWN, note=meant.problem),
         is_changed=request != recorded,
         elements=elements_of(trial.decoded) if trial else (),
     )
@@ -153,7 +153,7 @@ def _meant_elsewhere(inspector: Inspector, index: int, request: HttpRequest, con
     return EditAssessment(difference, "", trial)
 
 
-def _told(trial: Trial) -> Told:
+def _contract_result(trial: Trial) -> Told:
     found, contract = trial.judgement, trial.contract
     return Told(
         contract=contract.label,

@@ -8,7 +8,7 @@ from workbench.tui.panes.lineview import LineView
 from workbench.views import Line
 
 
-class ToldPane(LineView):
+class TextLinesPane(LineView):
     """Everything there is to say of one thing."""
 
     def __init__(self, *, id: str) -> None:

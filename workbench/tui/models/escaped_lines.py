@@ -20,7 +20,7 @@ _PLAIN: Final = re.compile(rb"[ -~]+")
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-class Escaped(RowTable):
+class EscapedLines(RowTable):
     """Rows of the lines of a body."""
 
     def __init__(self, body: bytes, width: int, *, is_json: bool) -> None:
