@@ -10,7 +10,7 @@
       UsageError              the command line asks for something that does not exist
         FilterError           a filter expression that cannot be read, and where
 
-A protocol failure inside a session is data, not an exception: decoders record an ``Anomaly`` and go on.
+A protocol failure inside a session is data, not an exception: decoders record an ``Anomaly`` and continue.
 Exceptions are for what the caller asked for and cannot have.
 """
 

@@ -103,7 +103,7 @@ class UrlFacts(NamedTuple):
 class StreamDecoder(Protocol):
     """Builds an answer from stream events; the same for every chunking of the bytes.
 
-    ``copy.deepcopy`` of it goes on from where it stands without touching the original.
+    ``copy.deepcopy`` of it continues from where it is without touching the original.
     """
 
     def feed(self, event: SseEvent) -> None:
@@ -287,7 +287,7 @@ class Adapter(Protocol):
         Normal form, as ``conversion`` makes it of any protocol's request:
 
         * roles are "system", "user", "assistant" and "tool"; a message of role "tool" holds the results of one answer
-          and nothing else, one of role "assistant" one whole answer; neither stands next to another of its role;
+          and nothing else, one of role "assistant" one whole answer; neither is next to another of its role;
         * parts are ``Text``, ``Reasoning``, ``ToolCallIR``, ``ToolResultIR``, ``Media``; their ``extra`` is empty but
           for what ``capabilities`` allows; without ``interleaved`` reasoning comes first, then text, then calls;
         * ``ToolCallIR.format`` is "function", or "custom" for a call whose input is free text; ``raw`` is the argument

@@ -61,7 +61,7 @@ Path: TypeAlias = tuple[str, ...]
 
 
 class Tree:
-    """An object of the wire, taken apart path by path: what nobody takes stays in ``extra``, where it stood."""
+    """An object of the wire, taken apart path by path: what nobody takes stays in ``extra``, at its place."""
 
     __slots__ = ("at", "notes", "pairs", "rest", "value")
 
@@ -191,7 +191,7 @@ def _result(tree: Tree, kind: str) -> Part | None:
 
 
 def _json(tree: Tree, kind: str) -> Part | None:
-    """A JSON value, as nobody else has it: beside its key nothing may stand."""
+    """A JSON value, as nobody else has it: beside its key nothing may be."""
     if len(tree.value) > 1:
         return None
     return Opaque("json", tree.value[kind], Source(f"{tree.at}/{kind}", VERBATIM))

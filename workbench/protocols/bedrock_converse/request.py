@@ -1,4 +1,4 @@
-"""Requests whose content is made of blocks named by their key: as IR, as nodes to compare, and written anew.
+"""Requests whose content is made of blocks named by their key: as IR, as nodes to compare, and written as new ones.
 
 Facts: ``ConverseRequest`` in botocore's service model ``bedrock-runtime/2023-09-30`` and the AWS Bedrock User Guide,
 "Inference request parameters and response fields for foundation models"; recorded by pydantic/pydantic-ai.
@@ -74,7 +74,7 @@ _STATUS = {failed: status for status, failed in STATUSES.items()}
 
 
 def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
-    """The request that a parsed body is; its model and whether it asks for a stream stand in the URL.
+    """The request that a parsed body is; its model and whether it asks for a stream are in the URL.
 
     Raises:
         ProtocolMismatch: it has no ``messages``.
@@ -191,7 +191,7 @@ def _of_tools(param: Param) -> Iterator[Param]:
 
 
 def _format(param: Param) -> Param:
-    """The schema of an answer, which stands there as JSON text."""
+    """The schema of an answer, which is there as JSON text."""
     match param.value:
         case {"type": "json_schema", "structure": {"jsonSchema": {"schema": str(text), **others}}}:
             with suppress(WireError):

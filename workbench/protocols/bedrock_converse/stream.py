@@ -46,7 +46,7 @@ DELTAS: Mapping[Path, Path] = {
     ("reasoningContent", "signature"): ("reasoningContent", "reasoningText", "signature"),
     ("reasoningContent", "redactedContent"): ("reasoningContent", "redactedContent"),
 }
-"""Where a delta holds the next piece of a string → where that string stands in the block."""
+"""Where a delta holds the next piece of a string → where that string is in the block."""
 
 
 _STARTED = "toolUse"

@@ -1,4 +1,4 @@
-"""Requests that are one text with its turns marked in it, and answers that go on with it.
+"""Requests that are one text with its turns marked in it, and answers that continue with it.
 
 Facts: AWS Bedrock User Guide, "Inference request parameters and response fields": Anthropic's Text Completions, Llama,
 Mistral, Titan and Cohere's Command; recorded (the first), traceloop/openllmetry-js.

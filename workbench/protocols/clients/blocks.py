@@ -1,6 +1,6 @@
 """Clients of the Messages API, joining a stream of typed blocks.
 
-Each policy says which source it was written after. What they share: blocks stand in a list, deltas go to the block at
+Each policy says which source it was written after. What they share: blocks are in a list, deltas go to the block at
 their index, the name of an event decides whether it is read at all.
 """
 
@@ -223,7 +223,7 @@ def _first_bad(pieces: Sequence[str], *, is_lenient: bool) -> int:
 class VercelAnthropic:
     """``@ai-sdk/anthropic`` 3.0.138, ``anthropic-messages-language-model.ts``: ``doStream``.
 
-    Blocks stand under their index: a start at a taken index replaces what stood there. A call is handed on when its
+    Blocks are under their index: a start at a taken index replaces what was there. A call is handed on when its
     block stops, and is lost otherwise. A second ``message_start`` with another id is an error. Names of events are not
     looked at.
     """

@@ -42,7 +42,7 @@ class ClientError(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Characters, and the event that brought them."""
+    """Characters, and the event that carried them."""
 
     event: int
     text: str
@@ -100,7 +100,7 @@ class PartBuffer:
             return
 
     def events(self, field: str) -> list[int]:
-        """The events that brought a field, in order."""
+        """The events that carried a field, in order."""
         return [p.event for p in self.strings.get(field, ()) if p.text]
 
 

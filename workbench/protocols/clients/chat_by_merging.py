@@ -201,7 +201,7 @@ class PydanticAI(ChatPolicy):
     """``pydantic-ai-slim`` 2.68.0, ``_parts_manager.py``: ``handle_tool_call_delta``; ``models/openai``: its caller.
 
     One call for each index; names and arguments are joined, a later id replaces the earlier. Without an index a delta
-    with a name begins a call, one without goes on with the call before it. A call that gets no name is left out; one
+    with a name begins a call, one without continues with the call before it. A call that gets no name is left out; one
     without an id gets one. The first choice alone.
     """
 

@@ -72,7 +72,7 @@ class _Unclear(Exception):
 class VercelCompatible(ChatPolicy):
     """``@ai-sdk/openai-compatible`` 2.0.87, ``@ai-sdk/provider-utils`` 4.0.64: ``StreamingToolCallTracker``.
 
-    Deltas of an index wait until its name comes; then id, index and name together decide which call goes on. A name
+    Deltas of an index wait until its name comes; then id, index and name together decide which call continues. A name
     with the beginning of an object at an index whose arguments are whole begins another call. Later ids are noted and
     not taken over; a call without an id gets one, and so does one whose id is taken. A call that gets no name raises
     at the end. Chunks that its schema refuses are errors that it reads over. The first choice alone.
@@ -167,7 +167,7 @@ class VercelCompatible(ChatPolicy):
         return part
 
     def _resolve(self, calls: Sequence[PartBuffer], wanted: _CallDelta) -> PartBuffer | None:
-        """The call a delta goes on with, None for a new one. Raises _Unclear."""
+        """The call a delta continues with, None for a new one. Raises _Unclear."""
         at_index = [c for c in calls if wanted.index in self.indices[id(c)]] if wanted.index is not None else []
         of_name = [c for c in at_index if not wanted.name or c.text("name") == wanted.name]
         if not wanted.id:
@@ -188,7 +188,7 @@ class VercelCompatible(ChatPolicy):
         return self._one_of(of_id, is_start=False)
 
     def _one_of(self, calls: Sequence[PartBuffer], *, is_start: bool) -> PartBuffer | None:
-        """The only call of several, None where there is none. Raises _Unclear. A start goes on with no whole call."""
+        """The only call of several, None where there is none. Raises _Unclear. A start continues with no whole call."""
         found = [c for c in calls if not (is_start and self.states[id(c)].is_whole)]
         if len(found) > 1:
             raise _Unclear

@@ -1,6 +1,6 @@
 """Effects of each block of a stream on the message, in words.
 
-Nearly every block adds characters to a part, and the answer says which: its strings know the blocks that brought them.
+Nearly every block adds characters to a part, and the answer says which: its strings know the blocks that carried them.
 What other blocks did is told by comparing the answer before and after. What a block says beside the parts (a finish
 reason, counts, an error) is what a decoder says that was fed this block alone. So nothing here knows a protocol.
 """

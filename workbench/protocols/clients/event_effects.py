@@ -168,7 +168,7 @@ def _strings(part: Part) -> dict[str, str]:
 
 
 def insertion(old: str, new: str) -> str | None:
-    """The characters that stand in the new text and not in the old, in one place; None where others went."""
+    """The characters that are in the new text and not in the old, in one place; None where others went."""
     if new.startswith(old):
         return new[len(old) :]
     size = len(new) - len(old)

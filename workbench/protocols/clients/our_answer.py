@@ -16,7 +16,7 @@ ITEM = "openai-item"
 def our_answer(response: ModelResponse, chunks: Sequence[Chunk]) -> BuiltAnswer:
     """The response as our decoder reads it.
 
-    Reasoning that stands inside the text counts as text, as on the wire; reasoning in lists is left out: no two
+    Reasoning that is inside the text counts as text, as on the wire; reasoning in lists is left out: no two
     clients hold it alike.
     """
     values = {chunk.event: chunk.value for chunk in chunks}

@@ -45,7 +45,7 @@ class _Reader:
         self.at = found.end() if found else self.at
 
     def _lacks_comma(self) -> bool:
-        """Behind a member stands neither a comma nor the end."""
+        """Behind a member is neither a comma nor the end."""
         return self.text[self._before()] not in "{[," and self.text[self.at] not in (",", self.open[-1])
 
     def _member(self) -> None:

@@ -24,7 +24,7 @@ REMEMBERED = 8
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """Characters ``start`` to ``end`` of a part's text that an event brought (or changed)."""
+    """Characters ``start`` to ``end`` of a part's text that an event carried (or changed)."""
 
     start: int
     end: int

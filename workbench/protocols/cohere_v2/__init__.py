@@ -192,7 +192,7 @@ def _choice(choice: ToolChoice | None) -> JsonValue:
 
 
 def _tool(tool: ToolDef, *, is_strict: bool) -> Mapping[str, JsonValue]:
-    """A tool as it stands on the wire, where the request says for all of them that they are strict."""
+    """A tool in wire form, where the request says for all of them that they are strict."""
     return tool_json(replace(tool, strict=None) if is_strict else tool)
 
 

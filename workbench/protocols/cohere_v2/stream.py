@@ -294,7 +294,7 @@ class EventStreamDecoder:
         self._note(slug, message, _BASE + pointer, event)
 
     def _value(self) -> JsonValue:
-        """The message as it stands in a whole answer."""
+        """The message as in a whole answer."""
         value = dict(self._beside)
         if any(self._plan.texts):
             value["tool_plan"] = self._plan.text

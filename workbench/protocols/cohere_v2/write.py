@@ -149,7 +149,7 @@ def _messages(message: Message) -> Iterator[JsonValue]:
 
 
 def _answer(parts: Iterable[Part], *, is_answer: bool = False) -> dict[str, JsonValue]:
-    """A message of the model; only in answers a single text stands in a list, too."""
+    """A message of the model; only in answers a single text is in a list, too."""
     said, content = dict[str, JsonValue](role="assistant"), list[Part]()
     calls, plans = list[JsonValue](), list[str]()
     for part in parts:

@@ -1,7 +1,7 @@
 """Differences between two readings of the same messages, narrowed down to the smallest JSON values.
 
 Messages and parts have to be the same in number, kind and order; the values of their fields may differ. ``extra`` holds
-keys of the wire where they stood, so a change in it has a pointer like any other.
+keys of the wire at their places, so a change in it has a pointer like any other.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def read_error(value: JsonValue) -> ApiError | None:
 
 
 def read_error_text(body: bytes) -> ApiError:
-    """The error of a body that is not JSON: the title of an HTML page, else the text as it stands."""
+    """The error of a body that is not JSON: the title of an HTML page, else the text unchanged."""
     text = body.decode("utf-8", "replace").strip()
     title = _TITLE.search(text) if text.startswith("<") else None
     return ApiError(title.group(1).strip() if title else text, raw=text)

@@ -16,8 +16,8 @@ class GrowingText:
 
     Args:
         begins: the part, its text empty.
-        pieces: the string that it is made of; what stands in it already belongs to an earlier part.
-        is_tagged: reasoning may stand in the text, in tags.
+        pieces: the string that it is made of; what is in it already belongs to an earlier part.
+        is_tagged: reasoning may be in the text, in tags.
     """
 
     def __init__(self, begins: Text | Reasoning, pieces: Pieces, *, is_tagged: bool = False) -> None:
@@ -50,7 +50,7 @@ class GrowingText:
 
 
 class WholePart:
-    """A part that came whole; often two, a proof and what it stands on."""
+    """A part that came whole; often two, a proof and what it is on."""
 
     is_over, is_tagged = True, False
 

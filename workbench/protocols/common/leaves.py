@@ -1,6 +1,6 @@
 """Writing changed leaves back into the bytes they were read from, and not a byte more.
 
-A value is replaced where it stands. Of a string only the characters that differ are replaced, so that the escapes of
+A value is replaced in place. Of a string only the characters that differ are replaced, so that the escapes of
 the others stay. In a stream the change goes into the pieces it falls on; the pieces of its unchanged beginning and end
 stay as they are. Functions raise as ``changes`` does, and LocalProtocolError for what is not on the wire.
 """
@@ -124,7 +124,7 @@ class _Stream:
 
 
 def _unframe(events: Iterable[SseEvent]) -> Iterator[SseEvent]:
-    """The events as they stand in their data, joined."""
+    """The events as written in their data, joined."""
     at = 0
     for event in events:
         end = at + len(event.data or b"")

@@ -82,7 +82,7 @@ Node = Mapping[str, Pieces]
 
 
 Nodes: TypeAlias = Mapping[str, tuple[Node, tuple[int, ...]]]
-"""Pointer in a message → where its strings came from, and every event that brought some of it."""
+"""Pointer in a message → where its strings came from, and every event that carried some of it."""
 
 
 def locate(part: Part, node: Node, events: tuple[int, ...]) -> Part:
@@ -109,7 +109,7 @@ def place(part: Part, nodes: Nodes) -> Part:
 
 
 def node_at(nodes: Nodes, at: str) -> tuple[Node, tuple[int, ...]]:
-    """The node that a pointer leads into, and the events that brought it."""
+    """The node that a pointer leads into, and the events that carried it."""
     while at and at not in nodes:
         at = at.rpartition("/")[0]
     return nodes.get(at, ({}, ()))

@@ -22,7 +22,7 @@ from workbench.protocols.known_messages import Reader as MessageReader
 from workbench.wire import elements, loads
 
 ITSELF: Mapping[str, str] = {"text": ""}
-"""Fields of a text that stands on the wire as a bare string."""
+"""Fields of a text that is on the wire as a bare string."""
 
 VERBATIM: Mapping[str, str] = {"value": ""}
 
@@ -53,7 +53,7 @@ ReadMessage: TypeAlias = Callable[[JsonValue, str, Notes], Message]
 def read_messages(
     value: JsonValue, notes: Notes, read: ReadMessage, known: KnownMessages | None, key: str = "messages"
 ) -> tuple[Message, ...]:
-    """The messages of a request, whose list stands at ``key``; with ``known``, ``value`` holds their texts."""
+    """The messages of a request, whose list is at ``key``; with ``known``, ``value`` holds their texts."""
     if not isinstance(value, list):
         notes.shape(f"{key} is {kind_of(value)}, not a list", f"/{key}")
         return ()

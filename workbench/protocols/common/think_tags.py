@@ -32,7 +32,7 @@ class Piece(NamedTuple):
 def split(text: str) -> tuple[Piece, ...]:
     """The text as reasoning and visible text, in order; empty visible pieces are left out.
 
-    Without tags it is one piece. Reasoning whose end is missing goes on to the end of the text.
+    Without tags it is one piece. Reasoning whose end is missing continues to the end of the text.
     """
     if "think>" not in text:
         return (Piece(False, 0, len(text)),)
@@ -98,7 +98,7 @@ class Splitter:
     def feed(self, text: str) -> list[tuple[bool, str]]:
         """(is it reasoning, its text) of what can be told now; neighbours of one kind are one piece.
 
-        An empty text stands between two pieces of reasoning that are not one.
+        An empty text is between two pieces of reasoning that are not one.
         """
         found = list[tuple[bool, str]]()
         waits = self._state in (self._leading, self._between)
@@ -145,7 +145,7 @@ class Splitter:
         return True
 
     def _plain(self, found: list[tuple[bool, str]]) -> bool:
-        """The text began without a tag: it goes on as it is until there is one that may count."""
+        """The text began without a tag: it continues as it is until there is one that may count."""
         tag = _ODD.search(self._text)
         if tag:
             self._state = self._unknown
@@ -211,7 +211,7 @@ _TAGS = (*(f"\n{tag}" for tag in _OPENING), *(tag.replace("<", "</") for tag in 
 
 
 def _may_open(text: str) -> bool:
-    """The text may go on to be an opening tag."""
+    """The text may continue to be an opening tag."""
     return any(tag.startswith(text) for tag in _OPENING)
 
 

@@ -1,4 +1,4 @@
-"""Token counts as they stand in answers, made disjoint."""
+"""Token counts as written in answers, made disjoint."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Gemini's ``generateContent`` and ``streamGenerateContent``: Gemini API, Vertex AI, Code Assist.
 
-The model and whether the answer is streamed stand in the URL.
+The model and whether the answer is streamed are in the URL.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def text_of(value: JsonValue) -> str | None:
 
 
 class ContentNode(BlockReader):
-    """An object, taken apart key by key in either spelling. What nobody takes stays in ``rest``, where it stood."""
+    """An object, taken apart key by key in either spelling. What nobody takes stays in ``rest``, at its place."""
 
     __slots__ = ("nested",)
 

@@ -1,4 +1,4 @@
-"""Parameters of requests whose settings stand in ``generationConfig``.
+"""Parameters of requests whose settings are in ``generationConfig``.
 
 Facts: ``GenerationConfig`` and ``ThinkingConfig`` in ``types.py`` of the ``google-genai`` SDK 3.4.
 """

@@ -2,7 +2,7 @@
 
 Facts: ``Content``, ``Part``, ``FunctionCall``, ``FunctionResponse`` and their neighbours in ``types.py`` of the
 ``google-genai`` SDK 3.4; recordings. A part holds exactly one kind of data, and beside it what is said of it: that it
-is a thought, and an opaque ``thoughtSignature``, which may stand on a part of any kind.
+is a thought, and an opaque ``thoughtSignature``, which may be on a part of any kind.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Facts: ``types.py`` of the ``google-genai`` SDK 3.4 (``GenerateContentConfig``, ``Tool``, ``ToolConfig``) and what it
 makes of them (``models.py``); recordings. The envelope ``{"model", "project", "request": {…}}`` is what Gemini CLI
-sends to ``v1internal:generateContent``. Model and stream stand in the URL otherwise.
+sends to ``v1internal:generateContent``. Model and stream are in the URL otherwise.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _KNOWN_MODES = (*_MODES, "VALIDATED")
 
 
 def unwrap(body: JsonValue, envelope: str, keys: tuple[str, ...]) -> tuple[JsonValue, str]:
-    """(the object itself, its pointer), where it may stand in an envelope."""
+    """(the object itself, its pointer), where it may be in an envelope."""
     inner = body.get(envelope) if isinstance(body, dict) else None
     if isinstance(inner, dict) and not any(key in body for key in keys) and any(key in inner for key in keys):
         return inner, f"/{envelope}"
@@ -37,7 +37,7 @@ def unwrap(body: JsonValue, envelope: str, keys: tuple[str, ...]) -> tuple[JsonV
 
 
 def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
-    """The request that a parsed body is; with ``known``, the texts of its contents stand in their places.
+    """The request that a parsed body is; with ``known``, it holds the texts of its contents.
 
     Raises:
         ProtocolMismatch: it has no ``contents``.

@@ -87,7 +87,7 @@ def describe(value: JsonValue, messages: Iterable[Message]) -> dict[str, Any]:
 
 
 def reason_of(inner: JsonValue) -> tuple[str | None, str]:
-    """(why the answer ended, where that stands): the first candidate's reason, or why the prompt was blocked."""
+    """(why the answer ended, where that is): the first candidate's reason, or why the prompt was blocked."""
     candidates = inner.get("candidates")
     first = candidates[0] if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict) else {}
     reason = text_of(get(first, "finishReason"))

@@ -2,7 +2,7 @@
 
 Facts: ``Schema`` and ``Type`` in ``types.py`` of the ``google-genai`` SDK 3.4: OpenAPI 3.0, types in capitals,
 ``nullable`` in place of the type "null", 64-bit counts as strings (proto3 JSON), and ``propertyOrdering``, which is the
-order of the properties here. Every other key stays where it stands, so that a pointer into the one is a pointer into
+order of the properties here. Every other key stays in place, so that a pointer into the one is a pointer into
 the other.
 """
 

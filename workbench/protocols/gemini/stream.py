@@ -39,7 +39,7 @@ class ContentsStreamDecoder:
         self._last = -1
 
     def __deepcopy__(self, memo: object) -> ContentsStreamDecoder:
-        """One that goes on by itself. What it read of the wire never changes, and is shared."""
+        """One that continues by itself. What it read of the wire never changes, and is shared."""
         made = copy.copy(self)
         made._outer, made._top, made._usage = self._outer.copy(), self._top.copy(), self._usage.copy()
         made._noted = {key: events.copy() for key, events in self._noted.items()}
@@ -114,7 +114,7 @@ class ContentsStreamDecoder:
         return ModelResponse(**describe(body, ()), is_stream=True)
 
     def _feed_top(self, inner: dict[str, JsonValue], number: int) -> None:
-        """Take what stands beside the candidates. Of most keys, the last value counts."""
+        """Take what is beside the candidates. Of most keys, the last value counts."""
         counts = get(inner, "usageMetadata")
         held = ("candidates", "error", key_of(inner, "usageMetadata")) if isinstance(counts, dict) else _HELD
         if isinstance(counts, dict):

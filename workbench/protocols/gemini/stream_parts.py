@@ -1,6 +1,6 @@
 """One candidate of a stream: the parts of its chunks, collected into the content that a whole answer would hold.
 
-Text that comes in several chunks is one part, as long as nothing else comes between and no signature stands on it:
+Text that comes in several chunks is one part, as long as nothing else comes between and no signature is on it:
 a signed part must not be merged with another (documentation of thought signatures). Everything else comes whole, but
 for calls whose arguments are streamed.
 """
@@ -41,7 +41,7 @@ class StreamedItem:
     is_over = True
 
     def value(self) -> JsonValue:
-        """The part as it would stand in a whole answer."""
+        """The part as in a whole answer."""
         raise NotImplementedError
 
     def opening(self) -> Part | None:
@@ -54,7 +54,7 @@ class StreamedItem:
         return tuple(read_part(self.value(), "", Notes()))
 
     def proofs(self) -> tuple[str, ...]:
-        """Every signature that its chunks brought, where they bring several."""
+        """Every signature that its chunks carried, where they bring several."""
         return ()
 
 
@@ -109,7 +109,7 @@ class GrowingPart(StreamedItem):
 
 
 class StreamedFunctionCall(StreamedItem):
-    """A call whose arguments came in pieces. Its name stands in the first chunk."""
+    """A call whose arguments came in pieces. Its name is in the first chunk."""
 
     def __init__(self) -> None:
         self.chunks: list[tuple[Mapping[str, JsonValue], int, str]] = []
@@ -181,7 +181,7 @@ class Candidate:
         self._note = note
 
     def copy(self, note: Note) -> Candidate:
-        """The same, to go on by itself."""
+        """The same, to continue by itself."""
         made = Candidate(note)
         made.beside, made.extra, made.role = self.beside.copy(), self.extra.copy(), self.role
         made.finish_events = self.finish_events.copy()
@@ -189,7 +189,7 @@ class Candidate:
         return made
 
     def feed(self, parts: list[JsonValue], event: int, origin: str, *, is_list: bool = True) -> None:
-        """Take the parts of a chunk, which stand at ``origin`` in its data."""
+        """Take the parts of a chunk, at ``origin`` in its data."""
         for n, part in enumerate(parts):
             self._feed(part, event, f"{origin}/{n}" if is_list else origin, is_first=not n)
 

@@ -1,6 +1,6 @@
 """New bodies made of contents, for requests and answers in normal form.
 
-Nothing is added: no ids where there were none, and no signature but the one that stood on a part.
+Nothing is added: no ids where there were none, and no signature but the one that was on a part.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _declaration(tool: ToolDef) -> Json:
 
 
 def write_parts(parts: Iterable[Part]) -> list[Json]:
-    """Parts as they stand on the wire: reasoning without text is the signature of what follows it."""
+    """Parts in wire form: reasoning without text is the signature of what follows it."""
     made: list[Json] = []
     signature: str | None = None
     for part in parts:
@@ -180,7 +180,7 @@ def error_body(error: ApiError) -> Json:
 class ContentsWriter:
     """Writes the events of one stream, a piece in each; the last one has the reason and the counts, or is the error.
 
-    Pieces of neighbouring texts would run together: readers keep them apart where both stand in one event.
+    Pieces of neighbouring texts would run together: readers keep them apart where both are in one event.
     """
 
     content_type = "text/event-stream"

@@ -2,7 +2,7 @@
 
 Facts: ``types/interactions/createmodelinteraction.py``, ``createagentinteraction.py``, ``tool.py``,
 ``toolchoiceconfig.py`` and ``generationconfig.py`` of the ``google-genai`` SDK 3.4. The server keeps an interaction
-unless ``store`` is false; ``previous_interaction_id`` goes on from it.
+unless ``store`` is false; ``previous_interaction_id`` continues from it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ PLACES: Mapping[str, str] = {
     "effort": f"/{CONFIG}/thinking_level",
     "service_tier": "/service_tier",
 }
-"""Common name → where it stands."""
+"""Common name → where it is."""
 
 _SUMMARIES, _CHOICE = f"/{CONFIG}/thinking_summaries", f"/{CONFIG}/tool_choice"
 _FORMAT, _MIME = "/response_format", "/response_mime_type"
@@ -62,7 +62,7 @@ _JSON = "application/json"
 
 
 def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
-    """The request that a parsed body is; with ``known``, the texts of its steps stand in their places.
+    """The request that a parsed body is; with ``known``, it holds the texts of its steps.
 
     Raises:
         ProtocolMismatch: it has nothing that could be answered.
@@ -133,7 +133,7 @@ def _tools(value: JsonValue, notes: Notes) -> Iterator[ToolDef]:
 
 
 def tool_json(tool: ToolDef) -> Mapping[str, JsonValue]:
-    """A tool as it stands on the wire, its type left out where it is a function."""
+    """A tool in wire form, its type left out where it is a function."""
     if tool.kind == "server":
         return tool.extra
     own = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
@@ -164,7 +164,7 @@ def _choice(value: JsonValue) -> tuple[str, str | None] | None:
 
 
 def choice_json(choice: ToolChoice) -> JsonValue:
-    """A choice as it stands on the wire: what was sent, as far as it says the same."""
+    """A choice in wire form: what was sent, as far as it says the same."""
     if choice.mode == "other" or _choice(choice.value) == (choice.mode, choice.name):
         return choice.value
     sent = choice.value if isinstance(choice.value, dict) else {}

@@ -84,7 +84,7 @@ def _contents(block: BlockReader, role: str, pointer: str) -> Message:
 
 
 def _proof(block: BlockReader) -> Iterator[Part]:
-    """A signature that stands on a step itself."""
+    """A signature that is on a step itself."""
     signature = block.value.get("signature")
     if isinstance(signature, str) and signature:
         block.taken.add("signature")
@@ -98,7 +98,7 @@ def _signature(value: str) -> Reasoning:
 def _read_thought(block: BlockReader) -> Iterator[Reasoning]:
     """The summaries of a thought, one part each, then its signature; the first holds what there is beside them.
 
-    Its ``extra`` has the list of summaries too, without their texts: pictures may stand among them.
+    Its ``extra`` has the list of summaries too, without their texts: pictures may be among them.
     """
     found = block.value.get("summary")
     entries = found if isinstance(found, list) and all(isinstance(entry, dict) for entry in found) else []

@@ -34,7 +34,7 @@ ENDS = frozenset(
 STATUS = "interaction.status_update"
 STEPS = frozenset(f"{of}.{name}" for of in ("step", "content") for name in ("start", "delta", "stop"))
 _STRINGS = {"text": "text", "arguments_delta": "arguments", "thought_signature": "signature"}
-"""Type of a delta that brings a piece of a string → its key."""
+"""Type of a delta that carries a piece of a string → its key."""
 
 _HOLDERS = {"text": ("model_output", "text"), "arguments_delta": (FUNCTION_CALL,), "thought_signature": ("thought",)}
 """Type of a delta → types of steps it belongs to."""

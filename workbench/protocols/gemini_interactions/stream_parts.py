@@ -27,7 +27,7 @@ class StreamedStep(StreamedItem):
         self.shown: set[str] = set()  # texts that arrive as parts
 
     def begin(self, value: JsonValue, event: int, origin: str) -> None:
-        """Take the step as it begins, at the pointer ``origin`` of an event; strings in it go on growing."""
+        """Take the step as it begins, at the pointer ``origin`` of an event; strings in it continue growing."""
         self.say(WholeValue("", value, event, origin, is_last=False))
         held = value if isinstance(value, dict) else {}
         for key in ("content", "summary"):
@@ -71,7 +71,7 @@ class StreamedStep(StreamedItem):
         self.say(WholeValue(f"{entry}/annotations/{number}", value, event, pointer, is_last=False))
 
     def value(self) -> JsonValue:
-        """The step as it stands in a whole answer, but for arguments that came in pieces: they are text."""
+        """The step as in a whole answer, but for arguments that came in pieces: they are text."""
         built = super().value()
         track = self.tracks.get(ARGUMENTS)
         if track is None or not isinstance(built, dict):

@@ -152,7 +152,7 @@ class Ollama(AdapterDefaults):
         return edit_answer(partial(answer_in, self, framing=framing), _response_nodes, response, original)
 
     def params(self, request: ModelRequest) -> tuple[Param, ...]:
-        """Every parameter that has no field of ``ModelRequest``; most stand below ``options``."""
+        """Every parameter that has no field of ``ModelRequest``; most are below ``options``."""
         return tuple(find_params(request))
 
     def path(self, request: ModelRequest) -> str:

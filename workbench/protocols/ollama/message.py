@@ -1,4 +1,4 @@
-"""Messages whose content is one string: pictures, thinking and calls stand beside it, arguments are objects.
+"""Messages whose content is one string: pictures, thinking and calls are beside it, arguments are objects.
 
 Facts: ``api/types.go`` of Ollama (``Message``, ``ToolCall``, ``ToolCallFunction``) and ``_types.py`` of the ``ollama``
 client 0.6. ``id`` and ``tool_call_id`` are there in newer versions only; without them calls and results are paired by

@@ -37,7 +37,7 @@ PLACES: Mapping[str, str] = {
 
 
 def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
-    """The request that a parsed body is; with ``known``, the texts of its messages stand in their places.
+    """The request that a parsed body is; with ``known``, it holds the texts of its messages.
 
     Raises:
         ProtocolMismatch: it has neither ``messages`` nor ``prompt``.

@@ -59,7 +59,7 @@ def read_failure(value: JsonValue) -> ApiError | None:
 
 
 def read_said(body: Mapping[str, JsonValue], notes: Notes) -> Message | None:
-    """The message of an answer; of ``/api/generate`` what stands beside its other keys."""
+    """The message of an answer; of ``/api/generate`` what is beside its other keys."""
     if "message" in body:
         message = read_message(body["message"], "/message", notes, is_answer=True)
         notes.base = ""
@@ -72,7 +72,7 @@ def read_said(body: Mapping[str, JsonValue], notes: Notes) -> Message | None:
 
 
 def describe(body: Mapping[str, JsonValue], messages: Iterable[Message], **fields: Any) -> ModelResponse:
-    """An answer, with what stands beside its message."""
+    """An answer, with what is beside its message."""
     messages = tuple(messages)
     model, reason = body.get("model"), body.get("done_reason")
     reason = reason if isinstance(reason, str) else None
@@ -93,7 +93,7 @@ def describe(body: Mapping[str, JsonValue], messages: Iterable[Message], **field
 
 
 def read_usage(body: Mapping[str, JsonValue]) -> Usage | None:
-    """Token counts, which stand beside the message with the durations; None where there are none."""
+    """Token counts, which are beside the message with the durations; None where there are none."""
     raw = {k: body[k] for k in (*COUNTS, *DURATIONS) if k in body}
     if not raw:
         return None

@@ -4,7 +4,7 @@
     {…, "done": true, "done_reason", "total_duration", …, "prompt_eval_count", "eval_count"}
 
 Facts: ``api/types.go``, ``docs/api.md`` and ``docs/capabilities/streaming.mdx`` of Ollama. Calls arrive whole, several
-in one line or one after the other, with or without an index; what a line brings is always new. An error in the middle
+in one line or one after the other, with or without an index; what a line carries is always new. An error in the middle
 is a line of its own, after a status of 200.
 """
 
@@ -99,7 +99,7 @@ class NativeStreamDecoder:
         )
 
     def _feed_message(self, message: Mapping[str, JsonValue], number: int, base: str) -> None:
-        """Take what a line brings; ``base`` is the pointer of the message in it."""
+        """Take what a line carries; ``base`` is the pointer of the message in it."""
         for key, value in message.items():
             if key not in _KNOWN:
                 self._beside[key] = value
@@ -158,7 +158,7 @@ class NativeStreamDecoder:
         self._noted.setdefault((slug, message, pointer), []).append(event)
 
     def _body(self) -> Mapping[str, JsonValue]:
-        """The answer as it stands in a whole body."""
+        """The answer as in a whole body."""
         said = {**self._beside, **{key: pieces.text for key, pieces in self._texts.items()}}
         said.update((key, [item for item, _, _ in items]) for key, items in self._lists.items())
         return {**self._top, **said} if self._is_prompt else {**self._top, "message": said}
@@ -187,7 +187,7 @@ class NativeStreamDecoder:
 
 
 def _whole(call: JsonValue) -> WholePart:
-    """A call, as it stands in an answer."""
+    """A call, as in an answer."""
     return WholePart(*read_message({"tool_calls": [call]}, "", Notes(), is_answer=True).parts)
 
 

@@ -108,7 +108,7 @@ class LineWriter:
 
 
 def _piece(parts: Iterable[Part]) -> dict[str, JsonValue]:
-    """An answer, or what one line of it brings; servers never leave out the content."""
+    """An answer, or what one line of it carries; servers never leave out the content."""
     return {"role": CALLER, "content": "", **_message(parts)}
 
 
@@ -160,7 +160,7 @@ def _message(parts: Iterable[Part]) -> dict[str, JsonValue]:
 
 
 def _is_inside(part: Part) -> bool:
-    """Reasoning that stands inside the text."""
+    """Reasoning that is inside the text."""
     return isinstance(part, Reasoning) and part.carrier is Carrier.THINK_TEXT
 
 

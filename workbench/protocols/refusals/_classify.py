@@ -124,7 +124,7 @@ def classify(
     """The kind of a failure; None where neither codes nor text nor status tell it.
 
     Args:
-        text: a message, or a pasted line of a log with whatever stands around it.
+        text: a message, or a pasted line of a log with whatever is around it.
         words: its codes and types.
         raw: the parsed body, in which waits are looked for.
     """
@@ -184,7 +184,7 @@ def _identifiers(said: str) -> Iterator[str]:
 
 
 def _code_words(value: JsonValue, depth: int) -> list[str]:
-    """Texts under the names that codes stand under, at any depth of a body."""
+    """Texts under the names that codes are under, at any depth of a body."""
     if isinstance(value, list) and depth:
         return [word for item in value[:50] for word in _code_words(item, depth - 1)][:MOST_WORDS]
     if not isinstance(value, dict) or not depth:

@@ -51,7 +51,7 @@ def answer_values(
 
 
 def value_at(value: JsonValue, pointer: str) -> JsonValue:
-    """What stands at a pointer; None where nothing does."""
+    """What is at a pointer; None where nothing does."""
     for step in pointer.split("/")[1:]:
         if isinstance(value, dict):
             value = value.get(step.replace("~1", "/").replace("~0", "~"))

@@ -42,7 +42,7 @@ _RUN_BY_CLIENT = ("custom", "function", "bash_", "text_editor_", "computer_", "m
 
 
 def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
-    """The request that a parsed body is; with ``known``, the texts of its messages stand in their places.
+    """The request that a parsed body is; with ``known``, it holds the texts of its messages.
 
     Raises:
         ProtocolMismatch: it has no ``messages``.

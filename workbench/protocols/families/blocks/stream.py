@@ -157,7 +157,7 @@ class BlockStreamDecoder:
         pieces.pointers.append(track.pointer)
 
     def _odd_delta(self, number: int, value: dict[str, JsonValue]) -> None:
-        """The first delta of its type in a block, and every delta that brings no string or is out of place."""
+        """The first delta of its type in a block, and every delta that carries no string or is out of place."""
         delta = self._object(number, value, "delta")
         index = self._index(number, value, next(reversed(self._open), None))
         block = self._open.get(index) or self._stopped_block(number, index)

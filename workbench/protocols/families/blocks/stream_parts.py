@@ -86,7 +86,7 @@ class StreamedBlock:
         return track
 
     def take(self, delta: Mapping[str, JsonValue], event: int) -> bool:
-        """Take a delta that brings no piece of a string; False where the block is of another type."""
+        """Take a delta that carries no piece of a string; False where the block is of another type."""
         kind = delta.get("type")
         if kind == "citations_delta":
             if not self._accepts("text"):
@@ -137,7 +137,7 @@ class StreamedBlock:
         return (self.part("", Notes()),)
 
     def value(self) -> JsonValue:
-        """The block as it would stand in a body, strings joined; arguments as the text they are."""
+        """The block as in a body, strings joined; arguments as the text they are."""
         if self._wrong and self.is_whole and not self.tracks:
             return self._wrong[0]
         value = {k: v.copy() if isinstance(v, list) else v for k, v in self._value.items()}
@@ -186,7 +186,7 @@ class StreamedBlock:
     def _segments(
         self, part: Part, below: str, grown: Mapping[str, tuple[Segment, ...]]
     ) -> Iterator[tuple[str, tuple[Segment, ...]]]:
-        """(field, pieces) of every field that stands in the stream as it is."""
+        """(field, pieces) of every field that is in the stream as it is."""
         for name, suffix in part.source.fields.items():
             key = below + suffix
             if key in grown:

@@ -1,6 +1,6 @@
 """Members of a request or response beside its messages, in the form of messages without parts.
 
-So it can be compared and written back like any other: ``extra`` holds keys where they stood on the wire.
+So it can be compared and written back like any other: ``extra`` holds keys at their places on the wire.
 """
 
 from __future__ import annotations

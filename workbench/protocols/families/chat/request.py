@@ -37,7 +37,7 @@ _SWITCH = {"enabled": "on", "disabled": "off", True: "on", False: "off"}
 
 
 def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
-    """The request that a parsed body is; with ``known``, the texts of its messages stand in their places.
+    """The request that a parsed body is; with ``known``, it holds the texts of its messages.
 
     Raises:
         ProtocolMismatch: it has no ``messages``.

@@ -56,7 +56,7 @@ def _read(body: JsonValue) -> ModelResponse | None:
 
 
 def describe(body: Mapping[str, JsonValue], finish_reason: str | None, **fields: Any) -> ModelResponse:
-    """An answer, with what stands beside its choices."""
+    """An answer, with what is beside its choices."""
     return ModelResponse(
         PROTOCOL,
         id=text_of(body.get("id")),
@@ -80,7 +80,7 @@ def contradiction(reason: str | None, message: Message) -> str | None:
 
 
 def error_of(chunk: Mapping[str, JsonValue]) -> ApiError:
-    """The error in a body or chunk that has the key ``error``, whatever stands beside it."""
+    """The error in a body or chunk that has the key ``error``, whatever is beside it."""
     return read_error({"error": chunk.get("error")}) or verbatim(chunk.get("error"))
 
 

@@ -116,7 +116,7 @@ class ChatStreamDecoder:
             self._note("stream.truncated", "the stream stops inside a chunk", "", event.number)
 
     def _feed_top(self, chunk: Mapping[str, JsonValue], number: int) -> None:
-        """Take what stands beside the choices. Of most keys, the last value counts."""
+        """Take what is beside the choices. Of most keys, the last value counts."""
         self._top.update(chunk)
         found = chunk.get("id")
         if found != self._id and found and isinstance(found, str):

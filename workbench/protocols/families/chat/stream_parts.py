@@ -30,7 +30,7 @@ class StreamedChoice:
     """A choice as it grows.
 
     Args:
-        pointer: where it stands in a whole answer.
+        pointer: its place in a whole answer.
         note: takes what is wrong with it; pointers are relative to the message.
     """
 
@@ -54,7 +54,7 @@ class StreamedChoice:
         self._pointers: dict[str, str] = {}
 
     def feed(self, delta: Mapping[str, JsonValue], event: int, base: str) -> None:
-        """Take a delta that stands at pointer ``base`` in the data of a block."""
+        """Take a delta at pointer ``base`` in the data of a block."""
         if base != self._base:
             self._base, self._pointers = base, {name: f"{base}/{name}" for name in (*_TEXTS, "tool_calls")}
         for name, value in delta.items():
@@ -129,7 +129,7 @@ class StreamedChoice:
         return replace(message, parts=parts), [*anomalies, *self._damage(nodes)]
 
     def _value(self) -> JsonValue:
-        """The message as it stands in a whole answer."""
+        """The message as in a whole answer."""
         value = {**self._extra, **{name: pieces.text for name, pieces in self._texts.items() if pieces}}
         lists: dict[str, Sequence[StreamedEntry | StreamedCall]] = {
             "content": self._contents.items if self._contents else [],
@@ -157,7 +157,7 @@ class StreamedChoice:
         yield "/function_call", ({k: v for k, v in legacy.items() if v}, _unique(self._legacy.events))
 
     def _events(self, pointer: str, nodes: Mapping[str, tuple[Node, tuple[int, ...]]]) -> tuple[int, ...]:
-        """The blocks that brought the node a pointer leads into."""
+        """The blocks that carried the node a pointer leads into."""
         at = pointer[len(self.pointer) :]
         while at and at not in nodes:
             at = at.rpartition("/")[0]

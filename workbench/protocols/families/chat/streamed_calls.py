@@ -65,7 +65,7 @@ class StreamedCall:
         self.tried = 0  # how many pieces there were when it was last looked whether they are all
 
     def leave(self) -> None:
-        """Something else goes on: the call is over if its arguments are whole.
+        """Something else continues: the call is over if its arguments are whole.
 
         Where they are not it is not asked again until there are twice as many, so that asking stays linear.
         """
@@ -108,7 +108,7 @@ class StreamedCall:
         return bool(last) and not last.rstrip().endswith("}")
 
     def value(self) -> Mapping[str, JsonValue]:
-        """The call as it stands in a whole answer."""
+        """The call as in a whole answer."""
         inner = dict(self.inner)
         if self.name:
             inner["name"] = self.name.text
@@ -139,13 +139,13 @@ class Calls:
         self._note = note
 
     def leave(self) -> None:
-        """Something else than calls goes on."""
+        """Something else than calls continues."""
         if self._current:
             self._current.leave()
             self._current = None
 
     def feed(self, deltas: list[JsonValue], event: int, base: str) -> None:
-        """Take one list of deltas that stands at pointer ``base`` in the data of a block."""
+        """Take one list of deltas at pointer ``base`` in the data of a block."""
         for n, delta in enumerate(deltas):
             if type(delta) is not dict:
                 self._note("content.shape", f"a delta of a call that is {kind_of(delta)}, not an object", "", event)
@@ -236,7 +236,7 @@ class Calls:
             self._note("stream.id", message, f"{call.at}/id", event)
 
     def grow(self, call: StreamedCall, delta: Delta, function: Delta, event: int, base: str) -> None:
-        """Take what a delta that stands at pointer ``base`` holds of a call."""
+        """Take what a delta at pointer ``base`` holds of a call."""
         if "id" in delta or "name" in function or "type" in delta:
             self._name(call, delta, function, event, base)
         arguments = function.get(call.argument_key)

@@ -55,7 +55,7 @@ class StreamedEntry:
         self.strings.setdefault(suffix, Pieces()).add(text, event, pointer)
 
     def value(self) -> JsonValue:
-        """The entry as it stands in a whole answer."""
+        """The entry as in a whole answer."""
         if not self.strings:
             return self.rest
         value = dict(self.rest)
@@ -85,7 +85,7 @@ class Contents:
             self._last("text").strings["/text"] = text
 
     def feed(self, value: JsonValue, event: int, pointer: str) -> None:
-        """Take a content that stands at a pointer in the data of a block."""
+        """Take a content at a pointer in the data of a block."""
         if isinstance(value, str):
             self._last("text").add("/text", value, event, pointer)
         for n, block in enumerate(value) if isinstance(value, list) else ():
@@ -128,7 +128,7 @@ class Details:
         self._note = note
 
     def feed(self, value: JsonValue, event: int, pointer: str) -> None:
-        """Take a list that stands at a pointer in the data of a block."""
+        """Take a list at a pointer in the data of a block."""
         if not isinstance(value, list):
             message = f"'reasoning_details' is {kind_of(value)}, not a list"
             self._note("content.shape", message, "/reasoning_details", event)

@@ -74,7 +74,7 @@ def _function(value: JsonValue, at: str, notes: Notes) -> ToolDef:
 
 
 def tool_json(tool: ToolDef) -> Mapping[str, JsonValue]:
-    """A tool as it stands on the wire."""
+    """A tool in wire form."""
     own = {"name": tool.name, "description": tool.description, "parameters": tool.schema, "strict": tool.strict}
     held = {k: v for k, v in own.items() if v is not None}
     if tool.pointer.startswith("/functions/"):

@@ -1,7 +1,7 @@
 """New Chat Completions requests.
 
 Facts: ``types/chat/completion_create_params.py`` and ``types/chat/chat_completion_*_param.py`` of the official
-``openai`` SDK 3.54; reasoning stands in the field of its carrier, as the dialects have it.
+``openai`` SDK 3.54; reasoning is in the field of its carrier, as the dialects have it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Edits of a streamed answer: a value is replaced everywhere the stream says it.
 
 What is said in deltas, in ``done`` events and in the last event has to stay the same thing: clients read either. A
-place that said something else before (the beginning of an item, with its string still empty) goes on saying that.
+place that said something else before (the beginning of an item, with its string still empty) continues saying that.
 """
 
 from __future__ import annotations

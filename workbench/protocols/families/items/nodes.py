@@ -1,6 +1,6 @@
 """Members of an itemized request or response beside its items, in the form of messages without parts.
 
-So it can be compared and written back like any other: ``extra`` holds keys where they stood on the wire.
+So it can be compared and written back like any other: ``extra`` holds keys at their places on the wire.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def response_nodes(response: ModelResponse) -> tuple[Message, ...]:
 
 
 def _ending(response: ModelResponse) -> Mapping[str, JsonValue]:
-    """The finish reason where it stood: in the details of an incomplete answer, or as its status."""
+    """The finish reason where it was: in the details of an incomplete answer, or as its status."""
     details = response.params.get("incomplete_details")
     if response.finish_reason is None:
         return {}
@@ -64,5 +64,5 @@ def _request_tools(request: ModelRequest) -> tuple[ToolDef, ...]:
 
 
 def _item_tools(request: ModelRequest) -> tuple[ToolDef, ...]:
-    """Tools that stand in items: they are edited there."""
+    """Tools that are in items: they are edited there."""
     return tuple(tool for tool in request.tools if not tool.pointer.startswith("/tools/"))

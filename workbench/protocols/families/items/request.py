@@ -57,7 +57,7 @@ _RUN_BY_CLIENT = {
 
 
 def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
-    """The request that a parsed body is; with ``known``, the texts of its items stand in their places.
+    """The request that a parsed body is; with ``known``, it holds the texts of its items.
 
     Raises:
         ProtocolMismatch: it has nothing that could be answered.
@@ -171,7 +171,7 @@ def _read_tool(tool: BlockReader) -> ToolDef:
 
 
 def tool_json(tool: ToolDef) -> Mapping[str, JsonValue]:
-    """A tool as it stands on the wire, its type left out where it is a function or custom."""
+    """A tool in wire form, its type left out where it is a function or custom."""
     if isinstance(tool.extra.get("type"), str):  # kept as it was
         return tool.extra
     own = {"name": tool.name, "description": tool.description, "parameters": tool.schema, "strict": tool.strict}
@@ -193,7 +193,7 @@ def _tool_choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
 
 
 def choice_json(choice: ToolChoice | None) -> JsonValue:
-    """A tool choice as it stands on the wire."""
+    """A tool choice in wire form."""
     if choice is None or choice.mode == "other":
         return choice and choice.value
     if choice.mode == "tool":

@@ -44,7 +44,7 @@ def _read(body: JsonValue) -> ModelResponse | None:
 
 
 def describe(body: Mapping[str, JsonValue], messages: tuple[Message, ...], **fields: Any) -> ModelResponse:
-    """An answer, with what stands beside its items."""
+    """An answer, with what is beside its items."""
     reason = finish_reason(body)
     return ModelResponse(
         PROTOCOL,
@@ -90,7 +90,7 @@ def _remainder(body: Mapping[str, JsonValue], reason: str | None) -> Mapping[str
 
 
 def error_of(body: Mapping[str, JsonValue]) -> ApiError:
-    """The error in a body that has the key ``error``, whatever stands beside it."""
+    """The error in a body that has the key ``error``, whatever is beside it."""
     return read_error({"error": body.get("error")}) or verbatim(body.get("error"))
 
 

@@ -1,7 +1,7 @@
 """One item of a streamed answer: everything the stream says of it, often several times over.
 
 A string arrives in deltas, then whole in its own ``done`` event, in that of its content part, in that of its item, and
-once more in the last event. The latest word counts, as it does for clients; the pieces say where each word stood.
+once more in the last event. The latest word counts, as it does for clients; the pieces say where each word was.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.items.item import read_output
 
 MISSING = object()
-"""What stands where nothing stands."""
+"""What is where nothing is."""
 
 
 class WholeValue(NamedTuple):
@@ -37,7 +37,7 @@ class WholeValue(NamedTuple):
 
     Attributes:
         at: its pointer in the item.
-        event, pointer: where it stands in the stream.
+        event, pointer: its place in the stream.
         is_last: it is not going to change.
     """
 
@@ -121,7 +121,7 @@ class StreamedItem:
         return self.whole.value.get(key) if self.whole and isinstance(self.whole.value, dict) else None
 
     def value(self) -> JsonValue:
-        """The item as it stands in a whole answer."""
+        """The item as in a whole answer."""
         if self.whole and self.whole.is_last:
             return self.whole.value
         built = dict(self.whole.value) if self.whole and isinstance(self.whole.value, dict) else {"type": self.kind}
@@ -147,7 +147,7 @@ class StreamedItem:
         return replace(message, parts=parts), [*found, *self._disputes(pointer), *self._damage(pointer)]
 
     def _read(self, value: JsonValue, pointer: str, notes: Notes) -> Message:
-        """The message that the item is, as it stands in a whole answer."""
+        """The message that the item is, as in a whole answer."""
         return read_output(value, pointer, notes)
 
     def places(self, at: str, value: JsonValue) -> Iterator[tuple[Segment, ...]]:
@@ -161,7 +161,7 @@ class StreamedItem:
                 yield (Segment(said.event, said.pointer + below),)
 
     def _proven(self, part: Part) -> Part:
-        """Reasoning with every proof that the stream brought for it: each event has one made anew."""
+        """Reasoning with every proof that the stream carried for it: each event gets a new one."""
         if not isinstance(part, Reasoning) or not isinstance(part.data, str):
             return part
         brought = (look(said.value, "/encrypted_content") for said in self._said.get("", ()))
@@ -169,7 +169,7 @@ class StreamedItem:
         return replace(part, copies=tuple(others)) if others else part
 
     def _over(self, at: str) -> list[WholeValue]:
-        """Every whole value that holds what stands at a pointer, in order of arrival."""
+        """Every whole value that holds what is at a pointer, in order of arrival."""
         return sorted((s for place in _ways(at) for s in self._said.get(place, ())), key=lambda said: said.event)
 
     def _locate(self, part: Part, whole: JsonValue) -> Part:

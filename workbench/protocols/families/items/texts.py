@@ -11,7 +11,7 @@ class InPieces(NamedTuple):
 
     Attributes:
         kind: type of item it belongs to.
-        at: where it stands in the item; ``*`` is the index of an entry.
+        at: its place in the item; ``*`` is the index of an entry.
         whole: key of the ``done`` event that holds it.
         position: key that holds the index of the entry.
         entry: type of the entry.
@@ -42,4 +42,4 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "response.content_part": ("/content", "content_index"),
     "response.reasoning_summary_part": ("/summary", "summary_index"),
 }
-"""Events that bring an entry of a list whole: where the list stands, and the key that holds the entry's index."""
+"""Events that bring an entry of a list whole: where the list is, and the key that holds the entry's index."""

@@ -129,7 +129,7 @@ def _group(parts: Sequence[Part]) -> Iterator[Part | list[Reasoning]]:
 
 
 def reasoning_item(parts: Sequence[Reasoning]) -> Item:
-    """A reasoning item as it was: its texts put back into the lists that they stood in."""
+    """A reasoning item as it was: its texts put back into the lists that they were in."""
     first, texts = parts[0], [part.text for part in parts if part.text is not None]
     item = {"type": "reasoning", **first.extra}
     for key in ("summary", "content"):
