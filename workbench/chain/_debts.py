@@ -1,4 +1,4 @@
-"""Which assistant turns owe their reasoning, and when the debt ends."""
+"""Which assistant turns have to send their reasoning, and when the debt ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.protocols import fact
 
 
 class Debt(NamedTuple):
-    """Whether a turn owes its reasoning, and why in words."""
+    """Whether a turn has to send its reasoning, and why in words."""
 
     is_owed: bool
     why: str
@@ -30,7 +30,7 @@ class Loop:
 
     Attributes:
         signed_in: first message that carries reasoning with a signature or opaque data.
-        has_reasoning: some turn of it carries reasoning, or its answer brought some.
+        has_reasoning: some turn of it carries reasoning, or its answer carried some.
     """
 
     signed_in: int | None = None
@@ -87,7 +87,7 @@ def turns(request: ModelRequest, received: ReceivedAnswers) -> list[Turn]:
 
 
 def _positions(request: ModelRequest, places: Sequence[int], received: ReceivedAnswers) -> list[int | None]:
-    """For each assistant message the answer it shows; items that stand together show one."""
+    """For each assistant message the answer it shows; items that are together show one."""
     if not request.itemized:
         return received.match([fact(request.messages[n], Answer) for n in places])
     runs = [[*group] for _, group in groupby(places, key=lambda n: n - bisect_left(places, n))]
@@ -145,7 +145,7 @@ def _join(turn: Turn, loop: Loop) -> None:
 
 
 def owes(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Debt:
-    """Whether a turn owes its reasoning in this request."""
+    """Whether a turn has to send its reasoning in this request."""
     return (
         _not_asked(request, terms)
         or _never_there(turn, request, terms)

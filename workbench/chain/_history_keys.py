@@ -108,7 +108,7 @@ class HistoryKeys:
         return hash(("retold", self.hop, self.plain[n]))
 
     def near(self, before: int, start: int, stop: int) -> int | None:
-        """Key of a run behind the first ``before`` items: what stands between them and the run may change."""
+        """Key of a run behind the first ``before`` items: what is between them and the run may change."""
         if not before and not self.base:
             return None
         return hash(("near", self.hop, self.base, self.plain[before], self._run(start, stop)))

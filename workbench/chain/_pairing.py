@@ -66,8 +66,8 @@ class ResultNode:
 
     Attributes:
         after: the nearest turn with calls that does not come later.
-        before: first part of another kind that stands before it in its turn.
-        is_early: it stands before its call.
+        before: first part of another kind that is before it in its turn.
+        is_early: it is before its call.
     """
 
     ref: NodeRef

@@ -45,7 +45,7 @@ def compare(sent: Sequence[Reasoning], received: Sequence[Reasoning] | None) -> 
     """What became of received reasoning in the blocks that are sent (at least one).
 
     Args:
-        sent: as it stands in the request.
+        sent: as it is in the request.
         received: as it came in; None where nobody saw it come.
     """
     if received is None:
@@ -146,7 +146,7 @@ def content(block: Reasoning) -> tuple[str, str, int]:
 
 
 def _whole(blocks: Sequence[Reasoning]) -> tuple[str, list[str], list[int]]:
-    """(text, signatures, digests of data) of several blocks together; a proof that stands on several counts once."""
+    """(text, signatures, digests of data) of several blocks together; a proof that is on several counts once."""
     proofs = dict.fromkeys(content(b)[1] for b in blocks if b.signature)
     return _join(blocks), list(proofs), list(dict.fromkeys(digest(b.data) for b in blocks if b.data))
 

@@ -16,7 +16,7 @@ _ENOUGH = 20
 
 
 def is_retold(answer: ModelResponse, following: Sequence[Message]) -> bool:
-    """The messages begin with this answer, its reasoning made text or left out, and go on with something else."""
+    """The messages begin with this answer, its reasoning made text or left out, and continue with something else."""
     run = list(takewhile(lambda message: message.role in ANSWERING, following))
     if not run or len(run) == len(following) or not answer.messages:
         return False

@@ -55,11 +55,11 @@ class CallLine:
         state: the worst thing true of it.
         note: in words, for people ("answered by message 4, message 3 is between").
         flaws: what is wrong, as values of ``Flaw``: several can be true at once, ``state`` names the worst.
-        between: index of the first request message that stands between the calls and their result.
-        before: first part that stands before or between the results of its turn although results come first.
+        between: index of the first request message that is between the calls and their result.
+        before: first part that is before or between the results of its turn although results come first.
         twin: the earlier call with the same id (``Flaw.DUPLICATE_ID``).
         stands_for: of an orphan, the unanswered call it answers by position (``Flaw.ID_MISMATCH``).
-        is_remembered: the call stands in an answer that only the server holds: ``call`` is None and it is no orphan.
+        is_remembered: the call is in an answer that only the server holds: ``call`` is None and it is no orphan.
         is_server: the provider runs the call itself, no client answers it: closed, or pending while no result is here.
     """
 
@@ -86,7 +86,7 @@ class Closure:
 
     @cached_property
     def open_by_turn(self) -> Mapping[int, Sequence[str]]:
-        """Message of the request → ids of the calls in it that a client still owes results for."""
+        """Message of the request → ids of the calls in it that a client still has to send results for."""
         found = defaultdict[int, list[str]](list)
         for line in self.lines:
             is_open = line.state is not CallState.CLOSED and not line.is_server
@@ -116,7 +116,7 @@ def derive(
     Args:
         request: None where it was not recorded.
         response: None where it was not recorded; its calls are pending by nature.
-        terms: where results have to stand, and how far ids have to be unique.
+        terms: where results have to be, and how far ids have to be unique.
         remembered: messages of the answer that ``request.previous_id`` names, where it is known: its calls are held by
             the server and the request answers them.
     """
@@ -136,7 +136,7 @@ def derive(
 
 
 def _server_lines(history: History) -> Iterator[CallLine]:
-    """The calls that the provider runs. Their results stand beside them, or in its next answer when it paused."""
+    """The calls that the provider runs. Their results are beside them, or in its next answer when it paused."""
     for ref, call in history.server_calls:
         if ref.side != REMEMBERED:
             results = tuple(history.server_results.get(call.id or "", ()))
@@ -246,7 +246,7 @@ class _Judge:
             yield Flaw.RESULT_NOT_FIRST
 
     def _between(self, node: CallNode) -> int | None:
-        """First message that stands between a call and its result, under the terms."""
+        """First message that is between a call and its result, under the terms."""
         if not node.results or node.results[0].is_early or self.terms.placement is Placement.ANYWHERE:
             return None
         turn, result = node.turn.number, node.results[0].turn.number
@@ -258,7 +258,7 @@ class _Judge:
         return self.turns[other if other < result else turn + 1].first
 
     def _before(self, node: CallNode) -> NodeRef | None:
-        """First part that stands before the result in its turn, where results come first."""
+        """First part that is before the result in its turn, where results come first."""
         if not self.terms.results_first:
             return None
         return next((r.before for r in node.results if r.before and r.turn is not node.turn), None)

@@ -4,12 +4,12 @@ An exchange belongs to the conversation that the strongest of these names:
 
 1. the answer that it continues by id (the server holds the history);
 2. an answer that its history holds, with everything before it as it was when the answer came;
-3. an answer whose call has a unique id, or that stands behind what it stood behind but for the last thing said, or
+3. an answer whose call has a unique id, or that is behind what it was behind but for the last thing said, or
    behind the same last thing;
 4. a request whose messages it repeats or extends, of the same instructions, model and tools (retries), or of others
    where that request failed (ladders of changed retries);
 5. an answer with a call whose id is a counter, where something said before it is shared too;
-6. a request whose messages it extends, with the answer to it told anew to another provider: the calls with their
+6. a request whose messages it extends, with the answer to it told again to another provider: the calls with their
    arguments and the words are the same, reasoning and ids are not.
 
 Nothing is decided by position. What is asked while the same question is still being answered is a conversation of its
@@ -203,7 +203,7 @@ class Conversations:
         return None
 
     def _by_retelling(self, request: ModelRequest, told: HistoryKeys, started: float | None) -> int | None:
-        """The conversation that goes on here at another provider, which gets its answers in other words."""
+        """The conversation that continues here at another provider, which gets its answers in other words."""
         for at, n in reversed(list(enumerate(told.ends, 1))):
             for attempt in reversed(self._attempts.get(told.retelling_key(n), ())):
                 is_other = attempt.asked != _protocol_and_model(request) and not _is_beside(attempt, started)
@@ -312,7 +312,7 @@ def _tool_names(request: ModelRequest) -> frozenset[str]:
 
 
 def _label(request: ModelRequest) -> str:
-    """Model and the last words of the user, as far as they go on one line."""
+    """Model and the last words of the user, as far as they fit on one line."""
     words = ""
     for message in reversed(request.messages):
         if message.role == "user" and not words:

@@ -118,7 +118,7 @@ def _is_of_another(a: Summary, b: Summary, known: Mapping[str, Summary]) -> bool
 
 
 def _overlap(a: Summary, b: Summary) -> bool:
-    """One was still going on when the other began."""
+    """One was still in progress when the other began."""
     if a.started_at is None or b.started_at is None:
         return False
     first, second = sorted(((a.started_at, a.duration), (b.started_at, b.duration)))

@@ -1,4 +1,4 @@
-"""The reasoning ledger: what came in, in which carrier, who owes it, what was really sent."""
+"""The reasoning ledger: what came in, in which carrier, who has to send it, what was really sent."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Entry:
         turn: ordinal among the assistant turns of the history, from zero, neighbouring assistant messages being one
             turn; -1 when the request does not hold the turn at all.
         message: index of its message in the request, of several the one with the calls; None when there is none.
-        received_in: exchange (from zero) whose answer brought it; None when only a history shows it.
+        received_in: exchange (from zero) whose answer carried it; None when only a history shows it.
         received_events: blocks of that answer's stream it came in.
         carrier: how it came in (or is sent); None when no reasoning of this turn is known.
         text, signature: as received, where known.
-        sent_part: where it stands in this request.
+        sent_part: where it is in this request.
         owed: this request has to carry it.
         sent: what happened.
-        why: why it is owed, or when the debt ended ("ended by the user message 5"), in words.
+        why: why it is required, or when the debt ended ("ended by the user message 5"), in words.
         sent_text: readable reasoning as this request sends it; None where it sends none.
         call_ids: ids of the turn's calls.
         differs: of an altered or empty entry, what differs at ``sent_part``: IR field ``"text"``, ``"signature"`` or
@@ -61,7 +61,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The ledger of one request, one entry a turn, and what its answer brought in."""
+    """The ledger of one request, one entry a turn, and what its answer contained."""
 
     entries: tuple[Entry, ...] = ()
     came_in: tuple[NodeRef, ...] = ()
@@ -79,7 +79,7 @@ def derive(
         request: None where it was not recorded.
         response: None where there is none.
         answers: what the client had received in this conversation before it sent this request.
-        terms: which turns owe their reasoning.
+        terms: which turns have to send their reasoning.
     """
     came_in = tuple(
         NodeRef("response", m, p)
@@ -127,7 +127,7 @@ def _replay(turn: Turn, debt: Debt) -> Replay:
 
 
 def _unread(turn: Turn, terms: ReasoningTerms) -> str:
-    """What is sent stands where this provider does not look for it; "" where it does, or has spoken so itself."""
+    """What is sent is where this provider does not look for it; "" where it does, or has spoken so itself."""
     if not turn.sent or not terms.carriers:
         return ""
     own, came = set(terms.carriers), {block.carrier for block in turn.came or ()}

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Placement(StrEnum):
-    """Where the results of a turn have to stand."""
+    """Where the results of a turn have to be."""
 
     NEXT_MESSAGE = "next-message"  # all in the message after the calls (neighbours of one role are one turn)
     CONTIGUOUS = "contiguous"  # in messages of their own, right after the calls, nothing between
@@ -15,7 +15,7 @@ class Placement(StrEnum):
 
 
 class Scope(StrEnum):
-    """Which assistant turns owe their reasoning in later requests."""
+    """Which assistant turns have to send their reasoning in later requests."""
 
     NEVER = "never"
     TOOL_LOOP = "tool-loop"  # turns with calls since the last real user message
@@ -28,9 +28,9 @@ class ClosureTerms:
     """How calls and results have to be paired.
 
     Attributes:
-        placement: where results stand.
-        results_first: in a message that holds results, nothing may stand before or between them.
-        calls_last: of the items of a turn nothing stands behind a call but calls.
+        placement: where results are.
+        results_first: in a message that holds results, nothing may be before or between them.
+        calls_last: of the items of a turn nothing is behind a call but calls.
         unique_ids: ``"request"`` (no id twice anywhere), ``"turn"`` (no id twice in one assistant turn), ``"none"``.
         id_pattern: regular expression ids match in full, "" for any.
         id_max_length: characters, None for any.
@@ -53,12 +53,12 @@ class ReasoningTerms:
 
     Attributes:
         carriers: values of ``ir.Carrier`` this provider speaks.
-        scope: which turns owe it.
+        scope: which turns have to send it.
         thinking_default: thinking is on when the request does not say.
         exact: what is replayed must equal what was received (``"latest"`` turn only, ``"all"``, or ``"none"``).
         required_when: value of ``ModelRequest.thinking`` that makes a missing carrier an error (``"on"``), "" for any
             thinking. With ``"on"``, adaptive thinking accepts that all of it is left out.
-        leading: the reasoning has to stand first in its message.
+        leading: the reasoning has to be first in its message.
     """
 
     carriers: tuple[str, ...] = ()

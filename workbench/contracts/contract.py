@@ -15,7 +15,7 @@ class Fact:
     """A thing known about a provider.
 
     Attributes:
-        source: documents, SDK types, issues or recordings it stands on, joined by "; ".
+        source: documents, SDK types, issues or recordings it rests on, joined by "; ".
         date: ISO day or month of the newest of them: when it was last known to hold.
         note: what the sources disagree about or leave open.
     """

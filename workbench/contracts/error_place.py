@@ -32,7 +32,7 @@ DEEPEST_ROOT = 2
 """Names before the first one that the body has."""
 
 SHORTEST_ID = 4
-"""Characters of an id that may stand in a text without quotes."""
+"""Characters of an id that may be in a text without quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def find_place(
     """The deepest place that an error names in the request it answers; None where it names none.
 
     Args:
-        captured: what stood in place of the variables of a template that the text fits.
+        captured: what was in place of the variables of a template that the text fits.
         prefers: the rule that the text belongs to: whether an id means the call or its result.
     """
     if decoded.request is None:
@@ -250,7 +250,7 @@ def _by_item(text: str, body: JsonValue, decoded: DecodedExchange) -> ErrorPlace
 
 
 def _by_id(text: str, decoded: DecodedExchange, prefers: str) -> ErrorPlace | None:
-    """A call id: where a result with it stands, if the rule is about results, else its call; the last of several."""
+    """A call id: where a result with it is, if the rule is about results, else its call; the last of several."""
     tidied = _words(text)
     kinds = (
         (ToolResultIR, ToolCallIR) if "result" in prefers and "missing" not in prefers else (ToolCallIR, ToolResultIR)

@@ -57,7 +57,7 @@ class Match:
         status: HTTP status the provider answers.
         template: its message, ``{name}`` for what varies.
         message: the stretch of the pasted text that fits it, up to the end of its sentence.
-        captured: what stood in place of the variables, and ``path``: the place it names, as it was written.
+        captured: what was in place of the variables, and ``path``: the place it names, as it was written.
         index: what an index in the message counts, "" where there is none.
         look_for: usual causes.
         record: how to get hold of the exchange.

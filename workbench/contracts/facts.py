@@ -1,4 +1,4 @@
-"""A contract as it stands in its file: facts and checks with the protocols, variants and models they hold for."""
+"""A contract as it is in its file: facts and checks with the protocols, variants and models they hold for."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Edit:
     Attributes:
         pointer: into the body as it was; ``/headers/NAME`` for a header.
         span: bytes of the content-decoded body; empty where something is inserted, None for headers.
-        old, new: what stands there before and after; None for nothing.
+        old, new: what is there before and after; None for nothing.
         op: ``"replace"``, ``"insert"`` or ``"remove"``.
     """
 

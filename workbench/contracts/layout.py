@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 
 def section(title: str, body: Iterable[str]) -> Iterator[str]:
-    """A blank line, the title, and what stands under it."""
+    """A blank line, the title, and what is under it."""
     yield ""
     yield title
     yield from body

@@ -81,7 +81,7 @@ def warnings() -> tuple[str, ...]:
 
 
 def demand(name: str) -> None:
-    """For who asks by name: nothing stands in for a broken contract of the user's own. Raises ProfileError."""
+    """For who asks by name: nothing replaces a broken contract of the user's own. Raises ProfileError."""
     if error := broken_files().get(name.partition(":")[0]):
         raise ProfileError(error.what, where=error.where, hint=error.hint)
 

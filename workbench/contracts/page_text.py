@@ -62,7 +62,7 @@ def _difference(wrong: Example, right: Example, width: int) -> Iterator[str]:
 
 
 def _json(value: JsonValue, width: int, taken: int = 0) -> list[str]:
-    """JSON with everything on one line that fits there; ``taken``: what stands before it on its first line."""
+    """JSON with everything on one line that fits there; ``taken``: what is before it on its first line."""
     flat = json.dumps(value, ensure_ascii=False)
     if len(flat) + taken <= width or not isinstance(value, dict | list):
         return [flat]

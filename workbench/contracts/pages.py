@@ -1,4 +1,4 @@
-"""Rule pages: what is wrong, why it bites, what to look for, how to mend it, who refuses it, and two examples.
+"""Rule pages: what is wrong, why it bites, what to look for, how to correct it, who refuses it, and two examples.
 
 One ``rule_pages/SLUG.yaml`` a rule. The refusals of providers with a contract come from the contracts; a page adds
 those of the others.
@@ -51,7 +51,7 @@ def page(slug: str) -> Page:
 
 @cache
 def read(slug: str) -> Node:
-    """The page as it stands in its file."""
+    """The page as it is in its file."""
     name = f"{slug}.yaml"
     keys = ("summary", "what", "why", "look_for", "fix", "others", "sources", "failing", "passing")
     return Node(safeyaml.load(resources.page(slug), name=name), name).only(*keys)

@@ -12,7 +12,7 @@ from workbench.provenance import escape
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value of a data file and where it stands."""
+    """A value of a data file and where it is."""
 
     value: JsonValue
     file: str
@@ -30,7 +30,7 @@ class Node:
         return self
 
     def get(self, key: str) -> Node:
-        """What stands under a key; a node of None where nothing does."""
+        """What is under a key; a node of None where nothing does."""
         return Node(self._mapping().get(key), self.file, f"{self.pointer}/{escape(key)}")
 
     def members(self) -> Iterator[tuple[str, Node]]:

@@ -50,7 +50,7 @@ def known_values(
 
 
 def _place(decoded: DecodedExchange, span: tuple[int, int] | None) -> dict[str, str]:
-    """Line and column (from one) where a parser stands when it has read a value."""
+    """Line and column (from one) where a parser is when it has read a value."""
     if span is None:
         return {}
     ends = fact(decoded, _line_ends)

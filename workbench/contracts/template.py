@@ -1,6 +1,6 @@
 """Finding a provider's message template in a pasted text, whatever has been done to the text on its way.
 
-Both are brought into one plain form: small letters, no quotes and backslashes, white space and underscores alike, no
+Both are carried into one plain form: small letters, no quotes and backslashes, white space and underscores alike, no
 letter twice in a row (providers write "preceeding", people correct it). The literal pieces of the template are then
 looked for with ``str.find``, outward from the longest one that is there: no regular expression runs over the text.
 """
@@ -23,7 +23,7 @@ _GOES_ON = re.compile(r"[`'\":]?(?:[ \t]+[`'\"(\[]{0,2}[A-Za-z0-9\]]|[a-z])")
 
 _ONE = r"(?:`[^`]*`|'[^']*'|\"[^\"]*\"|[^\s`'\",]+)"
 _VALUE = re.compile(rf"[\s.,:;]*{_ONE}(?:,\s*{_ONE})*")
-"""What stands in place of a variable: a word or a quotation, or a list of them."""
+"""What is in place of a variable: a word or a quotation, or a list of them."""
 _FIELD = re.compile(r"\{([a-z]+)\}")
 _SENTENCE = re.compile(r"(?<=[.!:]) ")
 
@@ -34,7 +34,7 @@ LONGEST_VALUE = 400
 """Characters a variable may take: a list of ten ids."""
 
 BETWEEN = 4
-"""Characters of punctuation that may stand between two pieces."""
+"""Characters of punctuation that may be between two pieces."""
 
 SHORTEST = 10
 """Characters of the piece that the search begins with."""
@@ -54,7 +54,7 @@ class Plain:
     origin: tuple[int, ...]
 
     def place(self, at: int) -> int:
-        """Where a character of the plain form stands in the text; its end for what comes after the last."""
+        """Where a character of the plain form is in the text; its end for what comes after the last."""
         return self.origin[at] if at < len(self.origin) else len(self.text)
 
     def slice(self, start: int, end: int) -> str:
@@ -93,7 +93,7 @@ class Piece(NamedTuple):
     """A literal of a template in plain form.
 
     Attributes:
-        before: the variable that stands before it, "" for none.
+        before: the variable that is before it, "" for none.
         is_path: it is part of the path a message begins with, which is often left out.
         ends: a sentence ends with it.
         splits_word: the variable before it continues a word of the template, as in ``call{index}``.

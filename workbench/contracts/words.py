@@ -1,6 +1,6 @@
 """The words of a contract that have to be known: its terms, the rules it enforces, protocols and variants.
 
-A word that nobody reads would be a fact without effect, so that a slip is refused where it stands. So is a value that
+A word that nobody reads would be a fact without effect, so that a slip is refused where it is. So is a value that
 its reader could not work with.
 """
 

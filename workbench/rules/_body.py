@@ -1,4 +1,4 @@
-"""What stands in a request body at the pointers that contracts name."""
+"""What is in a request body at the pointers that contracts name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape
 
 ENVELOPE = "/request"
-"""Where the body stands inside the one of Code Assist."""
+"""Where the body is inside the one of Code Assist."""
 
 _ENVELOPED = re.compile(rf"^{ENVELOPE}/contents\b")
 _SHARED = ("toolConfig", "tool_config", "toolconfig", "systemInstruction", "system_instruction")
@@ -20,7 +20,7 @@ _HELD = (
     *("model", "messages", "contents", "input", "prompt", "images", "system", "instructions", "tools", "functions"),
     *("tool_choice", "function_call", "parallel_tool_calls", "stream", "previous_response_id"),
 )
-"""Keys that may stand in fields of the request in place of its parameters."""
+"""Keys that may be in fields of the request in place of its parameters."""
 
 
 _CHOICES = ("tool_choice", "function_call")
@@ -28,7 +28,7 @@ _CHOICES = ("tool_choice", "function_call")
 
 
 def base(decoded: DecodedExchange) -> str:
-    """The pointer of the body itself, where it may stand in an envelope."""
+    """The pointer of the body itself, where it may be in an envelope."""
     messages = decoded.messages(REQUEST)
     return ENVELOPE if messages and _ENVELOPED.match(messages[0].pointer) else ""
 
@@ -46,7 +46,7 @@ def values(decoded: DecodedExchange, pointer: str) -> Iterator[tuple[str, JsonVa
 
 
 def is_there(decoded: DecodedExchange, pointer: str) -> bool:
-    """Something stands at a pointer of a contract; of the messages nothing is read for that."""
+    """Something is at a pointer of a contract; of the messages nothing is read for that."""
     is_list = pointer in ("/messages", "/contents", "/input")
     return (is_list and bool(decoded.messages(REQUEST))) or any(True for _ in values(decoded, pointer))
 
@@ -65,7 +65,7 @@ def _top(decoded: DecodedExchange, at: str, first: str) -> Iterator[tuple[str, J
 
 
 def _member(decoded: DecodedExchange, at: str, key: str) -> JsonValue:
-    """A top-level field as it stands in the text; None where it does not."""
+    """A top-level field as it is in the text; None if it is absent."""
     if not at:
         return decoded.request_members.get(key)
     body = decoded.request_members.get(at[1:])

@@ -1,7 +1,7 @@
 """Where the damage behind a finding was done: in an earlier request, in an answer, at another hop.
 
 A client repeats its history, and so a fault comes again in every later request. What it is about is told by what that
-says (a call, a result, a message, a tool), not by where it stands: histories are trimmed. The first exchange of the
+says (a call, a result, a message, a tool), not by where it is: histories are trimmed. The first exchange of the
 conversation that shows a fault is the one where it began.
 """
 
@@ -27,7 +27,7 @@ OF_ONE_EXCHANGE = ("answer.", "contract.", "cost.", "program.", "retry.", "state
 """Rules whose findings are events of their own, however often they happen."""
 
 LASTING = ("cost.tool-overhead", "retry.loop")
-"""Rules among them whose findings tell of a state that goes on."""
+"""Rules among them whose findings tell of a state that continues."""
 
 _TOOL = re.compile(r"^/tools/(\d+)(?=/|$)")
 
@@ -170,7 +170,7 @@ def _message_of(pointer: str) -> tuple[str, ...]:
 
 
 def _state(case: RuleContext, finding: Finding) -> Hashable:
-    """What goes on: the call that is repeated, the tools that are declared, the request that is tried again."""
+    """What continues: the call that is repeated, the tools that are declared, the request that is tried again."""
     part = _part_of(case, finding)
     if isinstance(part, ToolCallIR):
         return call_digest(part)
@@ -266,7 +266,7 @@ def _unanswered_words(case: RuleContext, finding: Finding, call: ToolCallIR) -> 
 
 
 def _renamed_words(case: RuleContext, call: ToolCallIR) -> str:
-    """The answer brought the same call under another id."""
+    """The answer carried the same call under another id."""
     said = call_digest(call)
     for exchange, brought in _received_calls(case):
         if brought.id == call.id:
@@ -277,14 +277,14 @@ def _renamed_words(case: RuleContext, call: ToolCallIR) -> str:
 
 
 def _received_calls(case: RuleContext) -> Iterator[tuple[int, ToolCallIR]]:
-    """(exchange, call) of every call that answers of this conversation brought, the latest first."""
+    """(exchange, call) of every call that answers of this conversation carried, the latest first."""
     for exchange, answer in reversed(case.earlier.answers):
         for message in answer.messages:
             yield from ((exchange, call) for _, call in message.tool_calls())
 
 
 def _reasoning(case: RuleContext, finding: Finding) -> str:
-    """An answer brought the reasoning, and this is the first request that sends the turn without it, or otherwise."""
+    """An answer carried the reasoning, and this is the first request that sends the turn without it, or otherwise."""
     for entry in case.ledger.entries:
         if entry.message is None or entry.received_in is None or entry.is_bare:
             continue

@@ -1,7 +1,7 @@
 """The prompt of a request as a provider's cache sees it, and where it stops to be the one of an earlier request.
 
 Caches read a prompt from its beginning: tools, then the system text, then the messages. What comes behind the first
-difference is read anew, however much of it is the same. Cache marks are no part of the prompt.
+difference is read again, however much of it is the same. Cache marks are no part of the prompt.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _Spot:
     """A difference inside a JSON value: where it is in the later one, and the character, where both are strings.
 
     Attributes:
-        at_end: the later one ends there, and the earlier one goes on.
+        at_end: the later one ends there, and the earlier one continues.
     """
 
     pointer: str
@@ -70,7 +70,7 @@ class _Spot:
 
 
 def first_break(old: DecodedExchange, new: DecodedExchange) -> Break | None:
-    """The first difference within the prompt of ``old``; None where ``new`` only goes on, or ends earlier."""
+    """The first difference within the prompt of ``old``; None where ``new`` only continues, or ends earlier."""
     for part in (TOOLS, SYSTEM):
         if repr(getattr(old.request, part)) == repr(getattr(new.request, part)):
             continue  # with the order of keys, which the bytes of a prompt have too
@@ -236,7 +236,7 @@ def _of_messages(old: DecodedExchange, new: DecodedExchange, number: int, spot: 
 
 
 def _distance(message: Message, others: tuple[Message, ...]) -> int:
-    """How far on the same message stands, from one; 0 where it does not."""
+    """How far on the same message is, from one; 0 where it does not."""
     return next((n for n, other in enumerate(others, 1) if other == message), 0)
 
 

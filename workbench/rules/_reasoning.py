@@ -34,7 +34,7 @@ def _has_reasoning(message: Message) -> bool:
 
 
 def genuine(case: RuleContext) -> dict[NodeRef, Entry]:
-    """Reasoning that stands as it was received in this session."""
+    """Reasoning that is as it was received in this session."""
     known = (e for e in case.ledger.entries if e.received_in is not None and e.sent is ReplayOutcome.SENT)
     return {e.sent_part: e for e in known if e.sent_part}
 
@@ -84,7 +84,7 @@ _FILLER = re.compile(
 
 
 def is_placeholder(text: str | None) -> bool:
-    """Nobody thinks this: it stands where reasoning was lost."""
+    """Nobody thinks this: it is where reasoning was lost."""
     return bool(text) and len(text or "") <= 60 and _FILLER.fullmatch(text or "") is not None
 
 

@@ -58,7 +58,7 @@ class Step:
 def steps(case: RuleContext) -> list[Step]:
     """The calls of the request's history that a client answers, in order.
 
-    Of a conversation that goes on, those since the user last spoke: earlier requests told of the others.
+    Of a conversation that continues, those since the user last spoke: earlier requests told of the others.
     """
     messages, start = case.decoded.messages(REQUEST), _start(case)
     lines = (line for line in case.closure.lines if line.call and line.results and line.call.message >= start)

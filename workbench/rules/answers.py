@@ -31,7 +31,7 @@ NOTHING_SAID = ApiError("")
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
-    """The error that came as a whole body; what a stream brings has a rule of its own."""
+    """The error that came as a whole body; what a stream carries has a rule of its own."""
     answer = case.response
     error = answer.error if answer else NOTHING_SAID if case.status >= 400 else None
     if error is None or (answer and answer.is_stream):

@@ -50,7 +50,7 @@ def _declared_words(name: str, known: list[str]) -> str:
 
 
 def _may_come_from_elsewhere(request: ModelRequest, call: ToolCallIR) -> bool:
-    """Tools that a declaration brings without their names, or that arrive in the middle of the conversation."""
+    """Tools that a declaration holds without their names, or that arrive in the middle of the conversation."""
     if "toolset_name" in call.extra or request.previous_id:
         return True
     if any((call.name or "").startswith(f"{server}_") for server in _named_servers(request)):

@@ -65,7 +65,7 @@ def _value(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
 
 
 def kind_of(value: JsonValue) -> str:
-    """The word of a choice as it stands on the wire; "" where it has none."""
+    """The word of a choice in wire form; "" where it has none."""
     if isinstance(value, str):
         return value
     if not isinstance(value, Mapping):

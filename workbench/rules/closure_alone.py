@@ -1,4 +1,4 @@
-"""Results stand alone in their message, where the provider counts everything beside them."""
+"""Results are alone in their message, where the provider counts everything beside them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from workbench.rules.wording import by_term
 RULES = ()
 
 USUAL = (ToolResultIR, Reasoning)
-"""Parts that may always stand beside results."""
+"""Parts that may always be beside results."""
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
-    """The first part that stands behind the results of a message; what stands before them is found elsewhere."""
+    """The first part that is behind the results of a message; what is before them is found elsewhere."""
     alone = case.contract.term("closure.results-alone")
     if not alone:
         return

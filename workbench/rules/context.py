@@ -171,7 +171,7 @@ class Rule:
         is_advice: it tells of a cost or a risk: the chain works all the same, and no verdict rests on it.
         breaks: what its faults break; None for advice, which breaks nothing. A rule of others that does not say it
             holds whatever the provider answers.
-        basis: what a finding rests on that no fact of a contract and no common practice stands behind.
+        basis: what a finding rests on that neither a fact of a contract nor common practice supports.
     """
 
     slug: str

@@ -37,7 +37,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 
 def _cache(case: RuleContext) -> Iterator[Finding]:
-    """The first byte that differs from the last request of the conversation, and what is read anew behind it."""
+    """The first byte that differs from the last request of the conversation, and what is read again behind it."""
     old, new = _before(case), case.decoded
     if old is None:
         return
@@ -94,7 +94,7 @@ def _missing_mark(case: RuleContext, old: DecodedExchange, mark: str) -> Finding
 
 
 def _paid_tokens(old: DecodedExchange, new: DecodedExchange) -> int | None:
-    """Tokens that the answers of both show to be read anew; None where they do not count them."""
+    """Tokens that the answers of both show to be read again; None where they do not count them."""
     was, now = _usage(old), _usage(new)
     if was is None or now is None or now.cache_read is None:
         return None

@@ -80,7 +80,7 @@ class Saving:
 
     Attributes:
         place: ``"tools"`` or ``"system"``: the end of which.
-        tokens: that would have been read from the cache in place of being read anew.
+        tokens: that would have been read from the cache in place of being read again.
         dollars: saved by that, less the dearer writing of the first turn; None without a price.
         why_not: why nothing would have been cached, "" where it would.
     """
@@ -221,7 +221,7 @@ def _share(tokens: int, weights: Sequence[int]) -> list[int]:
 
 
 def _savings(turns: Sequence[Turn]) -> tuple[Saving, Saving]:
-    """Of one conversation: tools stand first on the wire, then the system prompt."""
+    """Of one conversation: tools are first on the wire, then the system prompt."""
     return (
         _saving("tools", turns, [turn.overhead + turn.tools for turn in turns]),
         _saving("system", turns, [turn.overhead + turn.tools + turn.system for turn in turns]),

@@ -41,7 +41,7 @@ class Counts:
         with_tools: requests that declare tools; ``serial``: of them, those that switch parallel calls off.
         histories: requests that replay calls; ``unclosed``: of them, those with an error of closure.
         replays: requests that replay an answer; ``reasoning_errors``: of them, those with an error of reasoning.
-        broken: calls with unusable arguments whose conversation goes on; ``repaired``: of them, those followed by a
+        broken: calls with unusable arguments whose conversation continues; ``repaired``: of them, those followed by a
             usable call of the same tool; ``blocked``: those that got an error for a result; ``executed``: those
             that got another one, and so were run all the same.
         prompt, output, cache_read: tokens; ``estimated``: exchanges whose tokens no answer counted.
@@ -191,7 +191,7 @@ def _broken_calls(detail: Detail, places: set[str]) -> list[_BrokenCall]:
 
 
 def _fate(broken: list[_BrokenCall], after: Detail | None) -> Counts:
-    """What the next exchange of the conversation says of broken calls: their results, and whether the model mended."""
+    """What the next exchange of the conversation says of broken calls: their results, and whether it was corrected."""
     if after is None or after.decoded.request is None:
         return Counts()
     results = {part.tool_call_id: part for m in after.decoded.request.messages for _, part in m.tool_results()}

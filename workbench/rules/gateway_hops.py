@@ -1,6 +1,6 @@
 """What a gateway dropped, changed or reshaped between two places where one turn was recorded.
 
-Requests are judged where they went on (the place nearer to the model), answers where the client got them. Bodies of
+Requests are judged where they continued (the place nearer to the model), answers where the client got them. Bodies of
 one protocol are held against one another value by value, those of two protocols by what they say.
 """
 
@@ -105,7 +105,7 @@ def is_meant(one: DecodedExchange, other: DecodedExchange) -> bool:
 
 
 def _requests(case: RuleContext, outer: DecodedExchange) -> Iterator[Finding]:
-    """What went on is not what came in."""
+    """What continued is not what came in."""
     if outer.protocol == case.decoded.protocol:
         found = changes_of(outer.request_text, case.decoded.request_text)
         yield from _check_damage(case, outer, REQUEST, found)

@@ -96,7 +96,7 @@ def arrivals(decoded: DecodedExchange) -> Arrivals | None:
 
 
 def _pieces(decoded: DecodedExchange) -> int:
-    """Events that brought a piece of a text, of reasoning or of arguments."""
+    """Events that carried a piece of a text, of reasoning or of arguments."""
     parts = (part for message in decoded.messages(RESPONSE) for part in message.parts)
     return len({segment.event for part in parts for pieces in part.source.segments.values() for segment in pieces})
 

@@ -41,7 +41,7 @@ class InspectedExchange:
         provider_from: how the contract was chosen, in words.
         conversation: id, None for what is no model exchange.
         calls: names of the calls in the answer.
-        has_reasoning: the answer brought reasoning.
+        has_reasoning: the answer carried reasoning.
         problems: what could not be decoded, one line each.
     """
 
@@ -118,7 +118,7 @@ class Inspector:
     """Goes through a session in order.
 
     A row is final but for two things: a call of its answer that nobody has answered yet is found pending until its
-    conversation goes on, and an exchange that is open is inspected again. ``rows`` always holds the newest of each.
+    conversation continues, and an exchange that is open is inspected again. ``rows`` always holds the newest of each.
 
     Args:
         session: what to inspect.

@@ -103,7 +103,7 @@ def _cut_from_quotes(case: RuleContext, answer: ModelResponse) -> Iterator[Findi
 
 
 def _taken_up(case: RuleContext) -> Iterator[Finding]:
-    """A call of the history that the answer it stands in holds as a quotation only."""
+    """A call of the history that the answer it is in holds as a quotation only."""
     if not case.earlier.answers:
         return
     exchange, answer = case.earlier.answers[-1]
@@ -124,7 +124,7 @@ def _taken_up(case: RuleContext) -> Iterator[Finding]:
 
 
 def _quoted_calls(case: RuleContext, answer: ModelResponse) -> Mapping[str, TextCall]:
-    """Name → call that stands inside Markdown code of an answer."""
+    """Name → call that is inside Markdown code of an answer."""
     tools = tuple(case.tools.values())
     found: dict[str, TextCall] = {}
     for message in answer.messages:
@@ -137,7 +137,7 @@ def _quoted_calls(case: RuleContext, answer: ModelResponse) -> Mapping[str, Text
 
 
 def _is_quoted(text: str) -> bool:
-    """What comes next stands in a code block or behind an open backtick."""
+    """What comes next is in a code block or behind an open backtick."""
     if len(_FENCE.findall(text)) % 2:
         return True
     line = _FENCE.sub("", text).rpartition("\n")[2]

@@ -29,7 +29,7 @@ IGNORED = Rule("params.ignored", Severity.INFO, "A parameter that the provider a
 RULES = (UNSUPPORTED, MISSING, IGNORED)
 
 _LIMITS = ("below", "above", "not-below")
-"""Conditions on numbers. ``not-below`` is what stands at ``not-below-at``."""
+"""Conditions on numbers. ``not-below`` is what is at ``not-below-at``."""
 
 _COUNTING = re.compile(r"(?:/count_tokens|:countTokens)/?(?:[?#]|$)")
 """Requests that are counted and not answered: what an answer needs they may leave out."""

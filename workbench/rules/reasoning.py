@@ -83,7 +83,7 @@ def _entry(case: RuleContext, entry: Entry, *, is_latest: bool) -> Iterator[Find
 
 
 def _is_replaced(case: RuleContext, entry: Entry) -> bool:
-    """Something stands in for what was lost, which is found for what it is; or its words go as plain text."""
+    """Something replaces what was lost, which is found for what it is; or its words go as plain text."""
     part = case.part(entry.sent_part) if entry.sent_part else None
     if isinstance(part, Reasoning) and part.carrier is Carrier.THINK_TEXT and entry.carrier != Carrier.THINK_TEXT:
         return True  # told to another provider, or in another protocol, where nobody compares it
@@ -102,7 +102,7 @@ def _check_signatures(case: RuleContext) -> Iterator[Finding]:
 
 
 def _is_required(case: RuleContext) -> bool:
-    """The provider insists; in other modes it goes on without, and the model without its thread."""
+    """The provider insists; in other modes it continues without, and the model without its thread."""
     when, thinking = case.contract.reasoning.required_when, case.request.thinking if case.request else None
     return when in ("", thinking)
 
@@ -152,7 +152,7 @@ def _field(case: RuleContext, entry: Entry) -> str:
 
 
 def _history(entry: Entry) -> str:
-    """Where the reasoning came in, and why it is owed."""
+    """Where the reasoning came in, and why it is required."""
     parts = [received_words(entry), entry.why]
     return " · ".join(p for p in parts if p)
 

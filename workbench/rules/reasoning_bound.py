@@ -37,7 +37,7 @@ class _Edit(NamedTuple):
 
     Attributes:
         at: (message, part) of this request behind which signatures are unbound.
-        pointer: where it stands in this request.
+        pointer: its place in this request.
         words: what was done.
     """
 
@@ -55,7 +55,7 @@ class _HistoryPart(NamedTuple):
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
-    """Findings on signed blocks that stand behind something which was edited since they came in."""
+    """Findings on signed blocks that are behind something which was edited since they came in."""
     if case.request is None or case.contract.check_for(UNBOUND.slug) is None:
         return
     signed = {ref: e for ref, e in genuine(case).items() if e.signature}
@@ -155,7 +155,7 @@ def _messages(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None
 
 
 def _change(now: ModelRequest, was: _HistoryPart, rest: Sequence[_HistoryPart], start: int) -> _Edit:
-    """An edit, or something that was taken out or put in: what stands there now tells."""
+    """An edit, or something that was taken out or put in: what is there now tells."""
     at = rest[0].at if rest else (start, -1)
     is_moved = any((s.role, s.part) == (was.role, was.part) for s in rest)
     what = "something was inserted before" if is_moved else "another text or nothing replaces"

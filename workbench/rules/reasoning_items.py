@@ -1,4 +1,4 @@
-"""Reasoning items of a list of items: each stands with what it led to, and holds what the server does not."""
+"""Reasoning items of a list of items: each goes with what it led to, and holds what the server does not."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _is_stateless(case: RuleContext) -> bool:
 
 
 def _without_follower(case: RuleContext) -> Iterator[Finding]:
-    """Reasoning that something follows which it did not lead to: nothing, others' words, or an item made anew.
+    """Reasoning that something follows which it did not lead to: nothing, others' words, or an item made again.
 
     An item without an id is not the one that came in, as a recorded refusal shows (gpt-5, 2025-09).
     """

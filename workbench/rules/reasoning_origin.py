@@ -37,7 +37,7 @@ GENERIC = "generic"
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
-    """Findings on reasoning that cannot be this provider's, and on values that stand in for it."""
+    """Findings on reasoning that cannot be this provider's, and on values that replace it."""
     if case.request is not None:
         known = genuine(case)
         yield from _foreign(case, known)
@@ -107,7 +107,7 @@ def _bad_proof(case: RuleContext, ref: NodeRef, part: Reasoning) -> Iterator[Fin
 
 
 def _check_fabricated(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
-    """One finding for each text that stands in for what was thought, however often it stands there."""
+    """One finding for each text that replaces what was thought, however often it is there."""
     places: defaultdict[str, list[NodeRef]] = defaultdict(list)
     for ref, part in sent_reasoning(case):
         is_blank_tag = part.carrier is Carrier.THINK_TEXT and not (part.text or "").strip()  # some models write those

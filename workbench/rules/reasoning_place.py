@@ -1,4 +1,4 @@
-"""Reasoning stands where it stood, and where the provider looks for it."""
+"""Reasoning is where it was, and where the provider looks for it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _check_moved(case: RuleContext, entry: Entry, turn: Sequence[NodeRef], came:
 
 
 def _ahead(parts: Sequence[Part]) -> Iterator[frozenset[str]]:
-    """For each part, the ids of the calls before it, and "" where text stands before it."""
+    """For each part, the ids of the calls before it, and "" where text is before it."""
     seen: frozenset[str] = frozenset()
     for part in parts:
         yield seen

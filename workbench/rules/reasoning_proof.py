@@ -1,4 +1,4 @@
-"""Signatures that travel on a call: the first call of every step owes the one that it came with.
+"""Signatures that travel on a call: the first call of every step has to send the one that it came with.
 
 Facts (Gemini docs, thought signatures; 31 recorded calls): the current turn begins at the last content of the user that
 holds more than responses; each content of the model behind it is a step; of parallel calls the first alone is signed.
@@ -29,7 +29,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
-    """Findings on calls of the current turn that stand without their signature, or with a stand-in for it."""
+    """Findings on calls of the current turn that are without their signature, or with a stand-in for it."""
     if case.request is None or Carrier.THOUGHT_SIGNATURE not in case.contract.reasoning.carriers or is_rebuilt(case):
         return
     yield from _signatures(case)
@@ -56,7 +56,7 @@ def _is_said(message: Message) -> bool:
 
 
 def _proof(message: Message, call: int) -> str:
-    """The signature of a call: it stands in the same part of the wire, and as a part before it here."""
+    """The signature of a call: it is in the same part of the wire, and as a part before it here."""
     part = message.parts[call]
     at = part.source.pointer
     on_it = [p.signature for p in message.parts[:call] if isinstance(p, Reasoning) and p.source.pointer == at]
@@ -64,7 +64,7 @@ def _proof(message: Message, call: int) -> str:
 
 
 def proof_of(call: ToolCallIR) -> str:
-    """The signature that is a member of a call: on the OpenAI wire it stands in ``extra_content``; "" for none."""
+    """The signature that is a member of a call: on the OpenAI wire it is in ``extra_content``; "" for none."""
     held = call.extra.get(PROOF)
     vendors = held.values() if isinstance(held, Mapping) else ()
     found = (vendor.get("thought_signature") for vendor in vendors if isinstance(vendor, Mapping))

@@ -81,7 +81,7 @@ class _Whole:
             texts.sort()
 
     def of(self, call: ToolCallIR) -> ToolCallIR | None:
-        """The first one whose text goes on where that of a torn call breaks off."""
+        """The first one whose text continues where that of a torn call breaks off."""
         began = (call.raw or "").strip() if call.error is not None else ""
         if not began:
             return None
@@ -106,7 +106,7 @@ def _begins_anew(message: Message) -> bool:
 
 
 def _anew(case: RuleContext, number: int, message: Message) -> Iterator[Finding]:
-    """A text that begins anew in its middle, and did not come in like that."""
+    """A text that begins again in its middle, and did not come in like that."""
     least = 1 if _has_left_call(message) else SHORTEST
     for k, part in enumerate(message.parts):
         at = _restart(part.text, least) if isinstance(part, Text) else 0
@@ -118,7 +118,7 @@ def _anew(case: RuleContext, number: int, message: Message) -> Iterator[Finding]
 
 
 def _restart(text: str, least: int) -> int:
-    """The character at which a text of two beginnings begins anew, 0 where it does not."""
+    """The character at which a text of two beginnings begins again, 0 where it does not."""
     at = text.find(text[:least], least) if len(text) >= 2 * least else -1
     while at > 0:
         if text.startswith(text[:at], at):

@@ -70,7 +70,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 
 def _is_same(one: DecodedExchange, other: DecodedExchange) -> bool:
-    """The same request: the same JSON, in whatever order its keys stand, by the same way."""
+    """The same request: the same JSON, in whatever order its keys are, by the same way."""
     if _way(one) != _way(other) or _size(one) != _size(other):  # bodies are parsed again only where they may be equal
         return False
     return one.request_text == other.request_text or _json(one) == _json(other)
@@ -93,7 +93,7 @@ def _json(attempt: DecodedExchange) -> JsonValue:
 
 
 def _check_shortened(case: RuleContext) -> Iterator[Finding]:
-    """A history that was begun anew after refusals in the same words: what was rewritten each time did not help."""
+    """A history that was begun again after refusals in the same words: what was rewritten each time did not help."""
     refused, texts, kinds = list[DecodedExchange](), set[str](), set[str]()
     for exchange in range(case.decoded.index - 1, max(case.decoded.index - LOOKED_BACK, 0) - 1, -1):
         if case.summaries[exchange].status not in SHORTENED:
@@ -203,7 +203,7 @@ def _goes_on(then: ModelRequest, now: ModelRequest) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What a rung changed, in words, and where that stands in the newer request."""
+    """What a rung changed, in words, and where that is in the newer request."""
 
     words: str
     pointer: str = ""

@@ -1,4 +1,4 @@
-"""Who speaks when: the order of roles that chat templates want, and where a system message may stand."""
+"""Who speaks when: the order of roles that chat templates want, and where a system message may be."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _system(case: RuleContext, place: str) -> Iterator[Finding]:
 
 
 def _why_misplaced(case: RuleContext, place: str, number: int, messages: tuple[Message, ...]) -> str:
-    """Why a system message may not stand where it does, "" where it may."""
+    """Why a system message may not be where it is, "" where it may."""
     if place == "top-level":
         return "a system message among the messages: here the system text is a field at the top of the request"
     if place == "first":

@@ -16,7 +16,7 @@ from workbench.toolcalls.schemas import REFUSED, Dialect, Issue, LoweredSchema, 
 __all__ = ["ACCEPTED", "CHANGED", "JudgedSchema", "dialects", "in_words_of", "judge", "pointer_of", "standing"]
 
 ACCEPTED, CHANGED = "accepted", "changed"
-"""Verdicts beside ``REFUSED``: taken as it stands; taken after a change."""
+"""Verdicts beside ``REFUSED``: taken as it is; taken after a change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def judge(
     """Hold a tool against a dialect of a contract.
 
     Args:
-        standing: the schema as it stands in a request (see ``standing``), which a dialect with its own word for null
+        standing: the schema as it is in a request (see ``standing``), which a dialect with its own word for null
             judges; None where it is ``schema``.
     """
     schema = in_words_of(dialect, schema, standing)
@@ -77,12 +77,12 @@ def judge(
 
 
 def in_words_of(dialect: Dialect, schema: JsonValue, standing: JsonValue) -> JsonValue:
-    """Which of the two a dialect is to judge: one with its own word for null what stands in the request."""
+    """Which of the two a dialect is to judge: one with its own word for null what is in the request."""
     return standing if dialect.nullable and standing is not None else schema
 
 
 def pointer_of(decoded: DecodedExchange, tool: ToolDef) -> str:
-    """Where the schema of a declared tool stands in the request; the declaration where it has none."""
+    """Where the schema of a declared tool is in the request; the declaration where it has none."""
     return schema_at(decoded, tool) or tool.pointer
 
 

@@ -125,7 +125,7 @@ def _without_tools(case: RuleContext, request: ModelRequest) -> Iterator[Finding
 
 
 def _declaration_values(case: RuleContext, pointer: str) -> dict[str, str]:
-    """A declaration, and all of them, as they stand in the request."""
+    """A declaration, and all of them, as written in the request."""
     spans = {
         "definition": case.decoded.place(REQUEST, pointer).span,
         "tools": case.decoded.place(REQUEST, "/tools").span,
@@ -313,7 +313,7 @@ def _longest(pattern: str) -> int:
 
 
 def _from(case: RuleContext, term: str, rule: Rule, pointer: str, message: str, **more: Any) -> Finding:
-    """A finding that stands on a term; that the provider's refusal was never captured does not weaken it."""
+    """A finding that is on a term; that the provider's refusal was never captured does not weaken it."""
     fact = case.contract.terms.get(term)
     source = f"{fact.source} ({fact.date})" if fact else ""
     finding = case.finding(rule, REQUEST, pointer, message, source=source, **more)
@@ -321,7 +321,7 @@ def _from(case: RuleContext, term: str, rule: Rule, pointer: str, message: str, 
 
 
 def standing(decoded: DecodedExchange, tool: ToolDef) -> JsonValue:
-    """The schema of a declared tool as it stands in the request: a provider judges that, and not what it is read as.
+    """The schema of a declared tool as it is in the request: a provider judges that, and not what it is read as.
 
     Names of types and counts are those of JSON Schema; ``nullable`` and every other word are the request's own.
     """

@@ -113,7 +113,7 @@ def _secrets(text: str, name: str) -> tuple[_Secret, ...]:
 
 @lru_cache(maxsize=1024)
 def _in_text(text: str) -> tuple[_Secret, ...]:
-    """Credentials by their shape, or by what stands before them."""
+    """Credentials by their shape, or by what is before them."""
     if len(text) < _LEAST:
         return ()
     raw, secrets = text.encode("utf-8", "replace"), list[_Secret]()

@@ -82,7 +82,7 @@ def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) 
 
 
 def _is_parsed(call: TextCall, answer: ModelResponse) -> bool:
-    """The same call stands among the tool calls of the answer, too."""
+    """The same call is among the tool calls of the answer, too."""
     parsed = (made for message in answer.messages for _, made in message.tool_calls())
     return any((made.name, made.input) == (call.name, call.input) for made in parsed)
 
@@ -122,7 +122,7 @@ def _in_reasoning(
 
 
 def _open_section(case: RuleContext, ref: NodeRef, part: Reasoning, message: Message) -> Iterator[Finding]:
-    """Reasoning that a model wrote into its text, and that goes on to the very end of it."""
+    """Reasoning that a model wrote into its text, and that continues to the very end of it."""
     length = len(part.text or "")
     if part.carrier is not Carrier.THINK_TEXT or any(isinstance(p, Text) for p in message.parts[ref.part :]):
         return

@@ -1,4 +1,4 @@
-"""Answers whose content is made of blocks named by their key: read, as nodes to compare, and written as new ones.
+"""Answers whose content is made of blocks named by their key: read, as nodes to compare, and written as new bodies.
 
 Facts: ``ConverseResponse``, ``ConverseStreamOutput``, ``StopReason`` and ``TokenUsage`` in botocore's service model
 ``bedrock-runtime/2023-09-30``. ``inputTokens`` leaves out what was read from or written to a cache (recorded: the three

@@ -191,7 +191,7 @@ def _result(tree: Tree, kind: str) -> Part | None:
 
 
 def _json(tree: Tree, kind: str) -> Part | None:
-    """A JSON value, as nobody else has it: beside its key nothing may be."""
+    """A JSON value, as nobody else has it: nothing may be beside its key."""
     if len(tree.value) > 1:
         return None
     return Opaque("json", tree.value[kind], Source(f"{tree.at}/{kind}", VERBATIM))

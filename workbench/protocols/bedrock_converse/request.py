@@ -1,4 +1,4 @@
-"""Requests whose content is made of blocks named by their key: as IR, as nodes to compare, and written as new ones.
+"""Requests whose content is made of blocks named by their key: as IR, as nodes to compare, and written as new bodies.
 
 Facts: ``ConverseRequest`` in botocore's service model ``bedrock-runtime/2023-09-30`` and the AWS Bedrock User Guide,
 "Inference request parameters and response fields for foundation models"; recorded by pydantic/pydantic-ai.

@@ -50,7 +50,7 @@ class GrowingText:
 
 
 class WholePart:
-    """A part that came whole; often two, a proof and what it is on."""
+    """A part that came whole; often two, a proof and what it proves."""
 
     is_over, is_tagged = True, False
 

@@ -54,7 +54,7 @@ class StreamedItem:
         return tuple(read_part(self.value(), "", Notes()))
 
     def proofs(self) -> tuple[str, ...]:
-        """Every signature that its chunks carried, where they bring several."""
+        """Every signature that its chunks carried, if there are several."""
         return ()
 
 

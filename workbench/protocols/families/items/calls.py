@@ -20,7 +20,7 @@ FUNCTION, CUSTOM, BUILT_IN = "openai", "openai-custom", "openai-item"
 
 
 class BuiltIn(NamedTuple):
-    """A tool that carries an item type of its own.
+    """A tool that has an item type of its own.
 
     Attributes:
         name: what the tool is called; the item does not say it.

@@ -29,7 +29,7 @@ from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.items.item import read_output
 
 MISSING = object()
-"""What is where nothing is."""
+"""Value of an absent member."""
 
 
 class WholeValue(NamedTuple):
