@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import astuple, is_dataclass
 from hashlib import sha256
 from itertools import groupby
 
@@ -36,16 +37,30 @@ def lines(name: str, session: Session, provider: str | None = None) -> Iterator[
 
 def _chain(inspector: Inspector) -> str:
     """A digest of the closure and of the reasoning ledger of every exchange, or of some all over a long session."""
-    told = sha256()
+    digest = sha256()
     rows = [row for row in inspector.rows if row.protocol is not None]
     for row in rows[:: 1 + len(rows) // MOST_DETAILS]:
         detail = inspector.detail(row.index)
         for line in detail.closure.lines:
-            told.update(repr((line.id, line.name, line.call, line.results, line.state, line.note, line.flaws)).encode())
+            digest.update(_values(line.id, line.name, line.call, line.results, line.state, line.flaws))
         for entry in detail.ledger.entries:
-            told.update(repr((entry.turn, entry.message, entry.received_in, entry.owed, entry.sent)).encode())
-            told.update(repr((entry.why, entry.carrier, entry.sent_part, entry.differs)).encode())
-    return told.hexdigest()[:12]
+            digest.update(_values(entry.turn, entry.message, entry.received_in, entry.owed, entry.sent))
+            digest.update(_values(entry.carrier, entry.sent_part, entry.differs))
+    return digest.hexdigest()[:12]
+
+
+def _values(*fields: object) -> bytes:
+    """The values alone: names of classes and the sentences that people read may change."""
+    return repr([_value(field) for field in fields]).encode()
+
+
+def _value(field: object) -> object:
+    if is_dataclass(field) and not isinstance(field, type):
+        return astuple(field)
+    if isinstance(field, (tuple, frozenset)):
+        values = [_value(one) for one in field]
+        return values if isinstance(field, tuple) else sorted(values, key=repr)
+    return str(field) if isinstance(field, str) else field
 
 
 def ranges(numbers: Iterable[int]) -> str:
