@@ -104,6 +104,7 @@ def test_many_files_in_several_processes_give_the_same(run: Run, folder: Path, m
 
 def test_a_process_that_dies_is_an_error_of_its_files(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_check_files, "MANY_FILES", 1)
+    monkeypatch.setattr(_check_files, "AT_ONCE", 1)
     monkeypatch.setattr(_check_files.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(_check_files, "check_file", lambda *_: os._exit(9))
     status, found = checked(run, folder)
