@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.texts import RETIRED, ROOT, docstrings, retired, texts
+from tests.texts import RETIRED, ROOT, Text, docstrings, retired, texts
 
 GUIDE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 
@@ -26,21 +26,19 @@ VERBS = frozenset({"need", "feed", "speed", "seed", "embed", "proceed", "exceed"
 """Words that end as a participle does, and are none."""
 
 
-KEPT = frozenset({"spelled anew", "JSON in a text written anew"})
-"""Kinds of damage: values in the JSON of ``compare`` and ``audit``, which scripts read."""
+KEPT = frozenset({"spelled anew", "JSON in a text written anew", '"owed"'})
+"""Kinds of damage and a key, in the JSON of ``compare``, ``audit`` and ``show``, which scripts read."""
 
 PUBLIC = frozenset({"cancelled", "chunked", "failed", "found", "passed", "recorded", "unanswered", "unsupported"})
 """Names that others use or that rules and probes have; they were there before the guide."""
 
 LEFT: dict[str, tuple[int, int]] = {
     "chain": (1, 0),
-    "cli": (3, 0),
     "contracts": (1, 0),
     "protocols": (2, 0),
     "rules": (7, 0),
     "send": (1, 0),
     "simulator": (1, 0),
-    "tui": (81, 0),
 }
 """Room → how many docstrings with a retired word, and how many names that are participles, it still has at most."""
 
@@ -54,8 +52,18 @@ def by_room(places: Iterable[str]) -> Counter[str]:
     return Counter(place.split("/")[1].partition(".")[0] for place in places)
 
 
+def retired_docstrings() -> Iterator[Text]:
+    """Docstrings that have a retired word outside of ``KEPT``; the word takes the place of their text."""
+    for text in docstrings():
+        words = text.words.replace("\n", " ")
+        for kept in KEPT:
+            words = words.replace(kept, "")
+        if found := retired(words):
+            yield text._replace(words=found)
+
+
 def test_docstrings_use_no_retired_word() -> None:
-    found = [f"{text.path}:{text.line}: « {retired(text.words)} »" for text in docstrings() if retired(text.words)]
+    found = [f"{text.path}:{text.line}: « {text.words} »" for text in retired_docstrings()]
     more = {room: count for room, count in by_room(found).items() if count > LEFT.get(room, (0, 0))[0]}
     assert not more, "\n".join(line for line in found if line.split("/")[1].partition(".")[0] in more)
 
@@ -94,7 +102,7 @@ def test_names_are_nouns_or_verbs() -> None:
 
 def test_what_is_left_gets_less() -> None:
     """A room that was put right stays right: lower its numbers above."""
-    words = by_room(text.path for text in docstrings() if retired(text.words))
+    words = by_room(text.path for text in retired_docstrings())
     bad = by_room(place for place, name in names() if is_participle(name))
     assert {room: (words[room], bad[room]) for room in LEFT} == LEFT
 

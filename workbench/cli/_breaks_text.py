@@ -40,7 +40,7 @@ def pause_lines(pause: Mapping[str, JsonValue], name: str, now: float | None = N
 
 
 def timeout_words(pause: Mapping[str, JsonValue], now: float) -> str:
-    """How long the client still waits, in words."""
+    """Time that the client still waits, in words."""
     if pause["timeout"] is None:
         return "the client's timeout is unknown"
     left = pause["times_out_at"] - now

@@ -26,7 +26,7 @@ A .py file contains an object "probe" like those of workbench.probes; it runs wh
 A .yaml file contains requests, what is expected of each, and facts for the profile:
 
   version: 1
-  title: whether distances are told in metres
+  title: does the model give distances in metres
   requests:
   - words: How far is it to Paris? Use the tool, and say {{nonce}} at the end.
     system: Distances are in metres.

@@ -217,7 +217,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         self._close_messages_no_wait()
 
     def _is_left(self, handling: MessagePump | None) -> bool:
-        """Whether what handles a message is a screen that is on no stack any more, or stands in one."""
+        """True if the handler of a message is a screen that was closed, or a widget of such a screen."""
         try:
             screen = handling.screen if isinstance(handling, Widget) else None
         except NoScreen:
@@ -243,7 +243,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         self.call_later(self.run_action, action, node)
 
     def keys_in_force(self, screen: Screen[object]) -> Iterator[tuple[DOMNode, list[keys.Key]]]:
-        """What has keys, from the focused pane outwards to the app, with its rows of the table."""
+        """Nodes with key bindings, from the focused pane outwards to the app, each with its rows of the key table."""
         table = keys.table()
         for node in screen.focused.ancestors_with_self if screen.focused else (screen, self):
             ids = dict.fromkeys(binding.id for _, binding in node._bindings)

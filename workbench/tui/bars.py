@@ -82,7 +82,7 @@ class KeyBar(Bar):
         self._show_table()
 
     def run(self, is_running: bool) -> None:
-        """Say that a key stops what goes on; while nothing does, it leads back as others do, and is not named."""
+        """Show the key that cancels a running job. Without a job the same key goes back, and is not listed."""
         if is_running != self._is_running:
             self._is_running = is_running
             self._show_table()
@@ -140,7 +140,7 @@ class Ways(Bar):
 
 
 class TabBar(Bar):
-    """The names of the panes; a click brings one to the front."""
+    """The names of the panes; a click on one focuses it."""
 
     class TabClick(Message):
         """A tab was clicked."""

@@ -7,7 +7,7 @@ from textual.drivers.web_driver import WebDriver
 
 
 class Browser(WebDriver):
-    """Textual's driver would go on without a reader when the server dies."""
+    """Web driver that quits the app when its input ends; Textual's own keeps running after the server has died."""
 
     def run_input_thread(self) -> None:
         super().run_input_thread()

@@ -1,6 +1,6 @@
-"""What the Compare screen compares: two places of a session, two of its exchanges, or it and another file.
+"""Sources of the Compare screen: two hops of a session, two of its exchanges, or the session and another file.
 
-Everything here runs in the inspector's thread, but for making a source.
+Everything here runs in the inspector's thread, except for creating a source.
 """
 
 from __future__ import annotations

@@ -100,10 +100,10 @@ class SendEnd(Message):
 
 
 class IncomingResponse:
-    """What came of an answer so far. Written by one thread, read by another.
+    """A response while it arrives. One thread writes it, another reads it.
 
     Attributes:
-        retries: every time it was refused for now, in order.
+        retries: waits before a retry, in order: one for each temporary refusal.
     """
 
     def __init__(self, outgoing: Outgoing, started_at: float) -> None:
@@ -140,7 +140,7 @@ class IncomingResponse:
         return len(self._body)
 
     def exchange(self, state: State = State.OPEN, note: str = "") -> Exchange:
-        """What came, as an exchange."""
+        """The response so far, with its request, as an exchange."""
         with self._lock:
             body = Body(bytes(self._body), self._headers.get("content-encoding") or "", tuple(self._chunks))
             status, headers, at = self._status, self._headers, self._at
@@ -158,15 +158,15 @@ class IncomingResponse:
         )
 
     def aborted_exchange(self) -> Exchange:
-        """What came until it was broken off, without secrets."""
+        """The exchange up to the point where it was cancelled, redacted."""
         return self._interrupted or Redactor().exchange(self.exchange(State.ABORTED, BROKEN_OFF))
 
 
 def known_to(inspector: Inspector, session: Session, index: int) -> Session:
-    """What simulators take as given: all of a session, of a large one the conversation of an exchange.
+    """Session that simulators take as the history; of a large one, only the conversation of an exchange.
 
     Args:
-        session: the inspector's up to ``index``, and what was sent since.
+        session: the inspector's exchanges up to ``index``, then those sent since.
     """
     from workbench.wire.session import MemorySession
 

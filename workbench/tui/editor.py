@@ -22,17 +22,17 @@ NAMES = ("EDITOR", "VISUAL")
 
 
 def edited_outside(app: App[None], data: bytes, suffix: str) -> bytes | None:
-    """What an editor made of the data; None where it left them as they were.
+    """Edit data in the user's editor and return the result; None if unchanged.
 
-    They are in a file that nobody else can read, in a folder that is removed with whatever the editor left there. The
-    line break that editors put at the end of a file is not kept.
+    The data are in a file that only the user can read, in a folder that is removed afterwards, with any backup files of
+    the editor. A line break that the editor adds at the end of the file is removed.
 
     Args:
-        data: may be any bytes.
-        suffix: of the file, which tells the editor what it is: ``".json"``.
+        data: any bytes.
+        suffix: suffix of the file, such as ``".json"``: editors choose their highlighting by it.
 
     Raises:
-        UsageError: no editor is named, it cannot be run, or it failed; then nothing was changed.
+        UsageError: no editor is configured, it cannot be run, or it failed; nothing was changed.
     """
     command = _command()
     with TemporaryDirectory(prefix="workbench-") as folder:

@@ -38,7 +38,7 @@ class ExchangeView:
         self.views: Mapping[str, View] = session_panes.views(self)
 
     def _finding_spans(self, side: str) -> Mapping[str, Spans]:
-        """Where the findings of a side are, by severity, the worst first."""
+        """Byte ranges of the findings of a side, by severity, the worst first."""
         spans: dict[str, set[tuple[int, int]]] = {severity: set() for severity in SEVERITY_GLYPH}
         for finding in self.row.findings:
             if finding.side == side:
@@ -55,7 +55,7 @@ class ExchangeView:
     # Ways to select.
 
     def at_start(self) -> ExchangeSelection:
-        """Where to look first without findings: the beginning of the answer, else the newest message."""
+        """Initial selection if there are no findings: the first part of the response, else the newest message."""
         nodes = self.outline.nodes
         answers = (n for n, node in enumerate(nodes) if node.side == RESPONSE and node.kind in ("part", "error"))
         messages = (n for n in range(len(nodes) - 1, -1, -1) if nodes[n].kind == "message")
@@ -69,7 +69,7 @@ class ExchangeView:
         return ExchangeSelection(self.index, node.side, node.pointer, place.events, place.spans, node=number)
 
     def at_event(self, event: int) -> ExchangeSelection:
-        """What a block of the stream went into; the block alone where it went into nothing."""
+        """Select the part that a stream event belongs to; the event alone if it belongs to no part."""
         number = self.outline.by_event(event)
         if number is not None:
             whole = self.at_node(number)
@@ -79,7 +79,7 @@ class ExchangeView:
         return ExchangeSelection(self.index, RESPONSE, pointer, (event,), self.decoded.place_events((event,)).spans)
 
     def at_byte(self, side: str, offset: int) -> ExchangeSelection:
-        """What a byte belongs to: the deepest value of a JSON body, the node a stream event went into."""
+        """Select the deepest JSON value that contains a byte, or the part that its stream event belongs to."""
         if side == RESPONSE and self.decoded.events:
             return self.at_event(max(0, bisect_right(self.decoded.events, offset, key=lambda e: e.start) - 1))
         index = self.decoded.request_index if side == REQUEST else self.decoded.response_index
@@ -140,7 +140,7 @@ class ExchangeView:
     # What belongs to a selection.
 
     def lights(self, selection: ExchangeSelection) -> Lights:
-        """What of every view belongs to a selection of this exchange."""
+        """Items of every view that belong to a selection of this exchange."""
         number = self.node_at(selection)
         ref = self.outline.nodes[number].ref if number is not None else None
         lines, entries = self.detail.closure.lines, self.detail.ledger.entries

@@ -80,12 +80,12 @@ __all__ = [
 
 
 class KeyScope(NamedTuple):
-    """Keys that are in force in one place.
+    """Keys that are active in one part of the program.
 
     Attributes:
-        title: that place, in words.
-        keys: its rows.
-        over: the scopes that are in force at the same time: no key may stand in two of them.
+        title: name of that part, for the help.
+        keys: rows of the key table.
+        over: scopes that are active at the same time; no key may be in two of them.
     """
 
     title: str

@@ -1,6 +1,6 @@
-"""How the named styles look, in the colours of the theme. A colour never says what a glyph or a word does not say too.
+"""Appearance of the named styles in the colours of a theme. Colour is never the only sign: a glyph or word says it too.
 
-Style sheets could say this, but they would be matched for every name in every widget before the first paint.
+Style sheets could define this, but Textual would match them for every name in every widget before the first paint.
 """
 
 from __future__ import annotations

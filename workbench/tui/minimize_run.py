@@ -22,13 +22,13 @@ TURN_SECONDS = 0.1
 
 
 class SearchProgress(NamedTuple):
-    """How far a search is.
+    """Progress of a search.
 
     Attributes:
         outgoing: the request as the target gets it.
-        pieces: what is left.
-        fault, first_fault: where the finding stands in what is left, and in the request as it was.
-        edits: () until they are known.
+        pieces: remaining parts.
+        fault, first_fault: byte ranges of the finding in the remaining request, and in the original one.
+        edits: smallest fixes; () until they are known.
     """
 
     outgoing: Outgoing
@@ -44,11 +44,11 @@ class SearchProgress(NamedTuple):
 
 
 class Shrinking:
-    """One search, turn by turn. All but ``work`` runs in the inspector's thread.
+    """One search, step by step. Everything except ``work`` runs in the inspector's thread.
 
     Args:
-        begin: makes the course.
-        told: is told how far it is, in any thread.
+        begin: creates the ``MinimizeRun``.
+        told: called with the progress, in any thread.
     """
 
     def __init__(self, begin: Callable[[Inspector], MinimizeRun], told: Callable[[SearchProgress], None]) -> None:
@@ -58,7 +58,7 @@ class Shrinking:
         self._first: tuple[Range, ...] | None = None
 
     def work(self, asking: InspectorQuestions) -> Callable[[Sender], Coroutine[Any, Any, None]]:
-        """What a dispatch has to do."""
+        """Return the job that a dispatch runs: ask for the next candidate, send it, report the verdict, until done."""
 
         async def all_of_it(sender: Sender) -> None:
             from workbench.trials.minimize import target_verdict
@@ -115,6 +115,6 @@ class Shrinking:
         )
 
     def _fault(self) -> tuple[Range, ...]:
-        """Where the finding stands in what is left."""
+        """Byte range of the finding in the remaining request; empty if unknown."""
         view = self._course.search.view if self._course else None
         return (view.finding.span,) if view and view.finding and view.finding.span else ()

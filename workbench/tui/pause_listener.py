@@ -1,7 +1,7 @@
-"""What is held at breakpoints in the session on the screen, heard from every recorder that writes it.
+"""Listens to every recorder of the session on the screen for exchanges that are paused at breakpoints.
 
-A thread looks for recorders while the session grows, and one more listens to each. What is to become of a pause goes
-over a connection of its own: nothing on the screen waits for a recorder.
+One thread looks for recorders while the session grows, and one thread per recorder listens to it. A decision on a pause
+uses a connection of its own, so that nothing on the screen waits for a recorder.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class PauseListener:
 
     @property
     def armed_names(self) -> tuple[str, ...]:
-        """What is broken on, by any recorder."""
+        """Breakpoints that are armed at any recorder."""
         with self._lock:
             return tuple(dict.fromkeys(kind for each in self._armed.values() for kind in each))
 
@@ -185,7 +185,7 @@ class PauseListener:
 
 
 def paused_in(session: Path) -> list[PausedSide]:
-    """What the recorders of a session hold now, the oldest first. Waits for them; one that is gone holds nothing."""
+    """Paused sides of a session, the oldest first. Waits for each recorder; skips one that is gone."""
     from workbench.recorder import sockets_of
     from workbench.recorder.breakpoints import Remote
 

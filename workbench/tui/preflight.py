@@ -1,4 +1,4 @@
-"""What would be sent, and everything there is to say of it before: made in the inspector's thread."""
+"""Preview of a request before it is sent, with all notes on it; created in the inspector's thread."""
 
 from __future__ import annotations
 

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class LabColumn:
-    """A model behind a target, and what is known of it.
+    """A model behind a target, and its profiles.
 
     Attributes:
-        dials: how the model of a simulator behaves, as people typed it.
-        history: profiles that were there before it was run here, oldest first.
-        kept: what the last run here came to.
-        fresh: results of runs here, by probe.
-        shown_by: the exchanges of those.
-        is_agreed: people agreed that requests are sent to it, step by step.
+        dials: settings of a simulated model, as typed.
+        history: earlier profiles, oldest first.
+        kept: profile saved by the last run on this screen; None before a run.
+        fresh: results of runs on this screen, by probe.
+        shown_by: exchanges of those results, by probe.
+        is_agreed: True once the user has agreed to send requests to it step by step.
     """
 
     subject: Subject
@@ -52,7 +52,7 @@ class LabColumn:
         return (self.kept.before or earlier) if self.kept else earlier
 
     def result(self, probe: str) -> ProbeResult | None:
-        """What a probe came to, here or in an earlier run."""
+        """Result of a probe, from this screen or an earlier run; None if it was never run."""
         known = self.profile or self.last
         earlier = (r for r in known.results if r.probe == probe) if known else iter(())
         return self.fresh.get(probe) or next(earlier, None)
@@ -113,7 +113,7 @@ class ColumnRun:
     """Probes against one target. ``work`` is for a dispatch, ``round_off`` and ``keep`` are for after it.
 
     Args:
-        tell: is told of every sample.
+        tell: called with every sample.
 
     Attributes:
         done: samples that are over.
@@ -131,7 +131,7 @@ class ColumnRun:
 
     @property
     def model(self) -> ScriptedModel:
-        """What answers in a simulator. Raises UsageError where a dial is none."""
+        """The scripted model of a simulator. Raises UsageError if a dial is unknown."""
         from workbench.probes import scripted_model
 
         return scripted_model(self.column.dials.split())
@@ -161,14 +161,14 @@ class ColumnRun:
             self._tell(self, step)
 
     def round_off(self) -> None:
-        """Of a probe that was stopped between two samples, what the samples before came to."""
+        """Add the result of a probe that was stopped between two samples, from the samples that are complete."""
         if self._made and (probe := self.running):
             numbers = self.numbers(probe.name)
             self.measurement.results.append(verdict(probe.name, self._made, numbers, time.time()))
             self._made = []
 
     def numbers(self, probe: str) -> list[int]:
-        """Of the exchanges of a probe."""
+        """Indices of the exchanges of a probe."""
         return [n for n, each in enumerate(self.measurement.exchanges) if each.meta.get("probe") == probe]
 
     def keep(self) -> SavedProfile | None:

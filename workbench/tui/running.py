@@ -28,14 +28,14 @@ class RecorderTrouble(Message):
 
 
 class Plan(NamedTuple):
-    """What is to be recorded.
+    """Settings of a recording.
 
     Attributes:
         upstreams: name → base URL or simulator; with ``spoken`` any target.
-        out: the session file; one that is there is appended to.
-        hop: name of the place, "" for none.
-        spoken: the protocol of the upstreams, for clients of other ones; "" to pass everything as it comes.
-        breaks: what to break on from the beginning.
+        out: the session file; an existing one is appended to.
+        hop: name of the hop; "" for none.
+        spoken: protocol of the upstreams, if clients use another one; "" to forward everything unchanged.
+        breaks: breakpoints that are armed from the beginning.
     """
 
     upstreams: Mapping[str, str]
@@ -56,7 +56,7 @@ class Plan(NamedTuple):
 
 
 def is_simulated(upstream: str) -> bool:
-    """It is no server, but a simulator of one."""
+    """True if the upstream is a simulator and not a server."""
     return upstream.startswith(SIMULATED)
 
 
@@ -77,7 +77,7 @@ class Recordings:
 
     @property
     def running(self) -> list[RecorderProcess]:
-        """Those that still record."""
+        """Recorders that are still running."""
         with self._lock:
             self._all = [recording for recording in self._all if recording.is_running]
             return list(self._all)

@@ -38,7 +38,7 @@ class ExchangeSelection:
 
 
 class SessionSpot(NamedTuple):
-    """Where another screen sends one to in the session: a byte of one side of an exchange."""
+    """Target of a jump from another screen to the session screen: a byte of one side of an exchange."""
 
     exchange: int
     side: str
@@ -47,14 +47,14 @@ class SessionSpot(NamedTuple):
 
 @dataclass(frozen=True)
 class Lights:
-    """What belongs to a selection.
+    """Items that belong to a selection.
 
     Attributes:
-        node: of the outline, None where the selection is on no node.
-        nodes: further nodes: the result of a call, the call of a result.
+        node: node of the outline; None if the selection is on no node.
+        nodes: related nodes: the result of a call, the call of a result.
         calls: lines of the closure.
-        entries: entries of the ledger that stand at the selection.
-        turn: entries of the same turn.
+        entries: ledger entries of the selection itself.
+        turn: other ledger entries of the same turn.
         spans: byte ranges of ``nodes`` on each side.
     """
 

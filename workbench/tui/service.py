@@ -126,7 +126,7 @@ Opener = Callable[[], "Session"]
 
 
 def guard(job: Job, failed: Failed) -> Job:
-    """The same question; where it fails, whoever asked is told why and does not wait for good."""
+    """Wrap a job so that an exception in it is reported to ``failed``: the screen that asked must not wait forever."""
 
     def question(inspector: Inspector) -> Message:
         try:
@@ -164,7 +164,7 @@ class Inspecting:
         self._next_look = 0.0
 
     def pause(self, is_paused: bool) -> None:
-        """Inspect no further than is asked for, or go on."""
+        """Pause the inspection (questions are still answered), or resume it."""
         with self._changed:
             self.is_paused = is_paused
             self._changed.notify()
@@ -333,5 +333,5 @@ def in_words(error: Exception) -> str:
 
 
 def is_open(screen: Screen[Any]) -> bool:
-    """What came can be shown still: a screen that is left stays attached for a while, without its widgets."""
+    """True if a screen can still show a result: a closed screen stays attached for a while, without its widgets."""
     return screen.is_attached and screen in screen.app.screen_stack

@@ -1,4 +1,4 @@
-"""What is known of a session so far: its list, the inspected rows and their findings. Grows while it is inspected."""
+"""State of an open session: its list, the inspected rows and their findings. It grows while the inspection runs."""
 
 from __future__ import annotations
 
@@ -90,11 +90,11 @@ class SessionState:
         return f"waiting for the first request{f': point the client at {urls}' if urls else ''}"
 
     def origin_word(self) -> str:
-        """How the session came to be, in a word, "" where its maker does not say."""
+        """Origin of the session in one word; "" if the file does not record it."""
         return self.about.get("made", "").partition(":")[0]
 
     def mode(self, *, is_following: bool = False) -> str:
-        """What the session is in the header: a replay, or written at this moment."""
+        """Mode of the session for the header: a replay, or live."""
         if not self.is_live:
             return "recording ended" if self.was_live else "replay"
         return "live · following" if is_following else "live"
@@ -105,7 +105,7 @@ class SessionState:
         return shown.url.partition("://")[2].partition("/")[0] if self.is_live and shown else ""
 
     def key(self) -> str:
-        """Which key is used: none for a replay; live that of the client, or that of an adapter in the path."""
+        """API key in use, for the header: none for a replay; else the client's, or that of a recorder that converts."""
         if not self.is_live:
             return "offline"
         own = (OWN_KEY.search(summary.note) for summary in self.summaries[-RECENT:])
@@ -118,7 +118,7 @@ class SessionState:
         return bool(self.trouble) or (self.is_listed and len(self.rows) >= len(self.summaries))
 
     def progress(self) -> str:
-        """How far it is known, in words; "" when all is."""
+        """Progress of the inspection in words; "" when it is complete."""
         if not self.summaries:
             return self.waiting()
         if self.is_done:
@@ -184,7 +184,7 @@ class SessionState:
         return range(len(self.summaries)) if self._passing is None else self._passing
 
     def shown_words(self, opened: int | None = None) -> str:
-        """How many are shown, and whether the open one is among them; "" without a filter."""
+        """Number of exchanges that pass the filter, and a note if the open one does not; "" without a filter."""
         if self._passing is None:
             return ""
         outside = "" if opened is None or opened in self._passing else f"exchange {opened + 1:,} is not among them"
@@ -196,7 +196,7 @@ class SessionState:
         return self.rows[index] if index < len(self.rows) else None
 
     def summary(self, index: int) -> Summary:
-        """What is known of an exchange: an inspected one may have turned out to be torn."""
+        """Summary of an exchange: that of its inspection if there is one, which may have found it torn."""
         row = self.row(index)
         return row.summary if row else self.summaries[index]
 
@@ -214,9 +214,9 @@ class SessionState:
         return self._lanes[index] if index < len(self._lanes) else " " * len(self._lanes[0] if self._lanes else " ")
 
     def found_in(self, exchange: int) -> Sequence[tuple[int, Finding]]:
-        """(number, finding as it stands there) of the findings that hold in an exchange; those that begin there first.
+        """(number, finding as seen in that exchange) of the findings of an exchange, the worst severity first.
 
-        Of each severity, the worst first.
+        Within a severity, findings that begin in this exchange precede carried ones.
         """
         found = self._causes.of(exchange) if self._causes else ()
         return sorted(found, key=lambda each: (each[1].severity.rank, self.findings[each[0]].exchange != exchange))
@@ -226,14 +226,14 @@ class SessionState:
         return [number for number, _ in self.found_in(exchange)]
 
     def carried_count(self, exchange: int) -> int:
-        """How many breaks of an exchange are those of an earlier one, which it repeats."""
+        """Number of breaks of an exchange that are carried from an earlier one."""
         return sum(
             finding.severity != "info" and self.findings[number].exchange != exchange
             for number, finding in self.found_in(exchange)
         )
 
     def tally(self) -> str:
-        """What was found so far, for the title of the findings."""
+        """Number of findings so far, for the title of the findings pane."""
         if self.is_filtered:
             return f"{findings.tally(self.findings) or 'none'} in {self.shown_words()}"
         if self._branches:

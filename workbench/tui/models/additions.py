@@ -84,7 +84,7 @@ def _call(rows: Sequence[EditRow], at: int) -> str:
 
 
 def _behind(rows: Sequence[EditRow]) -> str:
-    """Pointer of what stands behind the last of them."""
+    """Pointer at which an element after the last row would be inserted; empty without rows."""
     if not rows:
         return ""
     last = rows[-1].pointer

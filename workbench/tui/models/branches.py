@@ -41,10 +41,10 @@ def title_with_branch(title: Line, branch: str) -> Line:
 
 
 def rows(workspace: Workspace, index: int, opened: Collection[str] = ()) -> list[Branch]:
-    """The tree of an exchange. A line of nodes that were made one of the other stands straight below one another.
+    """Rows of the branch tree of an exchange. A chain of single children is not indented.
 
     Args:
-        opened: ids of the nodes whose trials are shown one by one, below the row that stands for all of them.
+        opened: ids of the nodes whose trials are expanded, each in a row below the row of the group.
     """
     found = list[Branch]()
     left = [(Branch(workspace.root(index)), "")]
@@ -114,7 +114,7 @@ def is_accepted(node: BranchNode) -> bool:
 
 
 def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked: bool) -> Line:
-    """A node: where the person stands, what is marked, its verdict or status, its name, what was done, and when."""
+    """Line of a node: signs for current and marked, its verdict or status, its name, the edit, and the time."""
     node = branch.node
     return line(
         Span("● " if is_here else "  ", "accent strong"),
@@ -128,7 +128,7 @@ def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked
 
 
 def _standing(node: BranchNode, verdict: str | None) -> Line:
-    """What was answered, for what was sent or recorded; else what the contract says."""
+    """HTTP status of a node that was sent or recorded; verdict of the contract for others."""
     sign, style = REQUEST_SIGNS.get(verdict or "", ("·" if verdict else " ", "muted"))
     response = node.compact.bare.response
     if node.parent is not None and not node.is_sent:

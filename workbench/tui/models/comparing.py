@@ -1,7 +1,7 @@
-"""Lines of the Compare screen: turns that were seen twice, what happened to each, and both sides of it.
+"""Lines of the Compare screen: paired turns, the damage of each, and both sides of it.
 
-Left stands what came first: the place nearer to the client, the exchange or session that is open. Right stands what it
-is compared with. Of one turn at two places the request went from left to right, the answer from right to left.
+On the left is the hop nearer to the client, or the exchange or session that is open; on the right is what it is
+compared with. Of a turn at two hops the request travels from left to right, the response from right to left.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ SIDES = {REQUEST: "request", RESPONSE: "response"}
 """A side → its word."""
 
 CONTEXT = 48
-"""Bytes shown on either side of a range that differs."""
+"""Bytes of context before and after a range that differs."""
 
 MOST_BYTES = 1200
-"""Of a range that differs, as many are shown."""
+"""Bytes shown of a range that differs, at most."""
 
 LEAST_COLUMN = 40
-"""Columns that a side needs to stand beside the other one."""
+"""Least columns of a side, for both sides to be shown next to each other."""
 
 MOST_ROWS = 2000
-"""Ranges, or events, that are shown of one side."""
+"""Ranges or events shown of one side, at most."""
 
 LINE = "/line"
-"""Where method, path and query of a request stand."""
+"""Pseudo-pointer of the request line: method, path and query."""
 
 
 class Pairing(NamedTuple):
@@ -72,7 +72,7 @@ class ComparedTurn(NamedTuple):
     outer: str = ""
 
     def goes_right(self, damage: Damage) -> bool:
-        """It happened on the way from left to right: of two places the answer goes where the request came from."""
+        """True if the damage happened from left to right; between two hops a response travels against its request."""
         return self.outer != ("after" if damage.side == REQUEST else "before")
 
     @property
@@ -87,13 +87,13 @@ class ComparedTurn(NamedTuple):
 
 
 class ComparedRow(NamedTuple):
-    """Something that stands on both sides, or on one.
+    """An item that is on both sides, or on one.
 
     Attributes:
-        side: of the exchange.
-        row: what it is.
-        before, after: its range of bytes in the bodies, None for what stands elsewhere.
-        at: what a damage that stands nowhere in a body calls it: "/headers/NAME", "/status" …
+        side: side of the exchange.
+        row: the item as shown.
+        before, after: its byte range in the two bodies; None outside of a body.
+        at: place of an item outside of a body, as damage names it: "/headers/NAME", "/status" …
     """
 
     side: str
@@ -223,10 +223,10 @@ def damage_body(damage: Damage, turn: ComparedTurn, pairing: Pairing, width: int
 
 
 def places(before: DecodedExchange, after: DecodedExchange, damages: Sequence[Damage]) -> tuple[ComparedRow, ...]:
-    """Everything in which two exchanges differ, the requests first; of streams event by event.
+    """Everything in which two exchanges differ, the requests first; streams are compared event by event.
 
     Args:
-        damages: what happened between them: of what stands around the bodies only that is shown.
+        damages: the damage between them; of request line, status and headers only the damaged ones are shown.
     """
     named = {where for damage in damages for where in (damage.at, damage.was)}
     return (*_requests(before, after, named), *_answers(before, after, named))
@@ -273,7 +273,7 @@ def _headers(side: str, before: Headers, after: Headers, named: Set[str]) -> Ite
 
 
 def _ranges(side: str, before: bytes, after: bytes) -> Iterator[ComparedRow]:
-    """Ranges of bytes, each with what stands around it."""
+    """Differing byte ranges, each with its context."""
     index = JsonIndex(after)
     for hunk in compare(before, after).hunks[:MOST_ROWS]:
         where = index.pointer_at(hunk.after[0])
@@ -367,7 +367,7 @@ def place_line(place: ComparedRow) -> Line:
 
 
 def columns(pairing: Pairing, turn: ComparedTurn, decoded: Sequence[DecodedExchange | None], width: int) -> Line:
-    """The heads of the two columns; of sides that stand one below the other what their signs mean."""
+    """Heads of the two columns; a legend of the signs if the sides are shown one below the other."""
     left, right = (
         _head(name, index, one)
         for name, index, one in zip((pairing.left, pairing.right), (turn.before, turn.after), decoded, strict=True)

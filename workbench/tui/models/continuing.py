@@ -51,17 +51,17 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """A step that was done.
+    """A completed step.
 
     Attributes:
-        loop: as it was before.
-        node: where the person stood before.
+        loop: the loop before the step.
+        node: the branch node before the step.
         pending: the step.
-        offer: what a call was answered by.
-        status: of an answer, None where none came.
-        calls: names of its calls.
-        judgement: what the contract makes of the exchange.
-        said: what people said, where that was the step.
+        offer: source of a tool result.
+        status: HTTP status; None without a response.
+        calls: names of the tool calls in the response.
+        judgement: verdict of the contract on the exchange.
+        said: text of a user message, if the step was one.
     """
 
     loop: ConversationLoop

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 class ConversionView(NamedTuple):
-    """One side of an exchange, and what it is in another protocol.
+    """One side of an exchange, and its conversion to another protocol.
 
     Attributes:
         exchange: index in the session, from zero.
         side: "request" or "response".
         source: its protocol.
         body: its content-decoded bytes.
-        converted: the other protocol's body.
-        places: of each loss, where it stands in ``body``.
-        read: the other protocol's body as it is read: the same, but for a stream whose bytes are no text.
+        converted: the conversion, with its losses.
+        places: byte ranges in ``body`` of each loss.
+        read: the converted body as text; differs from its bytes for a binary stream only.
     """
 
     exchange: int

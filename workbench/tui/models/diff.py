@@ -80,7 +80,7 @@ def verdict(found: Difference) -> Line:
 
 
 def is_new_turn(found: Difference, change: ItemChange) -> bool:
-    """An element added at the end of a list of messages: how a conversation goes on."""
+    """True for an element added at the end of a list of messages: the normal growth of a conversation."""
     if change.kind is not ItemChangeKind.ADDED or change.after is None:
         return False
     parent, _, step = change.after.rpartition("/")
@@ -151,7 +151,7 @@ def change_body(change: ItemChange, places: Places, width: int) -> list[Line]:
 
 
 def excerpt(value: JsonValue, other: JsonValue) -> str:
-    """A value as JSON; of a long text, what stands around the first difference from another."""
+    """A value as JSON; of a long text, the part around the first difference from another."""
     if isinstance(value, str) and isinstance(other, str):
         at = common(value, other)
         start = max(0, at - CONTEXT)
@@ -214,7 +214,7 @@ class Places:
         return index.text[slice(*span)] if span else b""
 
     def pointer_of(self, hunk: Hunk) -> str:
-        """The value of the second body that a range stands in."""
+        """Pointer of the value in the second body that contains a range."""
         return self._index.pointer_at(hunk.after[0])
 
     def hunk_of(self, change: ItemChange) -> int | None:

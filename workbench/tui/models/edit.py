@@ -66,7 +66,7 @@ class EditRow(NamedTuple):
 
     @property
     def is_message(self) -> bool:
-        """It stands in the list of messages."""
+        """True for an element of the list of messages."""
         return bool(self.number) and not self.depth
 
     @property
@@ -112,12 +112,12 @@ def deepest(numbers: Mapping[str, int], pointer: str) -> int:
 
 
 def entry_line(row: EditRow, value: bytes, mark: Line, digits: int) -> Line:
-    """A row: what stands against it, its number, what it is, and how it begins.
+    """Line of a row: mark, message number, kind, and the start of its value.
 
     Args:
-        value: its bytes, for a parameter and the whole body; the text of a result or a system prompt.
-        mark: what the contract or the comparison says of it, in a column.
-        digits: of the highest number.
+        value: bytes of a parameter or of the whole body; text of a tool result or a system prompt.
+        mark: column with the sign of a finding or of a change.
+        digits: number of digits of the highest message number.
     """
     element = row.element
     number = str(row.number) if row.is_message else ""

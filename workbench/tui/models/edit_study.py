@@ -1,6 +1,6 @@
-"""An edited request studied: what the contract makes of it, how its chain stands, what differs from the recorded one.
+"""Study of an edited request: verdict of the contract, closure and reasoning, difference from the recorded request.
 
-It is made in the inspector's thread; a screen reads it.
+It is created in the inspector's thread; a screen reads it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _BYTE = re.compile(r"^line [0-9]+, column [0-9]+, byte ([0-9]+):")
-"""How ``editing.problem`` begins."""
+"""Start of the text of ``json_problem``."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class EditStudy:
     """An edited request with its verdict and its changes.
 
     Attributes:
-        contract: label of the one that judges it.
-        meant: what became of it, beside the recorded one.
+        contract: label of the contract that judges it.
+        meant: its assessment, compared with the recorded request.
         places: places in that difference.
-        told: what the contract makes of it.
-        is_changed: it is another request than the recorded one, in its body, its URL or its headers.
-        elements: what can be edited in it; () where it cannot be read.
+        told: verdict of the contract.
+        is_changed: True if body, URL or headers differ from the recorded request.
+        elements: editable elements; () if the request cannot be read.
     """
 
     request: HttpRequest
@@ -91,12 +91,12 @@ class EditStudy:
         return (0, len(self.text)) if not pointer else self.index.span(pointer)
 
     def value(self, pointer: str) -> bytes:
-        """The bytes of a value, as they stand in the body."""
+        """The bytes of a value as they are in the body; empty if the value is not there."""
         span = self.span(pointer)
         return self.text[slice(*span)] if span else b""
 
     def json(self, pointer: str) -> bytes:
-        """The same as the JSON that it is, where it stands in a string too; b"" where it is none, or not whole."""
+        """The bytes of a value as JSON, unescaped if it is inside a string; empty if it is absent or incomplete."""
         place = self.index.find(pointer)
         whole = self.span(pointer) if pointer else None
         return place.layer.text[place.node.start : place.node.end] if place and whole else b""

@@ -1,7 +1,7 @@
-r"""Bytes as they were sent: each line as it came, only wrapped, and everything outside ASCII an escape.
+r"""Bytes as sent: lines are wrapped and otherwise unchanged; everything outside ASCII is an escape.
 
 A byte that is not UTF-8 and a control character are ``\x9f``, line ends and tabs ``\n``, ``\r`` and ``\t``, any other
-character ``\u{200b}``: braces, so that it is told from the escapes of JSON, which stand as they were written.
+character ``\u{200b}``: the braces distinguish it from escapes of JSON, which are shown unchanged.
 """
 
 from __future__ import annotations

@@ -86,8 +86,8 @@ def next_of(severity: str, findings: Sequence[Finding], current: int | None, exc
     Args:
         severity: of the finding to go to.
         findings: of the session, in order.
-        current: number of the finding one stands on.
-        exchange: index of the exchange one stands in.
+        current: number of the current finding; None if there is none.
+        exchange: index of the current exchange.
         step: 1 or -1.
     """
     breaks = [n for n, f in enumerate(findings) if f.severity == severity]

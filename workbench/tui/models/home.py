@@ -77,11 +77,11 @@ def heading_line(row: HomeRow) -> Line:
 
 
 def item_line(item: SessionItem, story: SessionSummary | None, width: int, now: float, held: int = 0) -> Line:
-    """A session in one line; what there is no room for stands below it while the cursor is on it.
+    """A session in one line; ``item_body`` has the rest, shown below it while the cursor is on it.
 
     Args:
         now: seconds since the epoch.
-        held: how many exchanges wait at breakpoints, which goes before its verdict.
+        held: number of paused exchanges; shown in place of the verdict if not zero.
     """
     room = width - _AGE - _VERDICT
     when = Span(f"{age(now - item.modified)} " if item.modified is not None else "", "muted", -_AGE)
@@ -105,7 +105,7 @@ def item_line(item: SessionItem, story: SessionSummary | None, width: int, now: 
 
 
 def item_body(item: SessionItem, story: SessionSummary | None, width: int, where: str) -> list[Line]:
-    """The rest of it: the first break in words, what it is, how much there is of it, and where it stands."""
+    """Further lines of a session: its first break, its story, its facts, and its path."""
     if story is None:
         return wrap(where, width, "muted", indent=2, most=1)
     number = count(story.exchanges, "exchange") if story.exchanges is not None else ""
@@ -141,7 +141,7 @@ def age(seconds: float) -> str:
 
 
 def _name(item: SessionItem, width: int) -> Span:
-    """As much of it as there is room for: names often begin alike, so their end stays."""
+    """Name of a session, shortened in the middle: names often begin alike, so the end is kept."""
     name = visible(item.name)
     if cells(name) < width:
         return Span(f"{name} ", "strong", width)

@@ -1,6 +1,6 @@
-"""The HTTP pane: what the exchange says beside its bodies, as rows.
+"""The HTTP pane: everything about the exchange except its bodies, as rows.
 
-What a header means comes from ``wire.headers``; one that means nothing there stands at the end, as it was sent.
+``wire.headers`` gives the meaning of a header; headers that it does not know are at the end, as sent.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class HttpRow(NamedTuple):
 
     Attributes:
         label: the header's name as sent, or ours.
-        value: in full.
-        side: whose it is, "" for the exchange as a whole.
-        about: what it is and who says so, shown while the cursor is on it.
-        pointer: into that side's body, for what stands there.
-        header: it shows one header as it was sent.
+        value: the full value.
+        side: side of the exchange; "" for the exchange as a whole.
+        about: explanation with its source, shown while the cursor is on the row.
+        pointer: into the body of that side; "" if the value is not in the body.
+        header: True if the row shows one header as sent.
     """
 
     label: str
@@ -205,7 +205,7 @@ def _other(http: HttpRequest | HttpResponse | None, side: str) -> Iterator[HttpR
 
 
 def _limits(exchange: Exchange) -> Iterator[HttpRow]:
-    """A row for each limit; a header of theirs that is not understood stands alone."""
+    """A row for each rate limit; a rate-limit header that cannot be read is a row of its own."""
     now = _clock(exchange)
     for side, http in _sides(exchange):
         read = set[str]()

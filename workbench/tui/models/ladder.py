@@ -38,16 +38,16 @@ LINES = 12
 
 
 class LadderCall(NamedTuple):
-    """A call whose arguments are looked at.
+    """A tool call whose arguments are shown.
 
     Attributes:
         side: "request" or "response".
-        ref: the part it is, or stands in.
+        ref: the tool call, or the text part that contains it.
         name, id: as written.
-        call: None where it was found in text.
+        call: None if the call was found in text.
         tool: the declared tool of its name.
-        found: as it was found in text.
-        is_reasoning: that text is reasoning.
+        found: the call as found in text.
+        is_reasoning: True if that text is reasoning.
     """
 
     side: str
@@ -90,7 +90,7 @@ def headline(number: int, subjects: Sequence[LadderCall]) -> Line:
 
 
 def subject_line(subject: LadderCall, told: Sequence[LadderRung] | None) -> Line:
-    """A call, how it ended, and where it stands."""
+    """Line of a call: sign, name, verdict on its arguments, place and id."""
     sign, style, word = verdict(told)
     where = "answer" if subject.side == RESPONSE else f"message {subject.ref.message + 1}"
     kind = f"{subject.found.format} in {'reasoning' if subject.is_reasoning else 'text'} " if subject.found else ""
@@ -133,7 +133,7 @@ def rung_line(rung: LadderRung) -> Line:
 
 
 def rung_body(rung: LadderRung, width: int) -> list[Line]:
-    """Before and after, marked where they differ; of a refusal what the model is told."""
+    """Arguments before and after a rung, differences marked; for a refusal the error that the model gets."""
     if rung.name == "refused":
         told = _laid_out(rung.after)
         was = [*_side("  ", _text(rung.before), (0, 0), "string", "", width)] if rung.before is not None else []

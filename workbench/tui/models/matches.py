@@ -71,7 +71,7 @@ def known_body(known: RuleMatch, width: int) -> list[Line]:
 
 
 def _hanging(text: str, width: int, style: str, indent: int) -> list[Line]:
-    """A text; of one in a list, further lines stand below its words, not below its dash."""
+    """A wrapped text; in a list item, further lines are aligned with the words, not with the dash."""
     dash = "- " if text.startswith("- ") else ""
     first, *rest = wrap(text.removeprefix(dash) or " ", width, style, indent=indent + len(dash), most=12)
     return [line(" " * indent + dash, *first[1:]), *rest]

@@ -54,9 +54,10 @@ class ChartRow(NamedTuple):
     """A row of a chart: a turn, a session, or a rate of a group.
 
     Attributes:
-        label: what stands in front of its bar.
-        tokens: of each of ``PARTS``.
-        session: number of the session, ``turn`` of the turn in it; None where it is none.
+        label: text in front of the bar.
+        tokens: number of tokens for each of ``PARTS``.
+        session: number of the session; None if the row is no session.
+        turn: number of the turn in it; None if the row is no turn.
     """
 
     label: str
@@ -313,7 +314,7 @@ def title(name: str, width: int) -> Line:
 
 
 def standing(gathered: Sequence[SessionMetrics], going: str, date: str) -> Line:
-    """How far it is, and how much there is in all."""
+    """Progress, and totals of turns, tokens and cost."""
     read = [one for one in gathered if not one.trouble]
     tokens = sum(one.costs.total for one in read)
     known = [one.costs.dollars for one in read if one.costs.dollars is not None]

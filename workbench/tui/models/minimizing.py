@@ -1,4 +1,4 @@
-"""Lines of the minimising screen: how far it is, what is left of a request, and the edits that mend it."""
+"""Lines of the minimising screen: progress, remaining parts of the request, and fixes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from workbench.tui.models.rowtable import Range
 
 KIND = 12
-"""Columns of what kind of thing is left."""
+"""Columns of the kind of a remaining part."""
 
 MOST_PIECES = 500
-"""Things that are listed; a request that is still large is no news to anybody."""
+"""Remaining parts listed, at most; nobody reads a longer list."""
 
 
 MOST_EDITS = 8
-"""Changes that are shown of one edit."""
+"""Changes shown of one fix, at most."""
 
 
 class RemainingPart(NamedTuple):
-    """A thing that is left: a message, a tool, or a parameter."""
+    """A remaining part of a request: a message, a tool, or a parameter."""
 
     kind: str
     text: str

@@ -1,4 +1,4 @@
-"""The reasoning pane: the ledger of one request, and what its answer brought in."""
+"""The reasoning pane: the reasoning ledger of a request, and the reasoning in its response."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
 
 
 def labelled_lines(label: str, text: str, width: int, style: str = "", most: int = 1000) -> list[Line]:
-    """A text with a word in front of it, which stands beside its first line."""
+    """A wrapped text with a label before its first line."""
     told = wrap(text, width - LABEL, style, most=most)
     return [line(Span("" if n else f"  {label}", "muted", LABEL), *words) for n, words in enumerate(told)]
 

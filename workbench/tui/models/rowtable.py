@@ -77,7 +77,7 @@ class RowTable:
         """Ranges the cursor goes through on a row: values, unusual characters."""
 
     def landing(self, row: int, before: int) -> int:
-        """The byte where the cursor lands when it comes to a row from byte ``before``."""
+        """The byte where the cursor lands when it moves to a row from byte ``before``."""
         return self.bounds(row)[0]
 
     def __len__(self) -> int:

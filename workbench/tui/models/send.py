@@ -33,10 +33,10 @@ class PreflightNote(NamedTuple):
 
     Attributes:
         head: its line.
-        text: what more there is, each with a style.
-        spans: where that stands.
-        is_own: it stands in the request as it was, not in what goes out.
-        correction: name of the one that it tells of, "" for none.
+        text: further texts, each with a style.
+        spans: byte ranges it is about.
+        is_own: True if the ranges are in the original request, not in the outgoing one.
+        correction: name of the correction it describes; "" if none.
     """
 
     head: Line
@@ -151,7 +151,7 @@ def correction(each: Correction, here: str = "") -> PreflightNote:
 
 
 def _is_told(note: str, choice: ProfileChoice) -> bool:
-    """A note stands with its correction already."""
+    """True if a note belongs to a correction, which shows it already."""
     return any(note.startswith(f"{each.name}: ") for each in choice.decided)
 
 

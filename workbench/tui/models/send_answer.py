@@ -233,7 +233,7 @@ def verdict(shown: Beside) -> Line:
 
 
 def _differing(shown: Beside) -> Line:
-    """In what two answers differ that came to the same."""
+    """Kinds of items in which two responses with the same outcome differ."""
     kinds = tuple(dict.fromkeys(row.kind for row in shown.rows if not row.is_same and row.kind != "bytes"))
     if not kinds:
         return line(Span(" · same content", "ok"))

@@ -145,7 +145,7 @@ class StreamTable:
         return made
 
     def holds(self, number: int, wanted: str) -> bool:
-        """The text stands in an event or in what is said of it, whatever its case."""
+        """True if an event, or the description of its effect, contains the text; case is ignored."""
         event = self.events[number]
         data = from_bytes(self.decoded.response_text[event.start : event.end])
         words = "; ".join(d.words for d in self.effects.of(number))

@@ -26,7 +26,7 @@ TOO_SMALL: tuple[Line, ...] = (
 
 
 def tab_line(focused: str, seen: Sequence[str], *, is_zoomed: bool = False, panes: Panes = PANES) -> Line:
-    """Every pane with its digit; the focused one stands out, the others that are seen are named in full strength."""
+    """Every pane with its digit: the focused one highlighted, others in normal colour, hidden ones muted."""
     spans: list[Span] = [Span(" ")]
     for digit, (name, words) in enumerate(panes, 1):
         if name == focused:
@@ -37,7 +37,7 @@ def tab_line(focused: str, seen: Sequence[str], *, is_zoomed: bool = False, pane
 
 
 def tab_at(column: int, panes: Panes = PANES) -> str | None:
-    """The pane whose tab stands at a column of ``tab_line``."""
+    """The pane whose tab is at a column of ``tab_line``; None if there is none."""
     end = 1
     for digit, (name, words) in enumerate(panes, 1):
         start, end = end, end + len(f" {digit} {words} ")
@@ -55,7 +55,7 @@ def key_line(hints: Sequence[Key], width: int, before: str = "") -> Line:
 
 
 def key_at(column: int, hints: Sequence[Key], width: int, before: str = "") -> Key | None:
-    """The hint that stands at a column of ``key_line``."""
+    """The hint at a column of ``key_line``; None if there is none."""
     end = 1 + cells(before)
     for key in _hints_that_fit(hints, width, before):
         start, end = end, end + _size(key)

@@ -49,14 +49,14 @@ class Lens(NamedTuple):
 
 
 class DialectRow(NamedTuple):
-    """One thing there is to say of a dialect.
+    """A note on how a dialect treats a schema.
 
     Attributes:
         head: its line.
-        text: what more there is, each with a style; JSON is laid out.
-        pointer: of the place it is about, from the root of the schema; None for what is about none.
-        spans: where that is in the schema's JSON.
-        is_keyword: it is about a keyword that stands there.
+        text: further texts, each with a style; JSON is laid out.
+        pointer: place it is about, from the root of the schema; None if it is about no place.
+        spans: byte ranges of that place in the schema's JSON.
+        is_keyword: True if it is about a keyword at that place.
     """
 
     head: Line

@@ -15,12 +15,12 @@ Items = frozenset[int]
 
 
 class View(ABC):
-    """Items of one exchange, each one line and further ones while it is open.
+    """Items of one exchange; each has one line, and further lines while it is open.
 
     Attributes:
-        facts: what stands beside the pane's name, in words.
-        needs_selection: an item that the cursor is on is selected in every pane first, by enter.
-        open_at_first: items whose further lines are shown without being asked for.
+        facts: texts next to the pane's name.
+        needs_selection: True if enter first selects the item under the cursor in every pane.
+        open_at_first: items that are open from the beginning.
     """
 
     facts: tuple[str, ...] = ()

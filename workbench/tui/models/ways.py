@@ -26,11 +26,11 @@ class WritingWay(NamedTuple):
     """A way to write a value.
 
     Attributes:
-        written: the value as it is now.
-        make: what other bytes in its place change. Raises WorkbenchError where they cannot stand there.
-        word: what it is written as.
-        suffix: of its file in an editor.
-        is_line: it is one line, which enter ends.
+        written: the current value.
+        make: returns the changes for other bytes in its place. Raises WorkbenchError if they are not valid there.
+        word: name of the way, such as "raw bytes".
+        suffix: suffix of its file in an editor.
+        is_line: True if it is a single line, which enter ends.
     """
 
     written: bytes
@@ -41,7 +41,7 @@ class WritingWay(NamedTuple):
 
     @property
     def is_text(self) -> bool:
-        """It is written as the text that it stands for."""
+        """True if it is edited as plain text, not as JSON."""
         return self.suffix == ".txt"
 
 
@@ -110,7 +110,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def read(text: bytes) -> JsonValue:
-    """JSON that is written or stands there. Raises LocalProtocolError for what is none."""
+    """Parse JSON. Raises LocalProtocolError if it is invalid."""
     try:
         return loads(text)
     except WireError as error:
@@ -121,7 +121,7 @@ def as_bytes(studied: EditStudy, row: EditRow) -> WritingWay:
     """Way to write the bytes as sent; they may be invalid JSON.
 
     Raises:
-        LocalProtocolError: it stands nowhere in the body.
+        LocalProtocolError: the value is not in the body.
     """
     span = studied.span(row.pointer)
     if span is None:

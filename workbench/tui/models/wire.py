@@ -1,4 +1,4 @@
-"""The wire pane: the bytes of one side, the ways to look at them, and what stands above them."""
+"""The wire pane: the bytes of one side, the views of them, and the lines above them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def body_of(decoded: DecodedExchange, side: str) -> bytes:
-    """The content-decoded bytes of a side; the raw ones where they do not decode; WebSocket frames one to a line."""
+    """The content-decoded bytes of a side; the raw bytes if they cannot be decoded; WebSocket frames one per line."""
     if decoded.exchange.frames:
         return b"\n".join(frame.data for frame in _frames(decoded, side))
     text = decoded.request_text if side == REQUEST else decoded.response_text
@@ -27,14 +27,14 @@ def body_of(decoded: DecodedExchange, side: str) -> bytes:
 
 
 class WireView(NamedTuple):
-    """One way to look at the bytes of a side.
+    """A view of the bytes of a side.
 
     Attributes:
-        name: as the pane's title says it.
-        make: the rows of a body for a width.
-        received: the bytes shown where they are not the decoded ones that selections speak of: those that were
-            received, still in their content coding.
-        is_numbered: the events of a stream are numbered.
+        name: name in the pane's title.
+        make: lays a body out in rows of a width.
+        received: the bytes as received, still in their content coding; None if the view shows the decoded bytes,
+            which selections refer to.
+        is_numbered: True if the events of a stream are numbered.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""Panes: one to a file. Each paints lines that a view model makes, and says what its cursor stands on."""
+"""Panes, one per file. Each paints the lines of a view model and reports the item under its cursor."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class BesidePane(LineView):
-    """What two answers say, row by row."""
+    """Two responses compared, row by row."""
 
     shown: Beside | None = None
     where = ""
@@ -54,7 +54,7 @@ class BesidePane(LineView):
 
 
 class FoundPane(LineView):
-    """What the rules find in the new exchange."""
+    """Findings of the new exchange."""
 
     is_accordion = True
     found: Sequence[Finding] = ()
@@ -79,7 +79,7 @@ class FoundPane(LineView):
 
 
 class RawPane(LineView):
-    """What came, as it came: events, the one under the cursor in full; an answer in one piece laid out."""
+    """The raw response: its events, the one under the cursor in full; a body without events is laid out."""
 
     is_accordion = True
     shown: Beside | None = None
@@ -88,11 +88,11 @@ class RawPane(LineView):
 
     @property
     def is_stream(self) -> bool:
-        """It came in events."""
+        """True if the response is a stream of events."""
         return self.shown is not None and bool(self.shown.after.events)
 
     def show(self, shown: Beside | None, retries: Sequence[Line]) -> None:
-        """Show what came, to the end of a stream unless somebody has gone elsewhere in it."""
+        """Show a response; follow the end of a stream unless the user has moved the cursor away from it."""
         self.shown, self.retries = shown, retries
         was_last = self.cursor >= self.count() - 1
         self.reload()

@@ -55,7 +55,7 @@ class ByteRows:
 
     @property
     def progress(self) -> str:
-        """How much of a big body is laid out; empty once all is."""
+        """Percentage of a big body that is laid out; empty when all of it is."""
         if self.table is None or self.is_done:
             return ""
         return f"laying out {self.known_bytes * 100 // max(1, len(self.table.body))} %"

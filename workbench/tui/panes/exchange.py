@@ -62,5 +62,5 @@ class ExchangePane(Pane):
         self.light_items(*self.view.highlights(lights), is_source=is_source)
 
     def origin(self) -> tuple[int, tuple[int, ...]] | None:
-        """The exchange, and the events of its answer, that what the cursor stands on came from."""
+        """Exchange and response events that the item under the cursor came from; None if unknown."""
         return self.view.origin(self.cursor) if self.view and self.view.count() else None

@@ -25,10 +25,10 @@ class FilterBar(Prompt):
     Args:
         text: the filter in force.
         history: earlier filters, the last one last.
-        values: what occurs in the session, for completion.
-        typed: told of each change; says what is wrong with it, or what it comes to in words.
-        in_force: the filter that is applied at the moment.
-        done: told once.
+        values: values that occur in the session, for completion.
+        typed: called at each change; returns an error text, or what the filter means in words.
+        in_force: returns the filter that is applied at the moment.
+        done: called once, with the filter.
     """
 
     BINDINGS: ClassVar = [
@@ -83,7 +83,7 @@ class FilterBar(Prompt):
         bar.show(lines)
 
     def again(self) -> None:
-        """What the filter comes to has changed."""
+        """Update the text below the filter: its result has changed."""
         found = self._judge(self.input.value)
         if isinstance(found, str):
             self.say(said_lines(found, HINT))

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class FindingsPane(Pane):
-    """What is wrong, in order of the session."""
+    """Findings in the order of the session."""
 
     is_accordion = True
 
     class Expansion(Message):
-        """A finding is shown in full now, and was not before."""
+        """A finding was expanded."""
 
         def __init__(self, finding: Finding) -> None:
             super().__init__()
@@ -55,7 +55,7 @@ class FindingsPane(Pane):
         self.light_items(lit, frozenset(), is_source=is_source)
 
     def grew(self) -> None:
-        """More is known; what was found before may stand elsewhere in the list now."""
+        """Show new findings; earlier ones may have moved in the list, and the cursor stays on its finding."""
         current = self._current
         found = self.state.findings
         self.cursor = next((n for n, f in enumerate(found) if f == current), min(self.cursor, max(0, len(found) - 1)))

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class HomePane(LineView):
-    """Sessions, each with its story once it is told. The cursor stands on sessions alone."""
+    """Sessions, each with its summary as soon as it is known. The cursor skips everything else."""
 
     is_accordion = True
 
     class Scroll(Message):
-        """Other sessions are in sight."""
+        """Other sessions became visible."""
 
     def __init__(self, sections: Iterable[Section], clock: Callable[[], float] = time.time) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class HomePane(LineView):
         self.reload()
 
     def hold(self, held: Mapping[Path, Sequence[PausedSide]]) -> None:
-        """What waits at breakpoints, by session."""
+        """Set the paused exchanges of each session."""
         self.held = held
         self.reload()
 

@@ -27,7 +27,7 @@ class ItemLines:
 
     @property
     def extra(self) -> int:
-        """How many lines the open items have beyond their first."""
+        """Number of lines that the open items have beyond their first."""
         return self._before[-1]
 
     def first(self, item: int) -> int:

@@ -46,7 +46,7 @@ class ItemSearch:
         return self.needle is not None and self.needle.search(plain(self.view.head(item, width))[:width]) is not None
 
     def line_inside(self, item: int) -> int:
-        """Which line of an open item holds the text; 0 if it is the first, or none."""
+        """Number of the line of an open item that contains the text; 0 if it is the first, or none."""
         further = self.view.lines_of.further
         if self.needle is None or item not in further or self.is_in_head(item):
             return 0

@@ -1,7 +1,7 @@
 """A list of lines that paints only what is seen: the base of every pane.
 
-A pane has *items*; each takes one line, and further lines while it is open. The cursor stands on an item. Items that
-belong to the selection are lit, those that belong to it more loosely are related: a glyph in the gutter and a colour.
+A pane has *items*; each takes one line, and further lines while it is open. The cursor is on an item. Items of the
+selection are lit, those that are related to it have a glyph in the gutter and a colour.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
             self.view = view
 
     class Activation(CursorMove):
-        """The user pressed enter on the cursor, or clicked where it stood already."""
+        """The user pressed enter, or clicked the item under the cursor."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -54,7 +54,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     # What a pane supplies.
 
     def count(self) -> int:
-        """How many items there are."""
+        """Number of items."""
         return 0
 
     def head(self, item: int, width: int) -> Line:
@@ -66,7 +66,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         return []
 
     def nothing(self, width: int) -> list[Line]:
-        """What to say, and why, while there are no items."""
+        """Lines shown if there are no items: what is missing, and why."""
         return []
 
     # What others do with it.
@@ -78,7 +78,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         self.show_item(self.cursor)
 
     def is_selected(self, item: int) -> bool:
-        """Whether the item is what the whole screen shows, once the cursor stands on it."""
+        """True if the item, with the cursor on it, is the selection of the whole screen."""
         return True
 
     def title(self, line: Line) -> None:
@@ -137,7 +137,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
 
     @property
     def position(self) -> int:
-        """Where the cursor stands."""
+        """Item under the cursor."""
         return self.cursor
 
     def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:

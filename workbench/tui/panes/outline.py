@@ -1,4 +1,4 @@
-"""The panes of the edit screen that are its own: the outline of a request, and how its chain stands."""
+"""Panes that only the edit screen has: the outline of a request, and the state of its chain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OutlinePane(LineView):
-    """What can be edited, a row each."""
+    """Editable elements, one row each."""
 
     rows: list[EditRow]
 
@@ -100,10 +100,10 @@ class OutlinePane(LineView):
 
 
 class ChainPane(LineView):
-    """Calls with their results, then the reasoning of each turn; what the cursor stands on in full.
+    """Calls with their results, then the reasoning of each turn; the item under the cursor is shown in full.
 
     Attributes:
-        facts: how much of it is closed, and sent.
+        facts: summaries of closure and reasoning.
     """
 
     is_accordion = True

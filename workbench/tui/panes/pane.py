@@ -1,4 +1,4 @@
-"""What the panes of the session screen share: they show an opened exchange and take part in its selection."""
+"""Base of the panes of the session screen: they show an opened exchange and take part in its selection."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Pane(LineView):
         self.reload()
 
     def selection(self) -> ExchangeSelection | None:
-        """What the cursor stands on."""
+        """Selection for the item under the cursor; None if it has none."""
         return None
 
     def light(self, selection: ExchangeSelection, lights: Lights, *, is_source: bool) -> None:

@@ -26,7 +26,7 @@ class Point(NamedTuple):
 
     @property
     def key(self) -> object:
-        """What stays the same while the list changes."""
+        """Identity of the row: the cursor stays on it when the list changes."""
         return (self.held.recorder, self.held.id) if self.held else self.kind
 
 

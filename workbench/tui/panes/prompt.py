@@ -17,15 +17,15 @@ from workbench.views import Line, Span, line
 
 
 class Prompt(Vertical):
-    """Asks for one line; what cannot be shown cannot be typed or pasted.
+    """Input of one line; characters that cannot be shown cannot be typed or pasted.
 
     Args:
-        sign: what stands in front of the text, one column.
-        text: to begin with; it is selected, so that typing takes its place.
-        typed: told of each change.
-        done: told once, of the text, or None where the user leaves.
-        height: lines under the text.
-        most: characters.
+        sign: one column in front of the text.
+        text: initial text; it is selected, so that typing replaces it.
+        typed: called at each change.
+        done: called once, with the text, or None if the user leaves.
+        height: lines below the text.
+        most: maximum number of characters.
     """
 
     DEFAULT_CSS = """

@@ -1,7 +1,7 @@
 """The wire pane: the raw bytes of one side of an exchange.
 
-Rows are laid out for the width of the pane (``panes.byterows``). The cursor is a byte; what it stands in is the
-selection.
+Rows are laid out for the width of the pane (``panes.byterows``). The cursor is a byte; the value that contains it is
+the selection.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class WirePane(Pane):
 
     side = REQUEST
     byte = 0
-    """The byte the cursor stands on."""
+    """Offset of the byte under the cursor."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -128,7 +128,7 @@ class WirePane(Pane):
 
     @property
     def way(self) -> wire.WireView:
-        """How the bytes are looked at."""
+        """Current view of the bytes."""
         return self._ways[min(self._way, len(self._ways) - 1)]
 
     @property
@@ -206,7 +206,7 @@ class WirePane(Pane):
             super().entitle(side, way.name, here, "" if self._is_received else selected, progress, size(length))
 
     def _here(self) -> str:
-        """What the byte under the cursor is, where one cannot see that."""
+        """Note on the byte under the cursor: an invisible character, or offset and arrival; "" if not needed."""
         rows = self.rows
         if rows is None or self.opened is None or self.cursor < len(self._top) or not self.bytes.known:
             return ""
@@ -283,7 +283,7 @@ class WirePane(Pane):
         return [] if self.rows is None or not 0 <= row < self.bytes.known else self.rows.stops(row)
 
     def _token(self) -> tuple[int, int]:
-        """What the cursor stands on: the smallest value or character around its byte."""
+        """Byte range of the smallest value, or of the character, at the cursor."""
         assert self.rows
         around = [(a, b) for a, b in self._stops() if a <= self.byte < b]
         return min(around, key=lambda r: r[1] - r[0]) if around else bounds(self.rows.body, self.byte)
@@ -300,7 +300,7 @@ class WirePane(Pane):
             self._step_over(self.byte + step)
 
     def _step_over(self, byte: int) -> None:
-        """To a byte of the next or previous row."""
+        """Move the cursor to a byte of the next or previous row."""
         if self.rows and 0 <= byte < len(self.rows.body):
             self.byte = byte
             self.move_to(len(self._top) + self.rows.row_at(byte))
@@ -334,7 +334,7 @@ class WirePane(Pane):
         return self.byte
 
     def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:
-        """In all bytes, laid out or not, as JSON writes the text too; and where a stream brought it in pieces."""
+        """Search all bytes, laid out or not; also for the text escaped as JSON or split over stream events."""
         matches = BodySearch(wanted)
         self._search = matches
         rows, opened = self.rows, self.opened

@@ -1,4 +1,4 @@
-"""What is marked in the bytes of the wire pane: the selection, what belongs to it, findings, matches of a search."""
+"""Marks in the bytes of the wire pane: the selection, related values, findings, matches of a search."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Writing(TextArea):
     def replace(
         self, insert: str, start: Location, end: Location, *, maintain_selection_offset: bool = True
     ) -> EditResult:
-        """As the input does it, without what cannot be shown."""
+        """Replace as the base class does, but drop characters that cannot be shown."""
         insert = insert.replace("\r\n", "\n").replace("\r", "\n")
         if self.is_line:
             insert = insert.removesuffix("\n")  # what is pasted ends with the end of its line

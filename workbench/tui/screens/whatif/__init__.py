@@ -1,1 +1,1 @@
-"""What-if screen and its parts (``screen`` names them)."""
+"""The what-if screen and its parts (``screen`` names them)."""

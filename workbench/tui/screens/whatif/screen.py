@@ -1,4 +1,4 @@
-"""What-if screen: a request sent again with one difference, to several targets at once."""
+"""The what-if screen: a request sent again with one difference, to several targets at once."""
 
 from __future__ import annotations
 
