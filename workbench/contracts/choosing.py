@@ -1,4 +1,4 @@
-"""Which contract an exchange is judged by: that of its host, of what its answer shows, or what its model needs.
+"""Choice of the contract for an exchange: by its host, by signs in its response, or by its model.
 
 A provider's front end has rules of its own (formats of ids, unknown fields, the words of its errors). They do not
 travel with the name of a model: at a host that no contract knows, a known model brings the facts of the model along,
@@ -50,7 +50,7 @@ def choose(clues: Clues, protocol: str | None, shown: str = "") -> tuple[Contrac
 
 
 def clues_of(decoded: DecodedExchange) -> Clues:
-    """What an exchange shows of who answers it."""
+    """Clues in an exchange to the provider that responds."""
     request, answer = decoded.request, decoded.response
     asked, answered = decoded.exchange.request, decoded.exchange.response
     return Clues(
@@ -66,10 +66,10 @@ def clues_of(decoded: DecodedExchange) -> Clues:
 
 @dataclass(slots=True)
 class Servers:
-    """What earlier answers of a session showed of the server that a later request goes to: the same host and model.
+    """Signs of a server in earlier responses of a session, used for later requests to the same host and model.
 
     Args:
-        journal: by which what an exchange taught can be taken back.
+        journal: undo log: removes what was learned from an exchange that is read again.
     """
 
     journal: Journal

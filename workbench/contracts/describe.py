@@ -14,7 +14,7 @@ from workbench.ir import JsonValue
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What of a contract is asked about: () and "" for all of it."""
+    """Part of a contract to describe: one variant, one protocol; "" for all."""
 
     variant: str = ""
     protocol: str = ""

@@ -37,12 +37,12 @@ SHORTEST_ID = 4
 
 @dataclass(frozen=True, slots=True)
 class ErrorPlace:
-    """What an error text points at.
+    """Place in a request that an error text names.
 
     Attributes:
         pointer: into the request body.
-        span: its bytes, None for a place that is not there.
-        how: how the text names it: ``messages.243``.
+        span: its bytes; None if the request has no such place.
+        how: the place as written in the text, such as ``messages.243``.
     """
 
     pointer: str
@@ -234,7 +234,7 @@ def _by_index(
 
 
 def _words(text: str) -> set[str]:
-    """What may be an id in a text."""
+    """Words of a text that may be ids."""
     words = set(re.findall(r"[\w.:\-|+/=]{4,200}", text)) | set(_QUOTED.findall(text))
     return words | {word.rstrip(".:,") for word in words}
 

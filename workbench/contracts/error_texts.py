@@ -127,7 +127,7 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
 
 
 def _unvague(found: list[Match]) -> list[Match]:
-    """Without the rules of a text that its provider says of other faults as well: these may be what it is."""
+    """Drop rules of texts that the provider uses for other faults too; name them as possible if no other is left."""
     vague = [m for m in found if m.rule and _vague() & _rules_of().get(m.template, frozenset())]
     if not vague:
         return found
@@ -138,7 +138,7 @@ def _unvague(found: list[Match]) -> list[Match]:
 
 @cache
 def _vague() -> frozenset[str]:
-    """What texts that no rule predicts are said of."""
+    """Descriptions of the errors whose texts no rule predicts."""
     return frozenset(one.when for one in _without_rule())
 
 

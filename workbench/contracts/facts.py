@@ -37,7 +37,7 @@ def matches(model: str | None, globs: tuple[str, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """Where a fact or a check holds; () is everywhere. What holds for some models does not hold for an unknown one."""
+    """Scope of a fact or check; () means everywhere. A scope of some models does not include an unknown model."""
 
     protocols: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
@@ -53,16 +53,16 @@ class Holds:
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """What an exchange shows of who answers it, and in which mode.
+    """Clues in an exchange to the provider that responds, and to its mode.
 
     Attributes:
-        url: absolute URL, or a path where the host is not known.
-        model: name in the request.
-        answered_as: name in the answer, which is the better witness.
+        url: absolute URL, or a path if the host is unknown.
+        model: model name in the request.
+        answered_as: model name in the response, which is more reliable.
         params: top-level fields of the request body.
-        headers: of the answer, by names in lower case.
-        fields: top-level fields of the answer's body that the protocol does not name.
-        error: text of the error that was answered.
+        headers: response headers, by names in lower case.
+        fields: top-level fields of the response body that the protocol does not define.
+        error: text of the error response; "" if there is none.
     """
 
     url: str | None = None
@@ -76,7 +76,7 @@ class Clues:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """What only the answers of one provider or server have.
+    """Header or field that only the responses of one provider or server have.
 
     Attributes:
         header, field: name of a header (in lower case), or of a top-level field of the body; "" for the other kind.
@@ -116,12 +116,12 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a provider is reached.
+    """Endpoint of a provider.
 
     Attributes:
-        url: the base URL, in front of the adapters' paths.
+        url: the base URL, to which adapters append their paths.
         key: the environment variable that its SDK or documentation reads the key from.
-        protocols: those it speaks there.
+        protocols: protocols it speaks there.
     """
 
     url: str
@@ -348,7 +348,7 @@ def _check(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, E
 
 
 def _citation(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
-    """What a fact cites, joined, and the newest date of it (or its own ``date``)."""
+    """Titles of the sources of a fact, joined, and the newest of their dates (or the fact's own ``date``)."""
     cited = node.get("source")
     keys = list(cited.items()) if isinstance(cited.value, list) else [cited]
     for key in keys:

@@ -11,7 +11,7 @@ from workbench.ir import NOTHING, JsonValue
 
 
 class Severity(StrEnum):
-    """How bad: an error makes the provider refuse or the chain break, a warning will bite, info explains."""
+    """Severity: an error is refused or breaks the chain; a warning is likely to cause trouble; info explains."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -24,14 +24,14 @@ class Severity(StrEnum):
 
 
 class Breaks(StrEnum):
-    """What a fault breaks."""
+    """Effect of a fault: on one request, or on the conversation."""
 
     REQUEST = "request"  # the provider refuses it; one that it accepts is whole
     CONVERSATION = "conversation"  # something is lost or cannot be used, also where the provider accepts it
 
 
 class Basis(StrEnum):
-    """What a finding rests on, the strongest first."""
+    """Basis of a finding, the strongest first."""
 
     RECORDING = "recording"  # what this recording shows
     MEASURED = "measured"  # what was measured at this endpoint
@@ -94,14 +94,14 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the damage was done that a later exchange suffers from.
+    """Place at which the fault of a later exchange was made.
 
     Attributes:
         exchange: index in the session, from zero.
         side: side of that exchange.
         pointer: into its body; "" for the whole.
         words: what happened there, one sentence.
-        hop: where it was recorded, "" where the session names no hops.
+        hop: name of the hop that recorded it; "" if the session names no hops.
     """
 
     exchange: int

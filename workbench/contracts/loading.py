@@ -177,7 +177,7 @@ def of_model(name: str, protocol: str | None, variant: str, model: str | None) -
 
 @cache
 def endpoints() -> Mapping[str, tuple[Endpoint, ...]]:
-    """Where providers are reached, by the names of their contracts; only those whose keys have a known variable."""
+    """Endpoints of providers, by the names of their contracts; only those whose API key has a known variable."""
     return {file.name: file.endpoints for file in files() if file.endpoints}
 
 

@@ -51,7 +51,7 @@ def match_lines(match: Match, width: int = 80) -> Iterator[str]:
 
 
 def _kind_lines(match: Match, width: int) -> Iterator[str]:
-    """What kind of failure it is, and what of the chain looks like it."""
+    """Lines on the kind of failure, and on the rules that may be behind it."""
     kind = refusals.kind(match.kind)
     if kind is not None:
         yield from _wrap(f"kind: {kind.name}: {match.when if match.rule else kind.says}", width, "  ")

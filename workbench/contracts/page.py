@@ -1,4 +1,4 @@
-"""What a rule page holds."""
+"""Contents of a rule page."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """How a provider refuses it.
+    """Refusal of a fault by a provider.
 
     Attributes:
-        provider: contract name, with its variant where it holds for that one.
+        provider: contract name, with its variant if it is specific to one.
         status: HTTP status.
-        message: its text, ``{name}`` for what varies; "" where it was never captured.
-        source: where it was seen.
-        when: which fault of the rule it is for, "" for any.
-        where: protocol or endpoint, where the provider has several.
+        message: its text, with ``{name}`` for variable parts; "" if it was never captured.
+        source: source of the text.
+        when: fault of the rule that it is for; "" for any.
+        where: protocol or endpoint, if the provider has several; else "".
     """
 
     provider: str

@@ -54,7 +54,7 @@ def _example_lines(example: Example, width: int) -> Iterator[str]:
 
 
 def _difference(wrong: Example, right: Example, width: int) -> Iterator[str]:
-    """What to change in the failing example, with two lines around each change."""
+    """Changes that correct the failing example, with two lines of context each."""
     before, after = (list(_example_lines(example, width - 2)) for example in (wrong, right))
     for line in difflib.unified_diff(before, after, n=2, lineterm=""):
         if not line.startswith(("---", "+++")):

@@ -30,7 +30,7 @@ class Node:
         return self
 
     def get(self, key: str) -> Node:
-        """What is under a key; a node of None where nothing does."""
+        """The node under a key; its value is None if the key is absent."""
         return Node(self._mapping().get(key), self.file, f"{self.pointer}/{escape(key)}")
 
     def members(self) -> Iterator[tuple[str, Node]]:

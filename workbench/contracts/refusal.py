@@ -1,4 +1,4 @@
-"""What a provider would answer, with the variable parts of its message filled in where they are known."""
+"""The response with which a provider would refuse a request, with known values in the variable parts of its message."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 def known_values(
     pointer: str, decoded: DecodedExchange, contract: Contract, part: Part | None, span: tuple[int, int] | None = None
 ) -> dict[str, str]:
-    """What is known of every finding: its indices and path, where its bytes end, the id of its part, role and model."""
+    """Values that every finding has: its indices and path, end of its bytes, the id of its part, role and model."""
     known = _indices(pointer, decoded, contract) | _place(decoded, span)
     if pointer:
         known |= {"path": dotted_path(pointer), "field": dotted_path("/" + pointer.rpartition("/")[2])}

@@ -54,7 +54,7 @@ class Plain:
     origin: tuple[int, ...]
 
     def place(self, at: int) -> int:
-        """Where a character of the plain form is in the text; its end for what comes after the last."""
+        """Offset in the text of a character of the plain form; the length of the text for positions past the end."""
         return self.origin[at] if at < len(self.origin) else len(self.text)
 
     def slice(self, start: int, end: int) -> str:
@@ -267,7 +267,7 @@ def _places(text: str, piece: str) -> list[int]:
 
 
 def _prefix(a: str, b: str) -> str:
-    """What two texts begin with."""
+    """Common prefix of two texts."""
     return a[: next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))]
 
 
@@ -287,7 +287,7 @@ def _word_before(text: Plain, start: int) -> str:
 
 
 def _words_after(text: Plain, end: int) -> str:
-    """What follows, up to a quote, a line break or the end of the sentence."""
+    """Text after a place, up to a quote, a line break or the end of the sentence."""
     at = text.place(end)
     after = text.text[at : at + LONGEST_VALUE].lstrip(_PUNCTUATION + "'\"`\\")
     return _VALUE_END.split(after, maxsplit=1)[0]

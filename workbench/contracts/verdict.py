@@ -1,4 +1,4 @@
-"""What a provider makes of a request: the verdict of its contract, and the answer it refuses with."""
+"""Verdict of a provider's contract on a request, and the response with which the provider would refuse it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNKNOWN_TEXT = "(refused; the provider's text is not known)"
 
 
 class Verdict(StrEnum):
-    """What becomes of a request under a contract."""
+    """Verdict on a request under a contract."""
 
     ACCEPTS = "accepts"
     REFUSES = "refuses"

@@ -122,7 +122,7 @@ def _fits(term: str, node: Node) -> None:
 
 @cache
 def _values(term: str) -> Draft202012Validator:
-    """What the schema of contracts says of the value of a term."""
+    """Validator for the value of a term, from the schema of contracts."""
     from jsonschema import Draft202012Validator
 
     schema = loads(resources.contract_schema())

@@ -49,7 +49,7 @@ class UserNote:
 
     @property
     def has_content(self) -> bool:
-        """It has a mark or a text."""
+        """True if the note has a mark or a text."""
         return self.is_marked or bool(self.text)
 
 

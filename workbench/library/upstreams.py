@@ -1,4 +1,4 @@
-"""Where traffic goes, as people say it: names of known providers, and URLs with a name or without."""
+"""Upstreams as users type them: names of known providers, and URLs with or without a name."""
 
 from __future__ import annotations
 

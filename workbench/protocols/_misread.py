@@ -204,7 +204,7 @@ def _inner(adapter: Adapter, value: JsonValue) -> Iterator[tuple[float, str, byt
 
 
 def _is_read(adapter: Adapter, text: bytes) -> bool:
-    """It is an answer of a protocol that shares its shape with others, and so claims little."""
+    """True if a text decodes as a response with parts; for adapters that claim little, as others share their shape."""
     try:
         return any(message.parts for message in adapter.decode_response(text).messages)
     except (WireError, ProtocolMismatch):

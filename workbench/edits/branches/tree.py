@@ -59,7 +59,7 @@ class BranchNode:
 
     @property
     def is_sent(self) -> bool:
-        """It contains the response of a target; further edits change its request."""
+        """True if the node has the response of a target; further edits change its request."""
         return self.compact.bare.origin is Origin.RESENT
 
 

@@ -93,11 +93,11 @@ def checked_repairs(
     request: HttpRequest | None = None,
     provider: str = "",
 ) -> tuple[CheckedRepair, ...]:
-    """As ``offer``, with the repaired requests and their findings.
+    """Repairs of a finding as ``offer`` returns them, with the repaired requests and their findings.
 
     Args:
-        request: with the finding, in place of the one that was sent; None for that one.
-        provider: label of the contract that the finding was made under; empty for that of the exchange.
+        request: an edited request that has the finding; None for the request of the exchange.
+        provider: label of the contract that reported the finding; empty for the contract of the exchange.
     """
     if not is_repairable(finding):
         return ()

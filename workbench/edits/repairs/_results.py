@@ -32,7 +32,7 @@ def add_for(fault: Fault, behind: NodeRef, calls: Sequence[ToolCallIR]) -> tuple
 
 
 def _place(fault: Fault, call: NodeRef, *, is_element: bool) -> str | Message:
-    """Where results of a call belong: the message that contains them, or the pointer to insert messages at."""
+    """Place for results of a call: a message that contains results, else the pointer to insert messages at."""
     at = fault.turn(call.message).stop if fault.request.itemized else call.message + 1
     while at < len(fault.messages) and _is_results(fault.messages[at]) and not is_element:
         at += 1

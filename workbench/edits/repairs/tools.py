@@ -52,7 +52,7 @@ def _name_at(fault: Fault, tool: ToolDef) -> list[str]:
 
 
 def duplicate_names(fault: Fault) -> Iterator[Proposal]:
-    """Of two tools with one name: remove the second if it is identical, else rename it."""
+    """Remove the second of two tools with one name if they are identical; else rename or remove it."""
     taken, changes, gone = dict[str, ToolDef](), list[Change](), list[Change]()
     pattern = fault.contract.term("schema.name-pattern")
     fits = name_check(pattern if isinstance(pattern, str) else _PATTERN, None)

@@ -74,7 +74,7 @@ class PartBuffer:
 
     @property
     def is_empty(self) -> bool:
-        """It says nothing: clients differ in whether they keep such a part, and nobody sees it."""
+        """True for a part without content: clients differ in whether they keep it, and it has no visible effect."""
         return self.kind != CALL and not any(self.text(field) for field in self.strings)
 
     def says(self) -> dict[str, JsonValue]:

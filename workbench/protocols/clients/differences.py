@@ -60,7 +60,7 @@ class ClientGroup:
 
     @property
     def agrees(self) -> bool:
-        """They build what we read."""
+        """True if these clients build the same message as our adapter."""
         return not self.differences and self.stopped is None
 
     @property

@@ -190,7 +190,7 @@ def _is_ours(message: JsonValue) -> bool:
 
 
 def _has_objects(message: JsonValue) -> bool:
-    """It holds calls whose arguments are objects."""
+    """True if a message has tool calls whose arguments are objects."""
     calls = message.get("tool_calls") if isinstance(message, dict) else None
     return isinstance(calls, list) and any(_has_object(call) for call in calls)
 

@@ -66,7 +66,7 @@ class KnownRefusal:
 
     @property
     def is_telling(self) -> bool:
-        """It says more than that the request was refused."""
+        """True if the kind says more than that the request was refused."""
         return self.kind.name not in ("request-refused", "not-found")
 
     @property

@@ -69,7 +69,7 @@ class RefusalKind:
 
     @property
     def is_verdict(self) -> bool:
-        """It is an answer to this request, and no statement on keys, limits, servers or lines."""
+        """True if the cause is this request, not keys, limits, servers or the network."""
         return self.cause in (Cause.REQUEST, Cause.ANSWER)
 
 

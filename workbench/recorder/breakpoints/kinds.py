@@ -167,7 +167,7 @@ class Breakpoint:
 
     @property
     def is_filter(self) -> bool:
-        """It is a filter expression, and not a kind."""
+        """True for a filter expression, false for a kind."""
         return self._filter is not None
 
     def reasons(self, seen: JudgedSide) -> Iterator[PauseReason]:
