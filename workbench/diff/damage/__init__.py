@@ -62,13 +62,13 @@ def damages_of_tries(before: DecodedExchange | None, after: Sequence[DecodedExch
         after: the forwarded exchanges, one for each try; empty if the gateway responded without forwarding.
     """
     if before is None:
-        return (Damage(DamageKind.ASKED, REQUEST, "", "", "nothing came in"),) if after else ()
+        return (Damage(DamageKind.ASKED, REQUEST, "", "", "the client sent no such request"),) if after else ()
     if not after:
         return (Damage(DamageKind.ANSWERED, REQUEST, "", "", "nothing was forwarded"),)
     found = damages_between(before, after[-1])
     if len(after) == 1:
         return found
-    statuses = [str(d.exchange.response.status) if d.exchange.response else "no answer" for d in after]
+    statuses = [str(d.exchange.response.status) if d.exchange.response else "no response" for d in after]
     words = f"{len(after)} tries: {', '.join(statuses[:8])}"
     return (Damage(DamageKind.REPEATED, REQUEST, "", "", words, len(after), is_same_meaning=True), *found)
 
@@ -113,11 +113,15 @@ def _missing(upstream: DecodedExchange, client: DecodedExchange) -> Iterator[Dam
     """Damage if only one side has a response: the gateway made one, or kept one."""
     old, new = upstream.exchange.response, client.exchange.response
     if new and upstream.exchange.state is State.ABORTED:
-        why = "the gateway did not wait for an answer" if _client_left(upstream) else "no answer came"
+        why = "the gateway did not wait for the response" if _client_left(upstream) else "the upstream did not respond"
         yield Damage(DamageKind.ANSWERED, RESPONSE, "/status", "/status", f"{why}, and the client got {new.status}")
     elif old and upstream.exchange.state is State.COMPLETE and _is_broken_off(client):
         yield Damage(
-            DamageKind.TRUNCATED, RESPONSE, "/status", "/status", f"{old.status} came, and the client got nothing"
+            DamageKind.TRUNCATED,
+            RESPONSE,
+            "/status",
+            "/status",
+            f"the upstream responded {old.status}, but the client got nothing",
         )
 
 
@@ -157,18 +161,20 @@ def _with_truncation(upstream: DecodedExchange, client: DecodedExchange, found: 
     yield from found
     is_known = any(damage.kind is DamageKind.TRUNCATED for damage in found)
     if found and not is_known and _around.is_cut(client, upstream):
-        yield Damage(DamageKind.TRUNCATED, RESPONSE, "", "", "the connection ended before the answer did")
+        yield Damage(DamageKind.TRUNCATED, RESPONSE, "", "", "the connection ended before the response was complete")
 
 
 def _errors(upstream: DecodedExchange, client: DecodedExchange) -> Iterator[Damage]:
-    """Damage of an error body that became another one; one that is only spelled otherwise is an ordinary body."""
+    """Damage of an error body with a different meaning; one that differs in spelling only is treated as any body."""
     found = body_damages(RESPONSE, upstream.response_text, client.response_text)
     if all(damage.is_same_meaning for damage in found):
         yield from found
         return
     old, new = (d.response.error if d.response else None for d in (upstream, client))
     said = f"{old.message!r} became {new.message!r}" if old and new and old.message != new.message else ""
-    words = said or ("it was no error" if not _is_error(upstream) else "its shape" if old and new else "its body")
+    words = said or (
+        "it was not an error" if not _is_error(upstream) else "its structure" if old and new else "its body"
+    )
     yield replace(found[0], kind=DamageKind.ERROR_REWRITTEN, words=words, places=len(found), is_same_meaning=False)
 
 

@@ -67,7 +67,7 @@ def header_damages(
             continue
         is_same = not _is_read(name)
         if new is None:
-            yield Damage(DamageKind.HEADER_DROPPED, side, at, at, f"{name}: it was {old}", is_same_meaning=is_same)
+            yield Damage(DamageKind.HEADER_DROPPED, side, at, at, f"{name} was {old}", is_same_meaning=is_same)
         elif old is None:
             yield Damage(DamageKind.HEADER_ADDED, side, at, at, f"{name}: {new}", is_same_meaning=is_same)
         elif _media(name, old) != _media(name, new):

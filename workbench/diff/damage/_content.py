@@ -79,7 +79,7 @@ def _is_mapped(losses: list[ContentLoss]) -> bool:
 
 
 def _request_changes(old: ModelRequest, new: ModelRequest) -> Iterator[ValueChange]:
-    """Changes of tools, instructions and switches."""
+    """Changes of tools, instructions and boolean parameters."""
     names = {tool.name for tool in new.tools}
     for tool in old.tools:
         if tool.name not in names:
@@ -94,7 +94,7 @@ def _request_changes(old: ModelRequest, new: ModelRequest) -> Iterator[ValueChan
     for name in ("stream", "parallel", "thinking"):
         a, b = getattr(old, name), getattr(new, name)
         if a != b and a is not None:
-            yield ValueChange(DamageKind.VALUE_CHANGED, "", "", a, b, f"the switch {name!r}: {a} became {b}")
+            yield ValueChange(DamageKind.VALUE_CHANGED, "", "", a, b, f"{name!r}: {a} became {b}")
 
 
 def _systems(old: ModelRequest, new: ModelRequest) -> Iterator[tuple[object, ...]]:
@@ -109,9 +109,9 @@ def _ending_changes(before: DecodedExchange, after: DecodedExchange) -> Iterator
     old, new = before.response, after.response
     assert old and new
     if old.is_complete and not new.is_complete:
-        yield ValueChange(DamageKind.TRUNCATED, "", "", words="the answer does not end")
+        yield ValueChange(DamageKind.TRUNCATED, "", "", words="the response has no end")
     elif old.stop and old.stop != new.stop:
-        words = f"the finish reason: {old.stop} became {new.stop or 'none'}"
+        words = f"finish reason {old.stop} became {new.stop or 'none'}"
         yield ValueChange(
             DamageKind.VALUE_CHANGED if new.stop else DamageKind.FIELD_DROPPED, "", "", old.stop, new.stop, words
         )

@@ -28,9 +28,9 @@ def of_pieces(olds: list[str], news: list[str]) -> PiecesDamage:
     """Classify the damage to a text whose pieces differ."""
     old, new = "".join(olds), "".join(news)
     if old == new:
-        return PiecesDamage(DamageKind.EVENTS_RECUT, f"{len(olds):,} pieces became {len(news):,}")
+        return PiecesDamage(DamageKind.EVENTS_RECUT, f"{len(olds):,} deltas became {len(news):,}")
     if len(olds) == len(news) and Counter(olds) == Counter(news):
-        return PiecesDamage(DamageKind.EVENTS_REORDERED, "its pieces came in another order")
+        return PiecesDamage(DamageKind.EVENTS_REORDERED, "its deltas are in a different order")
     missing = _missing(olds, new)
     if missing is not None and (len(olds) > 1 or not new):
         is_tail = missing == list(range(len(olds) - len(missing), len(olds)))
@@ -50,8 +50,8 @@ def of_pieces(olds: list[str], news: list[str]) -> PiecesDamage:
 
 def _count(rows: list[int], pieces: list[str]) -> str:
     if len(rows) == len(pieces):
-        return f"all {len(pieces):,} pieces"
-    return f"{len(rows):,} of {len(pieces):,} pieces"
+        return f"all {len(pieces):,} deltas"
+    return f"{len(rows):,} of {len(pieces):,} deltas"
 
 
 def _missing(pieces: list[str], text: str) -> list[int] | None:

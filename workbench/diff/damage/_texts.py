@@ -35,10 +35,10 @@ def text_change(old: str, new: str) -> How:
         if found := judge(old, new):
             return found
     if html.unescape(new) == old:
-        return DamageKind.VALUE_CHANGED, "HTML escapes were put in"
+        return DamageKind.VALUE_CHANGED, "HTML escapes were added"
     if html.unescape(old) == new:
         return DamageKind.VALUE_CHANGED, "HTML escapes were resolved"
-    return DamageKind.VALUE_CHANGED, "its case" if old.casefold() == new.casefold() else ""
+    return DamageKind.VALUE_CHANGED, "upper and lower case" if old.casefold() == new.casefold() else ""
 
 
 def scalar_change(old: JsonValue, new: JsonValue) -> How:
@@ -52,7 +52,7 @@ def scalar_change(old: JsonValue, new: JsonValue) -> How:
 
 def kind_of(value: JsonValue) -> str:
     """Type of a JSON value, in words."""
-    names = {dict: "an object", list: "a list", str: "a text", bool: "a switch", type(None): "null"}
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
     if value in ("", [], {}) and isinstance(value, str | list | dict):
         return names[type(value)].replace("a ", "an empty ", 1).replace("an object", "an empty object")
     return names.get(type(value), "a number")
@@ -90,12 +90,12 @@ def _json_change(old: str, new: str) -> How | None:
     if isinstance(before, dict) and isinstance(after, dict):
         gone, came = before.keys() - after.keys(), after.keys() - before.keys()
         if gone and not came:
-            return DamageKind.VALUE_CHANGED, f"{', '.join(map(repr, sorted(gone)[:3]))} went from the JSON in it"
+            return DamageKind.VALUE_CHANGED, f"{', '.join(map(repr, sorted(gone)[:3]))} removed from the JSON in it"
         if came and not gone:
-            return DamageKind.VALUE_CHANGED, f"{', '.join(map(repr, sorted(came)[:3]))} came into the JSON in it"
+            return DamageKind.VALUE_CHANGED, f"{', '.join(map(repr, sorted(came)[:3]))} added to the JSON in it"
     if _floats(before) == _floats(after):
         return DamageKind.VALUE_CHANGED, "digits of a number in its JSON were lost"
-    return DamageKind.VALUE_CHANGED, "the JSON in it says something else"
+    return DamageKind.VALUE_CHANGED, "the JSON in it has a different meaning"
 
 
 def _floats(value: JsonValue) -> str:
@@ -113,13 +113,13 @@ def _floats(value: JsonValue) -> str:
 def _white_space_change(old: str, new: str) -> How | None:
     if old.strip() == new.strip():
         if len(new) < len(old):
-            return DamageKind.TEXT_TRIMMED, "white space at its " + _ends(old, new)
+            return DamageKind.TEXT_TRIMMED, "white space at the " + _ends(old, new)
         return DamageKind.VALUE_CHANGED, "white space was added"
     if _lines(old) == _lines(new):
-        return DamageKind.VALUE_CHANGED, "its line ends"
+        return DamageKind.VALUE_CHANGED, "line ends"
     if len(new) < len(old):
         if [line.rstrip() for line in _lines(old)] == [line.rstrip() for line in _lines(new.rstrip())]:
-            return DamageKind.TEXT_TRIMMED, "white space at the ends of its lines"
+            return DamageKind.TEXT_TRIMMED, "white space at the ends of lines"
         if old.split() == new.split():
             return DamageKind.TEXT_TRIMMED, "white space inside"
     elif old.split() == new.split():
@@ -149,13 +149,13 @@ def _unicode_change(old: str, new: str) -> How | None:
     if "\ufffd" in new and "\ufffd" not in old:
         return DamageKind.UNICODE_DAMAGED, "it contains the replacement character"
     if _misread(old, new):
-        return DamageKind.UNICODE_DAMAGED, "read in another encoding"
+        return DamageKind.UNICODE_DAMAGED, "decoded with the wrong encoding"
     if new in (old.encode("ascii", "replace").decode(), _units(old)):
         return DamageKind.UNICODE_DAMAGED, "question marks replace characters"
     if new == "".join(c for c in old if c.isascii()) or new == "".join(c for c in old if c < "\U00010000"):
-        return DamageKind.UNICODE_DAMAGED, "characters are gone"
+        return DamageKind.UNICODE_DAMAGED, "characters are missing"
     if new == "".join(c for c in old if unicodedata.category(c) not in ("Cf", "Cc", "Cs")):
-        return DamageKind.UNICODE_DAMAGED, "invisible characters are gone"
+        return DamageKind.UNICODE_DAMAGED, "invisible characters are missing"
     return None
 
 

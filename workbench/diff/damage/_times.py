@@ -47,8 +47,8 @@ class StreamDelay(NamedTuple):
         """Description for people."""
         came, went = self.arrivals
         if self.is_late and went > 1:
-            return f"it came over {self.spread:.2f} s, and nothing was passed on before it was over"
-        return f"it came in {came:,} arrivals over {self.spread:.2f} s and was passed on in {went:,}"
+            return f"received over {self.spread:.2f} s, and nothing was forwarded before its end"
+        return f"received in {came:,} arrivals over {self.spread:.2f} s, forwarded in {went:,}"
 
 
 def stream_delay(upstream: StreamTexts, client: StreamTexts) -> StreamDelay | None:

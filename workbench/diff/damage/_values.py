@@ -133,7 +133,7 @@ class _ValueWalk:
             self._shapes(was, at, a, b)
         elif isinstance(a, dict) or isinstance(b, dict):
             is_same = (isinstance(a, str) and self._is_json_of(a, b)) or (isinstance(b, str) and self._is_json_of(b, a))
-            how = "its JSON as a text" if isinstance(b, str) else "the JSON in a text"
+            how = "its JSON as a string" if isinstance(b, str) else "the JSON in it"
             add(DamageKind.RESHAPED, words=f"{kind_of(a)} became {how if is_same else kind_of(b)}")
         else:
             kind, words = text_change(a, b) if isinstance(a, str) and isinstance(b, str) else scalar_change(a, b)
@@ -225,7 +225,7 @@ class _ValueWalk:
                 kind = DamageKind.TEXTS_SPLIT if is_list_now else DamageKind.TEXTS_MERGED
                 add(kind, words=f"{len(said)} became one" if not is_list_now else f"one became {len(said)}")
             else:
-                add(DamageKind.CONTENT_SHAPE, words=f"{how}, and says something else")
+                add(DamageKind.CONTENT_SHAPE, words=f"{how}, and the text changed")
         else:
             add(DamageKind.VALUE_CHANGED if one in NOTHING or not items else DamageKind.RESHAPED, words=how)
 

@@ -1,4 +1,4 @@
-"""Damage that a gateway did to a body of one protocol, as changes that rules and people can weigh."""
+"""Changes that a gateway made to a body of one protocol, for rules and people to judge."""
 
 from __future__ import annotations
 
@@ -76,17 +76,17 @@ def _read(text: bytes) -> _ParsedBody | None:
 
 
 def _unparsed_change(before: bytes, after: bytes, *, is_old: bool, is_new: bool) -> ValueChange:
-    """Change of a body if one side at least is no JSON."""
+    """Change of a body if at least one side is not JSON."""
     if not before:
-        return ValueChange(DamageKind.FIELD_ADDED, "", "", words="a body where there was none")
+        return ValueChange(DamageKind.FIELD_ADDED, "", "", words="a body was added")
     if before.startswith(after):
         return ValueChange(DamageKind.TRUNCATED, "", "", words=f"{len(before):,} bytes became {len(after):,}")
     if before.split() == after.split():
         return ValueChange(DamageKind.WHITESPACE, "", "", is_same_meaning=not is_old and not is_new)
     if is_old != is_new:
-        words = "JSON became something else" if is_old else "it became JSON"
+        words = "the body was JSON and is not any more" if is_old else "the body was not JSON and is now"
         return ValueChange(DamageKind.RESHAPED, "", "", words=words)
-    return ValueChange(DamageKind.VALUE_CHANGED, "", "", words="it is no JSON")
+    return ValueChange(DamageKind.VALUE_CHANGED, "", "", words="the body is not JSON")
 
 
 def _wrapping_change(old: JsonValue, new: JsonValue, prints: Fingerprints) -> ValueChange | None:
@@ -98,12 +98,12 @@ def _wrapping_change(old: JsonValue, new: JsonValue, prints: Fingerprints) -> Va
     for key, value in new.items():
         if isinstance(value, dict) and value and prints.key(value) == prints.key(old):
             return ValueChange(
-                DamageKind.RESHAPED, "", f"/{escape(key)}", words=f"the whole body became its member {key!r}"
+                DamageKind.RESHAPED, "", f"/{escape(key)}", words=f"the whole body became member {key!r} of an object"
             )
     for key, value in old.items():
         if isinstance(value, dict) and value and prints.key(value) == prints.key(new):
             return ValueChange(
-                DamageKind.RESHAPED, f"/{escape(key)}", "", words=f"its member {key!r} became the whole body"
+                DamageKind.RESHAPED, f"/{escape(key)}", "", words=f"member {key!r} became the whole body"
             )
     return None
 
@@ -115,7 +115,7 @@ def _lost_keys(before: bytes, after: bytes) -> Iterator[ValueChange]:
     for pointer in olds:
         if pointer not in kept:
             yield ValueChange(
-                DamageKind.DUPLICATES_LOST, pointer, pointer, words="the last one stayed", is_same_meaning=True
+                DamageKind.DUPLICATES_LOST, pointer, pointer, words="only the last one was kept", is_same_meaning=True
             )
 
 

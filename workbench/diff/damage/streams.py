@@ -105,7 +105,7 @@ class _StreamComparison:
         self._framing()
         self._spelling()
         if not self.found:
-            self._add(DamageKind.FRAMING_CHANGED, words="other bytes between the events", is_same_meaning=True)
+            self._add(DamageKind.FRAMING_CHANGED, words="the bytes between the events", is_same_meaning=True)
 
     def _add(self, kind: DamageKind, was: str = "", at: str = "", **facts: object) -> None:
         self.found.append(ValueChange(kind, was, at, **facts))  # type: ignore[arg-type]
@@ -131,7 +131,9 @@ class _StreamComparison:
         last = self.new.decoded.events[-1]
         if self.old.decoded.events[-1].terminated and not last.terminated:
             at = f"/events/{last.number}"
-            self._add(DamageKind.TRUNCATED, at, at, words="the last event is not whole", bytes=(last.start, last.start))
+            self._add(
+                DamageKind.TRUNCATED, at, at, words="the last event is incomplete", bytes=(last.start, last.start)
+            )
 
     def _texts(self) -> None:
         """Report texts whose pieces were re-cut, lost, repeated or changed."""
@@ -157,15 +159,15 @@ class _StreamComparison:
             else:
                 self._add(made.kind, at, self.new.at.get(key, at), is_same_meaning=made.is_same_meaning, **facts)
         for key in self.new.texts.keys() - self.old.texts.keys():
-            self._add(DamageKind.FIELD_ADDED, "", self.new.at.get(key, ""), words="a text that did not come")
+            self._add(DamageKind.FIELD_ADDED, "", self.new.at.get(key, ""), words="a text that was not received")
         counts = [sum(bool(event.pieces) for event in stream.events) for stream in (self.old, self.new)]
         if counts[0] != counts[1] and not cut and not self.found:
-            words = f"{abs(counts[0] - counts[1]):,} empty pieces {'went' if counts[0] > counts[1] else 'came'}"
+            words = f"{abs(counts[0] - counts[1]):,} empty deltas {'removed' if counts[0] > counts[1] else 'added'}"
             self._is_recut = True
             self._add(DamageKind.EVENTS_RECUT, words=words, is_same_meaning=True)
         if cut:
             start = min(cut)
-            words = f"{sizes[0]:,} pieces became {sizes[1]:,}"
+            words = f"{sizes[0]:,} deltas became {sizes[1]:,}"
             facts = {"words": words, "is_same_meaning": True, "bytes": self._first(*start)}
             self._add(DamageKind.EVENTS_RECUT, f"/events/{start[0]}", f"/events/{start[1]}", **facts)
 
@@ -197,7 +199,7 @@ class _StreamComparison:
         gone, came = self._without_merged(gone, self.new, said, cost), self._without_merged(came, self.old, said, cost)
         self._missing(gone)
         for label, events in _by_label(came).items():
-            words = f"{len(events):,} of them: {label}" if len(events) > 1 else label
+            words = f"{len(events):,} events: {label}" if len(events) > 1 else label
             facts = {"words": words, "places": len(events), "is_same_meaning": label in QUIET}
             at = f"/events/{events[0].number}"
             self._add(DamageKind.EVENTS_ADDED, at, at, bytes=(events[0].source.start,) * 2, **facts)
@@ -214,7 +216,7 @@ class _StreamComparison:
             last = max((event.number for event in gone), default=0)
             gone = [event for event in gone if event.label in QUIET and event.number < last]
         for label, events in _by_label(gone).items():
-            words = f"{len(events):,} of them: {label}" if len(events) > 1 else label
+            words = f"{len(events):,} events: {label}" if len(events) > 1 else label
             if is_end(label):
                 words += ", which ends the stream"
             at = f"/events/{events[0].number}"
@@ -237,7 +239,7 @@ class _StreamComparison:
         if moved and not self._is_recut:
             at = f"/events/{moved[0].number}"
             self._add(
-                DamageKind.EVENTS_RECUT, at, at, words=f"put together otherwise: {moved[0].label}", is_same_meaning=True
+                DamageKind.EVENTS_RECUT, at, at, words=f"grouped differently: {moved[0].label}", is_same_meaning=True
             )
             self._is_recut = True
         is_quiet = said and self._is_recut
@@ -253,7 +255,7 @@ class _StreamComparison:
             return
         mine, theirs = list(runs(self.old.events)), list(runs(self.new.events))
         if mine != theirs and set(mine) == set(theirs):
-            words = f"{len(mine):,} runs of pieces became {len(theirs):,}"
+            words = f"{len(mine):,} runs of deltas became {len(theirs):,}"
             self._add(DamageKind.EVENTS_REORDERED, words=words)
 
     def _fields(self, pairs: list[tuple[StreamEvent, StreamEvent]]) -> None:
@@ -296,7 +298,7 @@ class _StreamComparison:
         if bool(_CRLF.search(old)) != bool(_CRLF.search(new)):
             how.append("line ends: " + ("LF became CRLF" if _CRLF.search(new) else "CRLF became LF"))
         if bool(_TIGHT.search(old)) != bool(_TIGHT.search(new)):
-            how.append("the space behind the colon")
+            how.append("the space after the colon")
         if any(len(e.source.data_spans) > 1 for e in self.old.events) != any(
             len(e.source.data_spans) > 1 for e in self.new.events
         ):

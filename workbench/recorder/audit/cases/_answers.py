@@ -13,9 +13,9 @@ from itertools import pairwise
 from workbench.recorder.audit.case import AuditCase, CaseResponse, Pairs, ResponseEnd, ResponseFraming, Theme
 from workbench.recorder.audit.cases._speech import Speech
 
-_GIVES_UP = "a client that waits for signs of life gives up"
-_READS = "clients read the stream by its events"
-_RETRY = "clients wait and retry as it says"
+_GIVES_UP = "a client that waits for a sign of life times out"
+_READS = "clients read a stream event by event"
+_RETRY = "clients decide by it whether and when to retry"
 
 
 def cases(speech: Speech) -> Iterator[AuditCase]:
@@ -56,14 +56,14 @@ def _bodies(speech: Speech) -> Iterator[AuditCase]:
     theme, rule = Theme.FIELDS_BACK, "gateway.dropped-field"
     more = ',"x_audit":{"deep":[1,null]},"audit_empty":""'
     yield _case(
-        speech, "answer-members", theme, "members that a gateway does not know come through", speech.answer(MORE=more),
-        "a client that knows more than the gateway gets less", rule,
+        speech, "answer-members", theme, "unknown members of a response are kept", speech.answer(MORE=more),
+        "a client that knows these members does not get them", rule,
     )  # fmt: skip
     text = r'" \n Caf\u00e9 \/ 日本 \ud83d\ude00 1.0\n"'
     yield _case(
-        speech, "answer-spelling", theme, "texts and numbers are written as the provider wrote them",
+        speech, "answer-spelling", theme, "texts and numbers keep their spelling",
         speech.answer(TEXT=text, MORE=',"cost":1.50,"n":1e2,"id2":9007199254740993'),
-        "signatures and stored answers do not fit any more", "gateway.altered-bytes",
+        "signatures and stored responses no longer match", "gateway.altered-bytes",
     )  # fmt: skip
     head: Pairs = (
         ("X-Audit-Answer", "aZ"),
@@ -72,72 +72,81 @@ def _bodies(speech: Speech) -> Iterator[AuditCase]:
         ("Cache-Control", "private, max-age=0"),
     )
     yield _case(
-        speech, "answer-headers", Theme.HEADERS_BACK, "request ids, limits and headers of its own come through",
-        speech.answer(headers=head), "without the id of the request nobody at the provider can look it up",
+        speech, "answer-headers", Theme.HEADERS_BACK,
+        "request ids, rate limits and the provider's own headers are kept",
+        speech.answer(headers=head), "without the request id the provider's support cannot find the request",
     )  # fmt: skip
     stream = speech.stream_response(speech.events(), headers=head)
     yield _case(
-        speech, "stream-headers", Theme.HEADERS_BACK, "the same of a stream", stream,
-        "without the id of the request nobody at the provider can look it up",
+        speech, "stream-headers", Theme.HEADERS_BACK, "headers of a streamed response are kept", stream,
+        "without the request id the provider's support cannot find the request",
     )  # fmt: skip
 
 
 def _streams(speech: Speech) -> Iterator[AuditCase]:
-    yield _stream(speech, "stream", "a plain stream comes through, event by event", speech.events(), _READS, means=True)
+    yield _stream(speech, "stream", "a plain stream is forwarded event by event", speech.events(), _READS, means=True)
     yield _stream(
-        speech, "comments", "comments between events come through",
+        speech, "comments", "comments between events are kept",
         speech.events(between=(": keep-alive\n\n", ":\n\n")), _GIVES_UP,
     )  # fmt: skip
     yield _stream(
-        speech, "unknown-event", "an event that a gateway does not know comes through",
-        speech.events(between=(speech.unknown,)), "a client that knows more than the gateway gets less",
+        speech, "unknown-event", "an unknown event is kept",
+        speech.events(between=(speech.unknown,)), "a client that knows these members does not get them",
         "gateway.dropped-field",
     )  # fmt: skip
     yield _stream(
-        speech, "empty-deltas", "empty and blank pieces of a text come through",
-        speech.events('"Fi"', '""', '" "', r'"\n\n"', '"ne."'), "the text is another one", means=True,
+        speech, "empty-deltas", "empty and blank deltas are kept",
+        speech.events('"Fi"', '""', '" "', r'"\n\n"', '"ne."'), "the client reads a different text", means=True,
     )  # fmt: skip
     texts = (r'" caf\u00e9"', '" 日本語 "', r'" \ud83d\ude00"', '" 😀 \u2028 "', r'" \/ \u003c "')
     yield _stream(
-        speech, "stream-spelling", "texts are written as the provider wrote them", speech.events(*texts),
-        "the text is another one, or its bytes are", "gateway.altered-bytes",
+        speech, "stream-spelling", "texts in a stream keep their spelling", speech.events(*texts),
+        "the text or its bytes differ from what the provider sent", "gateway.altered-bytes",
     )  # fmt: skip
     arguments = (*speech.opening[:1], *speech.arguments, *speech.closing)
     yield _stream(
-        speech, "streamed-call", "a call comes through, its arguments as they are written", arguments,
-        "a client that sends them back sends others", "args.encoding", means=True,
+        speech, "streamed-call", "a tool call and the spelling of its arguments are kept", arguments,
+        "a client that sends the arguments back sends different bytes", "args.encoding", means=True,
     )  # fmt: skip
     yield _stream(
-        speech, "small-events", "many small events stay as many",
-        speech.events(*(json.dumps(f"w{n} ") for n in range(12))), "what was a stream comes in lumps",
+        speech, "small-events", "many small events are not merged",
+        speech.events(*(json.dumps(f"w{n} ") for n in range(12))),
+        "the client gets a few large pieces instead of a stream",
     )  # fmt: skip
 
 
 def _writing(speech: Speech) -> Iterator[AuditCase]:
     """The same stream, written in other legal ways."""
-    why, rule = "clients read every legal form, and a gateway that does not loses events", "stream.framing"
+    why, rule = "every form is legal; a gateway that does not parse one of them loses events", "stream.framing"
     events = speech.events('"Fi"', '"né"', '"😀."')
     yield _stream(
-        speech, "crlf", "lines that end with CR LF come through", [e.replace("\n", "\r\n") for e in events], why, rule
+        speech,
+        "crlf",
+        "a stream with CR LF line ends is forwarded",
+        [e.replace("\n", "\r\n") for e in events],
+        why,
+        rule,
     )
     bare = [re.sub(r"(?m)^(event|data): ", r"\1:", e) for e in events]
-    yield _stream(speech, "no-space", "fields without a space behind the colon come through", bare, why, rule)
+    yield _stream(speech, "no-space", "fields without a space after the colon are forwarded", bare, why, rule)
     ids = [f"id: {n}\nretry: 1500\n{e}" for n, e in enumerate(events)]
-    yield _stream(speech, "event-ids", "ids and retry times of events come through", ids, why, rule)
+    yield _stream(speech, "event-ids", "event ids and retry times are kept", ids, why, rule)
     split = [re.sub(r"(?m)^data: (\{.+?[,:])", r"data: \1\ndata: ", e, count=1) for e in events]
-    yield _stream(speech, "two-data-lines", "an event of two data lines stays one event", split, why, rule)
+    yield _stream(speech, "two-data-lines", "an event with two data lines remains one event", split, why, rule)
     raw = "".join(events).encode()
     at = [0, *(n + 1 for n, byte in enumerate(raw) if byte >= 0xC0), len(raw)]
     cut = [raw[a:b] for a, b in pairwise(at)]
     yield _case(
-        speech, "cut-characters", Theme.EVENTS, "characters that two chunks share come through", _cut(speech, cut),
-        "the characters at the cut are damaged", "stream.encoding",
+        speech, "cut-characters", Theme.EVENTS, "characters split over two chunks are kept", _cut(speech, cut),
+        "the characters at the chunk boundary are damaged", "stream.encoding",
     )  # fmt: skip
     lumps = ["".join(events[:3]), "".join(events[3:])]
-    yield _stream(speech, "events-in-one-chunk", "several events in one chunk come through", lumps, why, rule)
+    yield _stream(speech, "events-in-one-chunk", "several events in one chunk are forwarded", lumps, why, rule)
     halves = [half for e in events for half in (e[: len(e) // 2], e[len(e) // 2 :])]
     two = _cut(speech, halves)
-    yield _case(speech, "events-in-two-chunks", Theme.EVENTS, "events in two chunks come through", two, why, rule)
+    yield _case(
+        speech, "events-in-two-chunks", Theme.EVENTS, "events split over two chunks are forwarded", two, why, rule
+    )
 
 
 def _cut(speech: Speech, pieces: Sequence[str | bytes]) -> CaseResponse:
@@ -147,11 +156,11 @@ def _cut(speech: Speech, pieces: Sequence[str | bytes]) -> CaseResponse:
 
 def _buffering(speech: Speech) -> Iterator[AuditCase]:
     theme, rule = Theme.BUFFERING, "gateway.buffered"
-    why = "words are shown late, or only at the end, and a client that waits for the first ones gives up"
+    why = "text is shown late, or only at the end, and a client that waits for the first event times out"
     yield _stream(
         speech,
         "first-event",
-        "the first event comes before the last one is sent",
+        "the first event arrives before the last one is sent",
         speech.events(*(json.dumps(f"word {n} ") for n in range(5))),
         why,
         rule,
@@ -159,14 +168,22 @@ def _buffering(speech: Speech) -> Iterator[AuditCase]:
         means=True,
     )
     sparse = (*speech.events(ending=False), ": keep-alive\n\n", *speech.closing)
-    yield _stream(speech, "sign-of-life", "a comment in a pause comes at once", sparse, _GIVES_UP, rule, theme=theme)
+    yield _stream(
+        speech,
+        "sign-of-life",
+        "a comment during a pause is forwarded immediately",
+        sparse,
+        _GIVES_UP,
+        rule,
+        theme=theme,
+    )
     call = (*speech.opening[:1], *speech.arguments, *speech.closing)
     yield _stream(
         speech,
         "call-by-pieces",
-        "a call comes piece by piece",
+        "a tool call is streamed delta by delta",
         call,
-        "a long file is written in silence",
+        "while the model writes a long file, the client sees nothing",
         rule,
         theme=theme,
     )
@@ -179,67 +196,80 @@ def _errors(speech: Speech) -> Iterator[AuditCase]:
         answer = speech.answer(speech.error, status=status, headers=headers, TYPE=type, TEXT=text)
         return _case(speech, name, Theme.ERRORS, shows, answer, why if status == 400 else _RETRY, rule, means=True)
 
-    why = "the words say what is wrong, and clients find it by them"
+    why = "the message says what is wrong, and clients recognise errors by it"
     words = r'"messages.1.content.0: Invalid `signature` in `thinking` block \u2026 \"x\""'
-    yield case("refusal", "a refusal comes with its status and words", 400, "invalid_request_error", words)
+    yield case("refusal", "a refusal keeps its status and message", 400, "invalid_request_error", words)
     waits: Pairs = (
         ("Retry-After", "1"),
         ("retry-after-ms", "700"),
         ("x-should-retry", "false"),
         ("x-ratelimit-reset-requests", "1s"),
     )
-    yield case(
-        "rate-limit", "a limit comes with the time to wait", 429, "rate_limit_error", '"Too many requests"', waits
-    )
+    yield case("rate-limit", "a rate limit keeps its retry time", 429, "rate_limit_error", '"Too many requests"', waits)
     yield case(
         "overloaded",
-        "an overload comes as such",
+        "an overload error keeps its status",
         529,
         "overloaded_error",
         '"Overloaded"',
         (("x-should-retry", "true"),),
     )
     yield case(
-        "too-large", "what is too large is said to be", 413, "request_too_large", '"Request exceeds the maximum size"'
+        "too-large",
+        "a 'request too large' error keeps its status",
+        413,
+        "request_too_large",
+        '"Request exceeds the maximum size"',
     )
     html = b"<html>\r\n<head><title>503 Service Temporarily Unavailable</title></head>\r\n</html>\r\n"
     page = CaseResponse((html,), 503, (("Content-Type", "text/html"), ("Retry-After", "1")))
-    yield _case(speech, "error-page", Theme.ERRORS, "an error that is no JSON comes as it is", page, _RETRY)
+    yield _case(speech, "error-page", Theme.ERRORS, "an error that is not JSON is forwarded unchanged", page, _RETRY)
     refused = speech.answer(speech.error, status=400, TYPE="invalid_request_error", TEXT='"stream: no"')
     asked = speech.request("refused-stream", streams=True)
-    yield AuditCase("refused-stream", Theme.ERRORS, "a refusal of a stream is no stream", asked, refused, why)
+    yield AuditCase(
+        "refused-stream", Theme.ERRORS, "the refusal of a streaming request is not a stream", asked, refused, why
+    )
     yield _stream(
-        speech, "error-in-stream", "an error in a stream comes through", (*speech.events(ending=False), speech.broken),
-        "the client takes half an answer for all of it", "stream.error-event", theme=Theme.ERRORS,
+        speech, "error-in-stream", "an error event in a stream is forwarded",
+        (*speech.events(ending=False), speech.broken),
+        "the client takes an incomplete response for a complete one", "stream.error-event", theme=Theme.ERRORS,
     )  # fmt: skip
 
 
 def _breaks(speech: Speech) -> Iterator[AuditCase]:
-    why, rule = "the client takes half an answer for all of it", "stream.truncated"
+    why, rule = "the client takes an incomplete response for a complete one", "stream.truncated"
     half = speech.stream_response(speech.events(ending=False), end=ResponseEnd.CUT)
     yield _case(
         speech,
         "broken-stream",
         Theme.BREAKS,
-        "a stream that breaks off breaks off for the client",
+        "a stream that breaks off also breaks off at the client",
         half,
         why,
         rule,
         means=True,
     )
     text = speech.stream_response((*speech.opening[:1], *speech.arguments[:2]), end=ResponseEnd.CUT)
-    yield _case(speech, "broken-call", Theme.BREAKS, "so does one inside a call", text, why, "args.truncated")
+    yield _case(
+        speech,
+        "broken-call",
+        Theme.BREAKS,
+        "a stream that breaks off inside a tool call also breaks off at the client",
+        text,
+        why,
+        "args.truncated",
+    )
     whole = speech.answer(TEXT='"Half of it."')
     broken = replace(whole, end=ResponseEnd.CUT)
     yield _case(
-        speech, "broken-body", Theme.BREAKS, "an answer that is not whole is not passed on as whole", broken, why, rule
+        speech, "broken-body", Theme.BREAKS, "an incomplete response is not forwarded as complete", broken, why, rule
     )
     no_end = speech.stream_response(speech.events(ending=False))
     yield _case(
         speech,
         "no-terminator",
         Theme.BREAKS,
-        "a stream that ends without its last event gets none",
+        "no final event is added to a stream that ends without one",
         no_end,
         why,
         "stream.no-terminator",
@@ -253,7 +283,7 @@ def _breaks(speech: Speech) -> Iterator[AuditCase]:
 
 
 def _codings(speech: Speech) -> Iterator[AuditCase]:
-    theme, why = Theme.CODING, "what is compressed is decoded in vain, or not at all"
+    theme, why = Theme.CODING, "the client cannot decode the response, or decodes it twice"
     accepts: Pairs = (("Accept-Encoding", "gzip, deflate"),)
     packed: Pairs = (("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding"))
 
@@ -263,14 +293,14 @@ def _codings(speech: Speech) -> Iterator[AuditCase]:
     plain = speech.answer(headers=packed)
     yield case(
         "gzip-body",
-        "a compressed answer comes as it is",
+        "a compressed response is forwarded unchanged",
         replace(plain, pieces=(gzip.compress(plain.pieces[0], mtime=0),)),
     )
     squeeze = zlib.compressobj(wbits=31)
     chunks = [squeeze.compress(e.encode()) + squeeze.flush(zlib.Z_SYNC_FLUSH) for e in speech.events()]
     stream = speech.stream_response((*chunks, squeeze.flush()), headers=packed)
-    yield case("gzip-stream", "a compressed stream comes as it is, piece by piece", stream, streams=True)
+    yield case("gzip-stream", "a compressed stream is forwarded unchanged, piece by piece", stream, streams=True)
     text = json.dumps("".join(f"{n:06x} " for n in range(60_000)))
-    yield case("large-answer", "an answer of 400 kB comes whole", speech.answer(TEXT=text))
+    yield case("large-answer", "a response of 400 kB is complete", speech.answer(TEXT=text))
     unsized = replace(speech.answer(), framing=ResponseFraming.CLOSE)
-    yield case("unsized-answer", "an answer that the end of the connection ends comes whole", unsized)
+    yield case("unsized-answer", "a response that ends with the connection is complete", unsized)

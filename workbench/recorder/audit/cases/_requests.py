@@ -13,10 +13,8 @@ from workbench.wire import loads
 BIG = 1_500_000
 """Bytes of the large body: more than usual limits of 1 MB, less than what providers take."""
 
-_PREFIX = (
-    "the prompt differs from the one before byte by byte: nothing is read from the cache, and signatures may not fit"
-)
-_OWN = "what this program does not know cannot be told from what the provider wants"
+_PREFIX = "the bytes of the prompt change: the provider's cache is missed, and signatures may be invalid"
+_OWN = "a gateway cannot know which unknown members the provider needs"
 
 
 def cases(speech: Speech) -> Iterator[AuditCase]:
@@ -49,16 +47,16 @@ def _fields(speech: Speech) -> Iterator[AuditCase]:
     name = "unknown-members"
     more = ',"x_audit":{"deep":[1,null,{"a":""}]},"audit_list":[]'
     asked = speech.request(name, MORE=more)
-    yield AuditCase(name, fields, "members that a gateway does not know stay", asked, speech.answer(), _OWN, rule)
+    yield AuditCase(name, fields, "unknown members of a request are kept", asked, speech.answer(), _OWN, rule)
     name = "unknown-in-tools"
     asked = speech.request(name, MORE=speech.tools, IN=',"x_audit":{"deep":null}')
-    yield AuditCase(name, fields, "the same inside of tools", asked, speech.answer(), _OWN, rule)
+    yield AuditCase(name, fields, "unknown members of tools are kept", asked, speech.answer(), _OWN, rule)
     name = "unknown-in-turns"
     turn = speech.text(speech.called, name, {}).replace('"name":"look"', '"x_audit":{"deep":[]},"name":"look"', 1)
     asked = CaseRequest(speech.request(name).path, turn.encode(), speech.headers)
-    yield AuditCase(name, fields, "the same inside of calls", asked, speech.answer(), _OWN, rule)
+    yield AuditCase(name, fields, "unknown members of tool calls are kept", asked, speech.answer(), _OWN, rule)
     yield _schema(
-        speech, "schema-keywords", fields, "rare keywords of tool schemas stay",
+        speech, "schema-keywords", fields, "rare keywords of tool schemas are kept",
         '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{'
         '"type":["string","null"],'
         '"enum":["a",null,""],"default":null},"b":{"$ref":"#/$defs/b"},"c":{"anyOf":[{"const":1},{"pattern":"^'
@@ -68,35 +66,37 @@ def _fields(speech: Speech) -> Iterator[AuditCase]:
         '{"^x-":{"type":"string","format":"date-time"}},"additionalProperties":false,"not":{"required":["z"]}}},'
         '"required":[],'
         '"examples":[{}],"x-order":["b","a"],"$comment":"","title":""}',
-        "the model sees other arguments", "schema.unsupported-keyword",
+        "the model gets a different definition of the arguments", "schema.unsupported-keyword",
     )  # fmt: skip
 
 
 def _spelling(speech: Speech) -> Iterator[AuditCase]:
     theme = Theme.SPELLING
     schema = '{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":"string"},"10":{},"9":{}}}'
-    yield _schema(speech, "key-order", theme, "members keep their order", schema, _PREFIX, "cost.cache-break")
+    yield _schema(
+        speech, "key-order", theme, "members of objects keep their order", schema, _PREFIX, "cost.cache-break"
+    )
     name = "white-space"
     spaced = json.dumps(loads(speech.text(speech.called, name, {}).encode()), indent=2).replace('": ', '" :\t')
     asked = CaseRequest(speech.request(name).path, f" {spaced}\r\n".encode(), speech.headers)
     yield AuditCase(
-        name, theme, "white space between members stays", asked, speech.answer(), _PREFIX, "cost.cache-break"
+        name, theme, "white space between members is kept", asked, speech.answer(), _PREFIX, "cost.cache-break"
     )
     yield _text(
-        speech, "escapes", theme, "escapes stay as they are written",
+        speech, "escapes", theme, "escapes keep their spelling",
         r"@MARK@ caf\u00e9 \u0041 \/ \u003cb\u003e \u0026 \ud83d\ude00 \u2028 \u007f", _PREFIX, "gateway.altered-bytes",
     )  # fmt: skip
     yield _text(
-        speech, "plain-unicode", theme, "characters outside ASCII stay unescaped",
+        speech, "plain-unicode", theme, "characters outside ASCII are not escaped",
         "@MARK@ café 日本語 😀 <b> & ' \u2028 \u007f", _PREFIX, "gateway.altered-bytes",
     )  # fmt: skip
     name = "argument-spelling"
     asked = speech.request(
         name, speech.called, ARGS=r'{ "q" :"caf\u00e9 \/ ü", "n":1.0,"m": 1e2, "z":1,"a":[ ], "big":9007199254740993 }'
     )
-    why = "a model that reads other arguments than it wrote does not find its own words again"
+    why = "the model reads arguments that differ from what it wrote"
     yield AuditCase(
-        name, theme, "arguments of calls stay as they are written", asked, speech.answer(), why, "args.encoding"
+        name, theme, "arguments of tool calls keep their spelling", asked, speech.answer(), why, "args.encoding"
     )  # fmt: skip
     name = "repeated-keys"
     asked = speech.request(name, MORE=',"metadata":{"a":"1","a":"2"}')
@@ -106,7 +106,7 @@ def _spelling(speech: Speech) -> Iterator[AuditCase]:
         "both values of a duplicate key are kept",
         asked,
         speech.answer(),
-        "readers differ in which one counts",
+        "parsers differ in which value they use",
     )
 
 
@@ -116,57 +116,64 @@ def _numbers(speech: Speech) -> Iterator[AuditCase]:
         '{"type":"object","properties":{"n":{"type":"number","minimum":1.0,"maximum":1e2,"multipleOf":1E-2,'
         '"exclusiveMaximum":1.50,"default":-0.0,"examples":[0.1,1.0e+1,100000000000000000000.0,5e-324]}}}'
     )
-    yield _schema(speech, "number-spelling", theme, "numbers stay as they are written", floats, _PREFIX, rule)
+    yield _schema(speech, "number-spelling", theme, "numbers keep their spelling", floats, _PREFIX, rule)
     large = (
         '{"type":"object","properties":{"id":{"type":"integer","minimum":9007199254740993,"maximum":'
         '12345678901234567890,"default":-9223372036854775808,"examples":[123456789012345678901234567890,0.123456'
         "78901234567890]}}}"
     )
     yield _schema(
-        speech, "large-numbers", theme, "digits beyond 2^53 stay", large, "ids and limits become other numbers", rule
+        speech,
+        "large-numbers",
+        theme,
+        "integers beyond 2^53 keep all digits",
+        large,
+        "ids and limits become different numbers",
+        rule,
     )
     yield _schema(
-        speech, "huge-number", theme, "a number that no float holds arrives",
+        speech, "huge-number", theme, "a number too large for a double is kept",
         '{"type":"object","properties":{"n":{"type":"number","maximum":1E400}}}',
-        "it becomes Infinity, which is no JSON, or the request is lost", rule,
+        "it becomes Infinity, which is not JSON, or the request is lost", rule,
     )  # fmt: skip
 
 
 def _texts(speech: Speech) -> Iterator[AuditCase]:
     texts, rule = Theme.TEXTS, "gateway.altered-bytes"
-    why = "the model reads another text, and edits made with it do not fit the file"
+    why = "the model reads a different text, and its edits do not match the file"
 
     def case(name: str, shows: str, text: str, why: str = why, rule: str = rule) -> AuditCase:
         return _text(speech, name, texts, shows, text, why, rule)
 
-    yield case("text-edges", "white space around a text stays", r" \n\t@MARK@  two  spaces \t \r\n\n  ")
-    yield case("line-ends", "line ends stay", r"@MARK@\r\nb\rc\nd \n\n\n\n e\u2028f\u0085g\u000bh")
+    yield case("text-edges", "white space at the ends of a text is kept", r" \n\t@MARK@  two  spaces \t \r\n\n  ")
+    yield case("line-ends", "line ends are kept", r"@MARK@\r\nb\rc\nd \n\n\n\n e\u2028f\u0085g\u000bh")
     yield case(
-        "unicode-forms", "composed and decomposed characters stay apart",
-        "@MARK@ e\u0301 é ﬁ Å \u212b ｆｕｌｌ ① 가 \u1100\u1161", "names of files are not found",
+        "unicode-forms", "composed and decomposed characters are not normalised",
+        "@MARK@ e\u0301 é ﬁ Å \u212b ｆｕｌｌ ① 가 \u1100\u1161", "file names are not found",
     )  # fmt: skip
     yield case(
         "invisible",
-        "invisible characters stay",
+        "invisible characters are kept",
         "@MARK@ a\u200bb\u200d\u2060\ufeff \u00a0 \u202e\u00ad 👩\u200d💻 🏴\u200d☠\ufe0f",
     )
     yield case(
-        "control-characters", "escaped control characters arrive", r"@MARK@ a\u0000b \u0007 \u001b[31m red \b\f",
-        "output of programs is full of them",
+        "control-characters", "escaped control characters are kept", r"@MARK@ a\u0000b \u0007 \u001b[31m red \b\f",
+        "output of programs contains many of them",
     )  # fmt: skip
     yield case(
-        "lone-surrogate", "half a character, as JavaScript cuts it, arrives", r"@MARK@ cut \ud83d here",
-        "a client that cuts texts at a length sends them", "stream.encoding",
+        "lone-surrogate", "a lone surrogate, as JavaScript leaves it when it cuts a text, is kept",
+        r"@MARK@ cut \ud83d here",
+        "clients that truncate texts send them", "stream.encoding",
     )  # fmt: skip
     yield case(
         "markup",
-        "what looks like markup stays text",
+        "text that looks like markup is not changed",
         r"@MARK@ <tool_call>{\"name\": \"x\"}</tool_call> &amp; &lt; <|im_end|> {{x}} ${x} %s <script>1</script>"
         r" \\n \\u0041",
     )
     yield case(
         "private-looking",
-        "what looks private is not masked",
+        "text that looks private is not masked",
         "@MARK@ ann@example.com 4111 1111 1111 1111 +44 20 7946 0958 192.0.2.7 2026-01-02",
     )
     long = " ".join(f"line {n:04d}: the quick brown fox" for n in range(1200))
@@ -174,7 +181,7 @@ def _texts(speech: Speech) -> Iterator[AuditCase]:
         "long-text",
         "a text of 40 kB is not cut",
         f"@MARK@ {long} end",
-        "the model does not read the end",
+        "the model does not see the end of the text",
         "args.truncated",
     )
 
@@ -183,42 +190,44 @@ def _long_or_empty(speech: Speech) -> Iterator[AuditCase]:
     name = "empty-values"
     asked = speech.request(name, speech.called, RESULT='""', ARGS="{}", MORE=',"metadata":{},"audit_null":null')
     yield AuditCase(
-        name, Theme.FIELDS, "empty texts, objects and null stay", asked, speech.answer(),
-        "what is empty says something too", "gateway.dropped-field",
+        name, Theme.FIELDS, "empty texts, empty objects and null are kept", asked, speech.answer(),
+        "an empty value differs from a missing one", "gateway.dropped-field",
     )  # fmt: skip
     name = "long-result"
     result = json.dumps("".join(f"{n:06x} \t{'x' * (n % 17)}\n" for n in range(2000)))
     asked = speech.request(name, speech.called, RESULT=result)
     yield AuditCase(
-        name, Theme.TEXTS, "a long result is not cut", asked, speech.answer(), "the model does not read the end",
+        name, Theme.TEXTS, "a long result is not cut", asked, speech.answer(),
+        "the model does not see the end of the text",
         "args.truncated", is_convertible=True,
     )  # fmt: skip
     name = "many-turns"
     yield AuditCase(
-        name, Theme.TEXTS, "a call and its result stay where they are", speech.request(name, speech.called),
-        speech.answer(), "a call without its result is refused", "closure.missing-result", is_convertible=True,
+        name, Theme.TEXTS, "a tool call and its result keep their places", speech.request(name, speech.called),
+        speech.answer(), "the provider refuses a tool call without its result", "closure.missing-result",
+        is_convertible=True,
     )  # fmt: skip
 
 
 def _ids(speech: Speech) -> Iterator[AuditCase]:
-    why, rule = "a result that names another call is refused", "closure.id-mismatch"
+    why, rule = "the provider refuses a tool result that names another call", "closure.id-mismatch"
     for name, id in zip(("odd-id", "long-id"), speech.odd_ids, strict=True):
         asked = speech.request(name, speech.called, ID=id)
-        shows = f"an id such as {id[:14]} stays" if name == "odd-id" else f"an id of {len(id)} characters stays"
+        shows = f"an id such as {id[:14]} is kept" if name == "odd-id" else f"an id of {len(id)} characters is kept"
         yield AuditCase(name, Theme.IDS, shows, asked, speech.answer(), why, rule)
     name = "parallel-calls"
     asked = speech.request(name, speech.parallel)
     yield AuditCase(
-        name, Theme.IDS, "two calls at once stay two, each with its result", asked, speech.answer(),
-        "a call without its result is refused", "closure.missing-result", is_convertible=True,
+        name, Theme.IDS, "two parallel tool calls remain two, each with its result", asked, speech.answer(),
+        "the provider refuses a tool call without its result", "closure.missing-result", is_convertible=True,
     )  # fmt: skip
 
     name, tool = "tool-name", "mcp__Git-Hub__look_at_a_thing-v2__whose_name_has_64_characters_0"
     turn = speech.text(speech.called, name, {}).replace('"name":"look"', f'"name":"{tool}"')
     asked = CaseRequest(speech.request(name).path, turn.encode(), speech.headers)
     yield AuditCase(
-        name, Theme.IDS, "a name of 64 characters stays", asked, speech.answer(),
-        "the client knows no tool of the name that is called then", "call.unknown-tool", is_convertible=True,
+        name, Theme.IDS, "a tool name of 64 characters is kept", asked, speech.answer(),
+        "the model calls a name that the client does not know", "call.unknown-tool", is_convertible=True,
     )  # fmt: skip
 
 
@@ -232,41 +241,59 @@ def _headers(speech: Speech) -> Iterator[AuditCase]:
         ("User-Agent", "audit-cli/1.0 (x; y)"),
     )
     yield case(
-        "own-headers", "headers of clients and SDKs stay", own, "who asked, and how often, is not known any more"
+        "own-headers",
+        "headers of clients and SDKs are kept",
+        own,
+        "the provider does not see which client sent the request, and how often",
     )
     traced: Pairs = (
         ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
         ("tracestate", "audit=1"),
         ("Idempotency-Key", "audit-4f1c"),
     )
-    yield case("trace-headers", "traces and idempotency keys stay", traced, "a repeated request is carried out twice")
+    yield case(
+        "trace-headers", "trace headers and idempotency keys are kept", traced, "a retried request is executed twice"
+    )
     odd: Pairs = (
         ("X-Audit-Empty", ""),
         ("X-Audit-List", "a"),
         ("X-Audit-List", "b, c"),
         ("X-Audit-Case", 'MiXeD="q"; v'),
     )
-    yield case("odd-headers", "empty and repeated headers stay", odd, "lists of betas and features come that way")
     yield case(
-        "long-header", "a header of 6 kB stays", (("X-Audit-Long", "0123456789abcdef" * 384),), "tokens are that long"
+        "odd-headers",
+        "empty and repeated headers are kept",
+        odd,
+        "lists of betas and features are sent in repeated headers",
+    )
+    yield case(
+        "long-header",
+        "a header of 6 kB is kept",
+        (("X-Audit-Long", "0123456789abcdef" * 384),),
+        "access tokens can be that long",
     )
 
 
 def _paths(speech: Speech) -> Iterator[AuditCase]:
     answer = speech.answer('{"object":"list","data":[],"has_more":false}')
-    path, why = Theme.PATH, "another resource is asked for"
+    path, why = Theme.PATH, "a different resource is requested"
     name = "query"
     body = speech.request(name).body
     asked = CaseRequest(speech.query.replace("@MODEL@", speech.model), body, speech.headers)
-    why_query = "the query chooses the version of the interface"
-    yield AuditCase(name, path, "the query of a request stays", asked, speech.answer(), why_query)
+    why_query = "the query selects the API version"
+    yield AuditCase(name, path, "the query of a request is kept", asked, speech.answer(), why_query)
     name = "listing"
     asked = CaseRequest(speech.listing, None, speech.headers, "GET")
-    yield AuditCase(name, path, "a GET arrives, its path and query as they are escaped", asked, answer, why)
+    yield AuditCase(name, path, "a GET is forwarded, with the escapes in its path and query", asked, answer, why)
     name = "head"
     asked = CaseRequest(speech.listing.split("?")[0], None, speech.headers, "HEAD")
     yield AuditCase(
-        name, path, "a HEAD arrives, and has no body", asked, answer, "clients ask so whether anybody is there"
+        name,
+        path,
+        "a HEAD is forwarded, without a body",
+        asked,
+        answer,
+        "clients check with it whether the server is reachable",
     )
 
 
@@ -274,14 +301,16 @@ def _sizes(speech: Speech) -> Iterator[AuditCase]:
     name = "large-body"
     line = "0123456789 abcdefghij "
     text = f'"@MARK@ {line * (BIG // len(line))}"'
-    why = "a long conversation does not arrive"
+    why = "a long conversation is not forwarded completely"
     large = speech.request(name, TEXT=text)
-    yield AuditCase(name, Theme.SIZE, "1.5 MB arrive whole", large, speech.answer(), why, "args.truncated")
+    yield AuditCase(
+        name, Theme.SIZE, "a body of 1.5 MB is forwarded completely", large, speech.answer(), why, "args.truncated"
+    )
     name = "compressed-body"
     asked = speech.request(name, TEXT=f'"@MARK@ {"compressed " * 40}"')
     packed = gzip.compress(asked.body or b"", mtime=0)
     headers = (*asked.headers, ("Content-Encoding", "gzip"))
     yield AuditCase(
-        name, Theme.SIZE, "a compressed request arrives as it is", CaseRequest(asked.path, packed, headers),
-        speech.answer(), "Codex compresses what it sends",
+        name, Theme.SIZE, "a compressed request is forwarded unchanged", CaseRequest(asked.path, packed, headers),
+        speech.answer(), "Codex compresses its requests",
     )  # fmt: skip

@@ -131,7 +131,7 @@ class Speech:
     def plain(self) -> AuditCase:
         """The request that shows whether a gateway supports this protocol."""
         name = f"hello-{self.protocol}"
-        return AuditCase(name, Theme.FIELDS, "a plain request arrives", self.request(name), self.answer())
+        return AuditCase(name, Theme.FIELDS, "a plain request is forwarded", self.request(name), self.answer())
 
 
 def put(text: str, *values: object) -> str:

@@ -80,8 +80,8 @@ _SIGNED = "EqQBCkYIBRgCKkDd+/aUdiT0=="
 _THINKING = r'{"type":"thinking","thinking":" I look first.\n\n ","signature":"' + _SIGNED + '"}'
 _EMPTY = '{"type":"thinking","thinking":"","signature":"' + _SIGNED + '"}'
 _REDACTED = '{"type":"redacted_thinking","data":"EmwKAhgBEgy3va3pzix/LafPsn4aDFIT2Xlxh0L5L8rLVyIwxtE3rAFBa8cr3qpP=="}'
-_RETHINK = "Claude refuses a thinking block that is not what it said, byte for byte"
-_CACHED = "without its breakpoints nothing is cached, and every turn is paid in full"
+_RETHINK = "Claude refuses a thinking block that is not byte for byte as it was returned"
+_CACHED = "without cache breakpoints nothing is cached, and every turn costs the full price"
 
 
 def cases() -> Iterator[AuditCase]:
@@ -111,17 +111,23 @@ def _reasoning() -> Iterator[AuditCase]:
     ids, altered = Theme.IDS, "reasoning.altered"
     on = ',"thinking":{"type":"enabled","budget_tokens":1024}'
     yield _turn(
-        "signature", ids, "a signed thinking block stays", f"{_THINKING},{_CALL}", why=_RETHINK, rule=altered, MORE=on
+        "signature", ids, "a signed thinking block is kept", f"{_THINKING},{_CALL}", why=_RETHINK, rule=altered, MORE=on
     )
     yield _turn(
-        "empty-thinking", ids, "a block without text keeps its signature", f"{_EMPTY},{_CALL}", why=_RETHINK,
+        "empty-thinking", ids, "a thinking block without text keeps its signature", f"{_EMPTY},{_CALL}", why=_RETHINK,
         rule=altered, MORE=on,
     )  # fmt: skip
     yield _turn(
-        "redacted-thinking", ids, "sealed thinking stays", f"{_REDACTED},{_CALL}", why=_RETHINK, rule=altered, MORE=on
+        "redacted-thinking",
+        ids,
+        "redacted thinking is kept",
+        f"{_REDACTED},{_CALL}",
+        why=_RETHINK,
+        rule=altered,
+        MORE=on,
     )
     yield _turn(
-        "thinking-between", ids, "thinking keeps its place between calls and texts",
+        "thinking-between", ids, "thinking keeps its place between tool calls and texts",
         f'{_THINKING},{{"type":"text","text":"Now. "}},{_EMPTY},{_CALL}', why=_RETHINK, rule="reasoning.order", MORE=on,
     )  # fmt: skip
 
@@ -129,73 +135,89 @@ def _reasoning() -> Iterator[AuditCase]:
 def _results() -> Iterator[AuditCase]:
     texts, missing = Theme.TEXTS, "closure.missing-result"
     yield _turn(
-        "empty-result", texts, "a result without content stays a result", _CALL,
-        '{"type":"tool_result","tool_use_id":"@ID@"}', "a call without its result is refused", missing,
+        "empty-result", texts, "a tool result without content is kept", _CALL,
+        '{"type":"tool_result","tool_use_id":"@ID@"}', "the provider refuses a tool call without its result", missing,
     )  # fmt: skip
     yield _turn(
-        "error-result", texts, "a failed call is still marked as failed", _CALL,
+        "error-result", texts, "a failed tool call is still marked as failed", _CALL,
         '{"type":"tool_result","tool_use_id":"@ID@","is_error":true,"content":""}',
-        "the model takes a failure for a success", "gateway.dropped-field",
+        "the model takes a failed call for a successful one", "gateway.dropped-field",
     )  # fmt: skip
     yield _turn(
-        "result-blocks", texts, "the blocks of a result stay apart", _CALL,
+        "result-blocks", texts, "the blocks of a tool result are not merged", _CALL,
         '{"type":"tool_result","tool_use_id":"@ID@","content":[{"type":"text","text":"a\\n"},{"type":"text",'
         '"text":" b"}]}'
         ',{"type":"text","text":"@MARK@ go on"}',
-        "the model reads another text", "gateway.altered-shape",
+        "the model reads a different text", "gateway.altered-shape",
     )  # fmt: skip
     yield _ask(
-        "adjacent-texts", texts, "texts side by side are not merged", "cache breakpoints and signatures move",
+        "adjacent-texts", texts, "adjacent text blocks are not merged", "cache breakpoints and signatures move",
         "gateway.altered-shape",
         TEXT='[{"type":"text","text":"@MARK@ one"},{"type":"text","text":" two "},{"type":"text","text":"\\nthree"}]',
     )  # fmt: skip
     yield _ask(
-        "two-systems", texts, "two texts of the system prompt stay two", _CACHED, "gateway.altered-shape",
+        "two-systems", texts, "two texts of the system prompt are not merged", _CACHED, "gateway.altered-shape",
         MORE=',"system":[{"type":"text","text":"Be brief. "},{"type":"text","text":"Be polite."}]',
     )  # fmt: skip
     two = _ASK.replace('"content":@TEXT@}', '"content":@TEXT@},{"role":"user","content":"and this"}')
-    yield _ask("same-role", texts, "two user messages in a row stay two", "the history is another one", template=two)
+    yield _ask(
+        "same-role",
+        texts,
+        "two user messages in a row are not merged",
+        "the model gets a different history",
+        template=two,
+    )
     mid = _ASK.replace(
         '"content":@TEXT@}', '"content":@TEXT@},{"role":"assistant","content":"Yes."},{"role":"system","content":"Be '
         'brief."},{"role":"user","content":"Go on."}',
     )  # fmt: skip
-    yield _ask("system-amid", texts, "an instruction in the middle stays there", "Claude Code sends them", template=mid)
+    yield _ask(
+        "system-amid",
+        texts,
+        "a system message in the middle keeps its place",
+        "Claude Code sends such messages",
+        template=mid,
+    )
 
 
 def _fields() -> Iterator[AuditCase]:
     fields, dropped = Theme.FIELDS, "gateway.dropped-field"
     mark = '"cache_control":{"type":"ephemeral","ttl":"1h"}'
     yield _ask(
-        "cache-control", fields, "cache breakpoints stay in system, tools and messages", _CACHED, "cost.cache-break",
+        "cache-control", fields, "cache breakpoints in system, tools and messages are kept", _CACHED,
+        "cost.cache-break",
         TEXT=put('[{"type":"text","text":"@MARK@ cached",%s}]', mark),
         MORE=put(',"system":[{"type":"text","text":"Be brief.",%s}],"tools":[{"name":"look","input_schema":{"type":'
         '"object"},%s}]', mark, mark),
     )  # fmt: skip
     yield _ask(
-        "rare-parameters", fields, "parameters of the provider stay", "what was asked for is not done", dropped,
+        "rare-parameters", fields, "the provider's own parameters are kept",
+        "the provider ignores what the client asked for", dropped,
         MORE=',"metadata":{"user_id":"user_audit"},"service_tier":"standard_only","stop_sequences":["\\n\\nHuman:",'
         '"END "],"top_k":40,"thinking":{"type":"adaptive","display":"omitted"},"output_config":{"effort":"high"},'
         '"context_management":{"edits":[{"type":"clear_tool_uses_20250919","keep":{"type":"tool_uses","value":3}}]},'
         '"container":null,"mcp_servers":[]',
     )  # fmt: skip
     yield _ask(
-        "tool-members", fields, "what a tool says of itself stays", "the model calls it in another way", dropped,
+        "tool-members", fields, "all members of a tool declaration are kept", "the model calls the tool differently",
+        dropped,
         MORE=',"tools":[{"name":"look","description":"","input_schema":{"type":"object"},"strict":true,"defer_loading":'
         'true,"input_examples":[{"q":"a"}],"eager_input_streaming":true,"allowed_callers":["direct"]},{"type":'
         '"web_search_20250305","name":"web_search","max_uses":2,"allowed_domains":["example.com"]}],'
         '"tool_choice":{"type":"auto","disable_parallel_tool_use":true}',
     )  # fmt: skip
     yield _ask(
-        "documents", fields, "documents and citations stay", "what was sent is not read", dropped,
+        "documents", fields, "documents and citations are kept", "the model does not read what was sent", dropped,
         TEXT='[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"@MARK@"},"title":"",'
         '"context":null,"citations":{"enabled":true}},{"type":"text","text":"Cite."}]',
     )  # fmt: skip
     yield _turn(
-        "server-tools", fields, "calls that the provider ran stay", '{"type":"server_tool_use","id":"srvtoolu_01audit",'
+        "server-tools", fields, "calls that the provider ran are kept",
+        '{"type":"server_tool_use","id":"srvtoolu_01audit",'
         '"name":"web_search","input":{"query":"x"},"caller":{"type":"direct"}},{"type":"web_search_tool_result",'
         '"tool_use_id":"srvtoolu_01audit","content":[{"type":"web_search_result","url":"https://example.com/?a=1&b=2",'
         '"title":"","encrypted_content":"EqgfCioIARgB+/8=","page_age":null}]},' + _CALL,
-        why="the provider refuses a result without its call", rule=dropped,
+        why="the provider refuses a tool result without its call", rule=dropped,
     )  # fmt: skip
 
 
@@ -204,18 +226,23 @@ def _headers() -> Iterator[AuditCase]:
     betas = "interleaved-thinking-2025-05-14,context-management-2025-06-27, fine-grained-tool-streaming-2025-05-14"
     name = "beta-header"
     asked = SPEECH.request(name, headers=(("anthropic-beta", betas),))
-    yield AuditCase(name, Theme.HEADERS, "the list of betas stays", asked, SPEECH.answer(), why, rule)
+    yield AuditCase(name, Theme.HEADERS, "the list of betas is kept", asked, SPEECH.answer(), why, rule)
     name = "beta-headers"
     twice = SPEECH.request(
         name, headers=(("anthropic-beta", "context-1m-2025-08-07"), ("anthropic-beta", "files-api-2025-04-14"))
     )
-    yield AuditCase(name, Theme.HEADERS, "betas in two headers both stay", twice, SPEECH.answer(), why, rule)
+    yield AuditCase(name, Theme.HEADERS, "betas in two headers are both kept", twice, SPEECH.answer(), why, rule)
     name = "count-tokens"
     body = '{"model":"@MODEL@","messages":[{"role":"user","content":"@MARK@ hello"}]}'
     count = CaseRequest("/v1/messages/count_tokens", SPEECH.text(body, name, {}).encode(), SPEECH.headers)
     answer = SPEECH.answer('{"input_tokens":9}')
     yield AuditCase(
-        name, Theme.PATH, "tokens are counted by the provider", count, answer, "the client counts otherwise"
+        name,
+        Theme.PATH,
+        "a request to count tokens is forwarded",
+        count,
+        answer,
+        "the client gets a different token count",
     )
 
 
@@ -244,17 +271,17 @@ def _answers() -> Iterator[AuditCase]:
     sealed = block(1, _REDACTED)
     said = block(2, '{"type":"text","text":""}', '{"type":"text_delta","text":"Fine. "}')
     yield case(
-        "streamed-thinking", Theme.EVENTS, "thinking, its signature and sealed blocks come through", start, *thought,
+        "streamed-thinking", Theme.EVENTS, "thinking, its signature and redacted blocks are kept", start, *thought,
         *sealed, *said, usage, stop, why=_RETHINK, rule="reasoning.altered",
     )  # fmt: skip
     bare = block(0, '{"type":"thinking","thinking":"","signature":""}', signature)
     yield case(
-        "signature-alone", Theme.EVENTS, "a signature without a thinking text comes through", start, *bare,
+        "signature-alone", Theme.EVENTS, "a signature without thinking text is kept", start, *bare,
         *block(1, '{"type":"text","text":""}', '{"type":"text_delta","text":"Fine."}'), usage, stop,
         why=_RETHINK, rule="reasoning.altered",
     )  # fmt: skip
     ping = data('{"type": "ping"}', "ping")
     yield case(
-        "pings", Theme.EVENTS, "pings come through", SPEECH.opening[0], ping, *SPEECH.events()[1:4], ping,
-        *SPEECH.events()[4:], why="a client that waits for signs of life gives up",
+        "pings", Theme.EVENTS, "pings are forwarded", SPEECH.opening[0], ping, *SPEECH.events()[1:4], ping,
+        *SPEECH.events()[4:], why="a client that waits for a sign of life times out",
     )  # fmt: skip

@@ -64,30 +64,30 @@ SPEECH = Speech(
     answer_headers=(("x-goog-request-id", "0audit"), ("server-timing", "gfet4t7; dur=17")),
 )
 
-_SIGNED = "Gemini 3 refuses a call whose thought signature does not come back, byte for byte"
+_SIGNED = "Gemini 3 refuses a call whose thought signature is not sent back byte for byte"
 
 
 def cases() -> Iterator[AuditCase]:
     """Cases of this protocol alone."""
     signature = '"thoughtSignature":"CiQB0e2Kb+/x=="'
     yield _turn(
-        "thought-signature", Theme.IDS, "the signature of a call stays", _CALL[:-1] + f",{signature}}}", why=_SIGNED,
-        rule="reasoning.missing",
+        "thought-signature", Theme.IDS, "the thought signature of a call is kept", _CALL[:-1] + f",{signature}}}",
+        why=_SIGNED, rule="reasoning.missing",
     )  # fmt: skip
     yield _turn(
-        "signed-text", Theme.IDS, "a signature on an empty text stays",
+        "signed-text", Theme.IDS, "a thought signature on an empty text is kept",
         f'{{"text":"I look. ","thought":true}},{_CALL},{{"text":"",{signature}}}', why=_SIGNED, rule=
         "reasoning.missing",
     )  # fmt: skip
     yield _turn(
-        "first-signature", Theme.IDS, "of calls at once the first keeps the signature",
+        "first-signature", Theme.IDS, "the first of parallel calls keeps the signature",
         _TWO.replace("@ARGS@}},", put("@ARGS@},%s},", signature)), _TWO_RESULTS,
         why=_SIGNED, rule="reasoning.misplaced",
     )  # fmt: skip
     yield _turn(
-        "no-arguments", Theme.TEXTS, "a call without arguments stays a call",
+        "no-arguments", Theme.TEXTS, "a tool call without arguments is kept",
         '{"functionCall":{"name":"look","args":{}}}', '{"functionResponse":{"name":"look","response":{}}}',
-        why="a call without its result is refused", rule="closure.missing-result",
+        why="the provider refuses a tool call without its result", rule="closure.missing-result",
     )  # fmt: skip
     yield from _fields()
     yield from _texts()
@@ -109,9 +109,9 @@ def _ask(
 
 def _fields() -> Iterator[AuditCase]:
     fields, dropped = Theme.FIELDS, "gateway.dropped-field"
-    why = "what was asked for is not done"
+    why = "the provider ignores what the client asked for"
     yield _ask(
-        "rare-parameters", fields, "parameters of the provider stay", why, rule=dropped,
+        "rare-parameters", fields, "the provider's own parameters are kept", why, rule=dropped,
         MORE=',"generationConfig":{"thinkingConfig":{"thinkingBudget":-1,"includeThoughts":true},"temperature":1.0,'
         '"responseModalities":["TEXT"],"seed":0,"responseJsonSchema":{"type":["string","null"],"minLength":0}},'
         '"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}],'
@@ -119,14 +119,14 @@ def _fields() -> Iterator[AuditCase]:
         '"labels":{},"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED","allowedFunctionNames":["look"]}}',
     )  # fmt: skip
     yield _ask(
-        "tool-kinds", fields, "tools that are no functions stay", why, rule=dropped,
+        "tool-kinds", fields, "tools that are not functions are kept", why, rule=dropped,
         MORE=',"tools":[{"googleSearch":{}},{"codeExecution":{}},{"urlContext":{}},{"functionDeclarations":[{'
         '"name":"look",'
         '"behavior":"NON_BLOCKING","parameters":{"type":"OBJECT","properties":{"q":{"type":"STRING","nullable":true}},'
         '"propertyOrdering":["q"]},"response":{"type":"OBJECT"}}]}]',
     )  # fmt: skip
     yield _ask(
-        "snake-case", fields, "names in snake case are legal here too, and stay", why, rule=dropped,
+        "snake-case", fields, "member names in snake case, which are legal too, are kept", why, rule=dropped,
         MORE=',"system_instruction":{"parts":[{"text":"Be brief."}]},"generation_config":{"max_output_tokens":64}',
     )  # fmt: skip
 
@@ -136,13 +136,15 @@ def _texts() -> Iterator[AuditCase]:
     yield _ask(
         "adjacent-texts",
         Theme.TEXTS,
-        "texts side by side are not merged",
-        "signatures move",
+        "adjacent text blocks are not merged",
+        "signatures move to another part",
         three,
         "gateway.altered-shape",
     )
     two = _ASK.replace("}]}]", '}]},{"role":"user","parts":[{"text":"and this"}]}]')
-    yield _ask("same-role", Theme.TEXTS, "two user turns in a row stay two", "the history is another one", two)
+    yield _ask(
+        "same-role", Theme.TEXTS, "two user turns in a row are not merged", "the model gets a different history", two
+    )
 
 
 def _answers() -> Iterator[AuditCase]:
@@ -152,6 +154,6 @@ def _answers() -> Iterator[AuditCase]:
     last = _event('{"text":""}', ',"finishReason":"STOP","finishMessage":""', ',"promptFeedback":{}')
     events = (thought, call, last)
     yield AuditCase(
-        name, Theme.EVENTS, "thoughts and the signature of a call come through", SPEECH.request(name, streams=True),
+        name, Theme.EVENTS, "thoughts and the signature of a call are kept", SPEECH.request(name, streams=True),
         SPEECH.stream_response(events), _SIGNED, "reasoning.missing", is_convertible=True,
     )  # fmt: skip

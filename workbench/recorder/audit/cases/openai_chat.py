@@ -79,7 +79,7 @@ SPEECH = Speech(
     ),
 )
 
-_ECHO = "DeepSeek and others refuse a turn with calls whose reasoning does not come back"
+_ECHO = "DeepSeek and others refuse a turn with tool calls whose reasoning is not sent back"
 
 
 def cases() -> Iterator[AuditCase]:
@@ -99,27 +99,27 @@ def _reasoning() -> Iterator[AuditCase]:
     missing = "reasoning.missing"
     yield _case(
         "reasoning-content",
-        "reasoning_content comes back as it was",
+        "reasoning_content is forwarded unchanged",
         r',"reasoning_content":" I look.\n\n"',
         _ECHO,
         missing,
     )
     yield _case(
-        "empty-reasoning", "an empty reasoning_content stays", ',"reasoning_content":""', _ECHO, "reasoning.empty"
+        "empty-reasoning", "an empty reasoning_content is kept", ',"reasoning_content":""', _ECHO, "reasoning.empty"
     )
     details = (
         ',"reasoning":"I look.","reasoning_details":[{"type":"reasoning.text","text":"I look.","signature":"EqQB+/8=",'
         '"id":null,"format":"anthropic-claude-v1","index":0},{"type":"reasoning.encrypted","data":"gAAAA+/_-=","id":'
         '"rs_1","format":"openai-responses-v1","index":1}]'
     )
-    yield _case("reasoning-details", "reasoning_details come back as they were", details, _ECHO, missing)
+    yield _case("reasoning-details", "reasoning_details are forwarded unchanged", details, _ECHO, missing)
     signed = _CALLED.replace(
         '"type":"function","function":{"name":"look"',
         '"type":"function","extra_content":{"google":{"thought_signature":"CiQB0+/x=="}},"function":{"name":"look"',
         1,
     )
-    why = "Gemini refuses a call whose thought signature does not come back"
-    yield _case("thought-signature", "a signature inside a call stays", "", why, missing, signed)
+    why = "Gemini refuses a call whose thought signature is not sent back"
+    yield _case("thought-signature", "a signature inside a tool call is kept", "", why, missing, signed)
 
 
 def _history() -> Iterator[AuditCase]:
@@ -129,26 +129,26 @@ def _history() -> Iterator[AuditCase]:
 
     plain = SPEECH.called
     yield case(
-        "empty-result", "a result without content stays a result", plain.replace("@RESULT@", '""'),
-        "a call without its result is refused", "closure.missing-result",
+        "empty-result", "a tool result without content is kept", plain.replace("@RESULT@", '""'),
+        "the provider refuses a tool call without its result", "closure.missing-result",
     )  # fmt: skip
     yield case(
-        "text-and-call", "the text beside a call stays", plain.replace('"content":null', '"content":" Now.\\n"'),
-        "the model reads another turn", "gateway.dropped-field",
+        "text-and-call", "text next to a tool call is kept", plain.replace('"content":null', '"content":" Now.\\n"'),
+        "the model reads a different turn", "gateway.dropped-field",
     )  # fmt: skip
     yield case(
-        "empty-arguments", "a call without arguments stays as it was", plain.replace("@ARGTEXT@", '""'),
-        "a client that sends it back is refused", "args.empty",
+        "empty-arguments", "a tool call without arguments is not changed", plain.replace("@ARGTEXT@", '""'),
+        "the provider refuses the changed call", "args.empty",
     )  # fmt: skip
     parts = '[{"type":"text","text":"@MARK@ one"},{"type":"text","text":" two "},{"type":"text","text":"\\nthree"}]'
     yield case(
-        "adjacent-texts", "texts side by side are not merged", _ASK.replace("@TEXT@", parts),
-        "the prompt is another one, and what was cached is not used", "gateway.altered-shape",
+        "adjacent-texts", "adjacent text blocks are not merged", _ASK.replace("@TEXT@", parts),
+        "the prompt changes, and the cached prompt is not used", "gateway.altered-shape",
     )  # fmt: skip
     systems = '"messages":[{"role":"system","content":"Be brief. "},{"role":"system","content":"Be polite."},'
     yield case(
         "two-systems", "two system messages are not merged", _ASK.replace('"messages":[', systems, 1),
-        "the prompt is another one, and what was cached is not used", "gateway.altered-shape",
+        "the prompt changes, and the cached prompt is not used", "gateway.altered-shape",
     )  # fmt: skip
     roles = (
         '{"role":"developer","content":"Be brief."},{"role":"user","name":"ann","content":@TEXT@},{"role":"assistant",'
@@ -156,21 +156,21 @@ def _history() -> Iterator[AuditCase]:
         '{"role":"user","content":"Now."}'
     )
     yield case(
-        "system-amid", "instructions, names and messages of one role stay where they are",
-        _ASK.replace('{"role":"user","content":@TEXT@}', roles), "the history is another one",
+        "system-amid", "instructions, names and messages of one role keep their places",
+        _ASK.replace('{"role":"user","content":@TEXT@}', roles), "the model gets a different history",
         "content.system-position",
     )  # fmt: skip
 
 
 def _fields() -> Iterator[AuditCase]:
-    why, rule = "what was asked for is not done", "gateway.dropped-field"
+    why, rule = "the provider ignores what the client asked for", "gateway.dropped-field"
 
     def case(name: str, shows: str, more: str, text: str = '"@MARK@ hello"', why: str = why) -> AuditCase:
         asked = SPEECH.request(name, MORE=more, TEXT=text)
         return AuditCase(name, Theme.FIELDS, shows, asked, SPEECH.answer(), why, rule)
 
     yield case(
-        "rare-parameters", "parameters of the provider stay", ',"reasoning_effort":"minimal","verbosity":"low","'
+        "rare-parameters", "the provider's own parameters are kept", ',"reasoning_effort":"minimal","verbosity":"low","'
         'seed":0,'
         '"logit_bias":{"50256":-100},"n":1,"store":false,"metadata":{},"service_tier":"flex","prompt_cache_key":'
         '"audit",'
@@ -179,30 +179,31 @@ def _fields() -> Iterator[AuditCase]:
         '"modalities":["text"],"prediction":{"type":"content","content":"Fi"},"logprobs":false',
     )  # fmt: skip
     yield case(
-        "other-providers", "parameters of OpenRouter, Qwen and vLLM stay", ',"provider":{"order":["a"],'
+        "other-providers", "parameters of OpenRouter, Qwen and vLLM are kept", ',"provider":{"order":["a"],'
         '"allow_fallbacks":'
         'false},"transforms":[],"reasoning":{"max_tokens":64,"exclude":false},"enable_thinking":true,"thinking":'
         '{"type":'
         '"enabled"},"chat_template_kwargs":{"enable_thinking":true},"extra_body":{"a":1},"top_k":20,"min_p":0.0',
     )  # fmt: skip
     yield case(
-        "strict-tools", "what a tool says of itself stays", ',"tools":[{"type":"function","function":{"name":"look",'
+        "strict-tools", "all members of a tool declaration are kept",
+        ',"tools":[{"type":"function","function":{"name":"look",'
         '"description":"","strict":true,"parameters":{"type":"object","properties":{},"required":[],'
         '"additionalProperties":false}}},{"type":"custom","custom":{"name":"run","format":{"type":"grammar","grammar":'
         '{"syntax":"lark","definition":"start: /a+/"}}}}],"tool_choice":{"type":"function","function":{"name":"look"}}',
-        why="the model calls it in another way",
+        why="the model calls the tool differently",
     )  # fmt: skip
     mark = '"cache_control":{"type":"ephemeral"}'
     yield case(
-        "cache-control", "cache breakpoints stay", "", put('[{"type":"text","text":"@MARK@ cached",%s}]', mark),
-        "without its breakpoints nothing is cached, and every turn is paid in full",
+        "cache-control", "cache breakpoints are kept", "", put('[{"type":"text","text":"@MARK@ cached",%s}]', mark),
+        "without cache breakpoints nothing is cached, and every turn costs the full price",
     )  # fmt: skip
     yield case(
-        "response-format", "the schema of the answer stays", ',"response_format":{"type":"json_schema",'
+        "response-format", "the response schema is kept", ',"response_format":{"type":"json_schema",'
         '"json_schema":{"name":'
         '"answer","strict":true,"schema":{"type":"object","properties":{"b":{"type":"string"},"a":{"type":["string",'
         '"null"]}},"required":["b","a"],"additionalProperties":false}}}',
-        why="the model writes another form",
+        why="the model answers in a different format",
     )  # fmt: skip
 
 
@@ -216,7 +217,7 @@ def _answers() -> Iterator[AuditCase]:
     opening, *_ = SPEECH.opening
     finish, usage, done = SPEECH.closing
     yield case(
-        "streamed-reasoning", "reasoning_content in a stream comes through", opening,
+        "streamed-reasoning", "reasoning_content in a stream is kept", opening,
         _delta(r'{"content":null,"reasoning_content":" I think.\n"}'), _delta('{"content":null,'
         '"reasoning_content":""}'),
         _delta('{"content":"Fine."}'), finish, usage, done, why=_ECHO, rule="reasoning.missing",
@@ -237,18 +238,19 @@ def _answers() -> Iterator[AuditCase]:
         for n, text in ((0, r'"{\"q\":"'), (1, r'"{\"q\":"'), (0, r'"\"x\"}"'), (1, r'"\"y\"}"'))
     ]
     yield case(
-        "streamed-parallel", "two calls that stream at once stay two", opening, first, second, *pieces,
-        _delta("{}", '"tool_calls"'), usage, done, why="a call is lost, or two are mixed up", rule=
+        "streamed-parallel", "two tool calls that are streamed in parallel remain two", opening, first, second, *pieces,
+        _delta("{}", '"tool_calls"'), usage, done, why="a tool call is lost, or two are mixed up", rule=
         "closure.missing-result",
     )  # fmt: skip
     yield case(
-        "usage-and-done", "the chunk of usage, which has no choices, and [DONE] come through", opening,
+        "usage-and-done", "the usage chunk, which has no choices, and [DONE] are forwarded", opening,
         _delta('{"content":"Fine."}'), finish, usage, done,
-        why="a client that counts tokens gets none, one that waits for [DONE] reconnects", rule="stream.no-terminator",
+        why="a client that counts tokens gets no usage; one that waits for [DONE] reconnects",
+        rule="stream.no-terminator",
     )  # fmt: skip
     yield case(
-        "provider-members", "members of other servers in chunks come through", opening,
+        "provider-members", "members that other servers add to chunks are kept", opening,
         _chunk('"choices":[{"index":0,"delta":{"content":"Fine."},"logprobs":null,"finish_reason":null,'
                '"native_finish_reason":null}]', ',"provider":"Audit","x_groq":{"id":"req_1"},"obfuscation":"aZ"'),
-        finish, usage, done, why="who answered, and under which id, is not known any more",
+        finish, usage, done, why="the client does not see which server responded, and under which id",
     )  # fmt: skip

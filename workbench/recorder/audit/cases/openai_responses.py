@@ -145,7 +145,7 @@ SPEECH = Speech(
 )
 
 _SEALED = "gAAAAABo+/_-audit=="
-_BOUND = "without its sealed reasoning a call is refused, or the model starts thinking again"
+_BOUND = "without its encrypted reasoning a call is refused, or the model starts thinking again"
 
 
 def cases() -> Iterator[AuditCase]:
@@ -165,12 +165,12 @@ def _requests() -> Iterator[AuditCase]:
     reasoning = '{"type":"reasoning","id":"rs_0audit","summary":[%s],"encrypted_content":"' + _SEALED + '"%s}'
     both = f"{_CALL},{_RESULT}"
     yield case(
-        "encrypted-reasoning", Theme.IDS, "sealed reasoning comes back as it was", 
+        "encrypted-reasoning", Theme.IDS, "encrypted reasoning is forwarded unchanged", 
         put(reasoning, "", "") + f",{both}", _BOUND, "reasoning.missing",
     )  # fmt: skip
     told = put(reasoning, '{"type":"summary_text","text":"**Looking** \\n"}', ',"content":null')
     yield case(
-        "reasoning-summary", Theme.IDS, "summaries and sealed reasoning stay together", f"{told},{both}", _BOUND,
+        "reasoning-summary", Theme.IDS, "summaries and encrypted reasoning remain together", f"{told},{both}", _BOUND,
         "reasoning.altered",
     )  # fmt: skip
     custom = (
@@ -179,22 +179,22 @@ def _requests() -> Iterator[AuditCase]:
         '{"type":"custom_tool_call_output","call_id":"call_c","output":"done\\n"}'
     )
     yield case(
-        "custom-calls", Theme.IDS, "calls with a free text stay", custom, "Codex edits files with them",
+        "custom-calls", Theme.IDS, "tool calls with free text are kept", custom, "Codex edits files with them",
         "closure.missing-result",
     )  # fmt: skip
     yield case(
-        "item-references", Theme.IDS, "references to items stay",
-        f'{{"type":"item_reference","id":"rs_0audit"}},{both}', "the provider does not find what is meant",
+        "item-references", Theme.IDS, "references to items are kept",
+        f'{{"type":"item_reference","id":"rs_0audit"}},{both}', "the provider does not find the item",
         "state.lost",
     )  # fmt: skip
     parts = '[{"type":"input_text","text":" a\\n"},{"type":"input_text","text":""}]'
     yield case(
-        "result-parts", Theme.TEXTS, "the parts of a result stay apart",
-        f"{_CALL},{_RESULT}".replace("@RESULT@", parts), "the model reads another text", "gateway.altered-shape",
+        "result-parts", Theme.TEXTS, "the parts of a tool result are not merged",
+        f"{_CALL},{_RESULT}".replace("@RESULT@", parts), "the model reads a different text", "gateway.altered-shape",
     )  # fmt: skip
     yield case(
-        "empty-result", Theme.TEXTS, "an empty result stays a result", f"{_CALL},{_RESULT}".replace("@RESULT@", '""'),
-        "a call without its result is refused", "closure.missing-result",
+        "empty-result", Theme.TEXTS, "an empty tool result is kept", f"{_CALL},{_RESULT}".replace("@RESULT@", '""'),
+        "the provider refuses a tool call without its result", "closure.missing-result",
     )  # fmt: skip
     roles = (
         '{"type":"message","role":"developer","content":[{"type":"input_text","text":"Be brief. "}]},{"type":"message",'
@@ -202,28 +202,34 @@ def _requests() -> Iterator[AuditCase]:
         '"type":"output_text",'
         '"text":"Yes.","annotations":[]}]},{"role":"user","content":"Now."}'
     )
-    yield case("system-amid", Theme.TEXTS, "instructions in the middle stay there", roles, "the history is another one")
+    yield case(
+        "system-amid",
+        Theme.TEXTS,
+        "instructions in the middle keep their places",
+        roles,
+        "the model gets a different history",
+    )
 
 
 def _fields() -> Iterator[AuditCase]:
-    why, rule = "what was asked for is not done", "gateway.dropped-field"
+    why, rule = "the provider ignores what the client asked for", "gateway.dropped-field"
 
     def case(name: str, shows: str, more: str, why: str = why, rule: str = rule) -> AuditCase:
         return AuditCase(name, Theme.FIELDS, shows, SPEECH.request(name, MORE=more), SPEECH.answer(), why, rule)
 
     yield case(
-        "rare-parameters", "parameters of the provider stay", ',"reasoning":{"effort":"minimal","summary":"auto"'
+        "rare-parameters", "the provider's own parameters are kept", ',"reasoning":{"effort":"minimal","summary":"auto"'
         '},"text":'
         '{"verbosity":"low","format":{"type":"text"}},"truncation":"disabled","service_tier":"flex","max_tool_calls":3,'
         '"prompt_cache_key":"audit","client_metadata":{"x":"1"},"background":false,"instructions":"","metadata":{}',
     )  # fmt: skip
     yield case(
-        "previous-response", "the answer that is continued stays named", ',"previous_response_id":"resp_0audit",'
+        "previous-response", "previous_response_id is kept", ',"previous_response_id":"resp_0audit",'
         '"store":true',
-        "the model has forgotten the conversation", "state.lost",
+        "the model does not get the earlier conversation", "state.lost",
     )  # fmt: skip
     yield case(
-        "tool-kinds", "tools that are no functions stay", ',"tools":[{"type":"web_search"},{"type":"custom",'
+        "tool-kinds", "tools that are not functions are kept", ',"tools":[{"type":"web_search"},{"type":"custom",'
         '"name":"run",'
         '"format":{"type":"grammar","syntax":"lark","definition":"start: /a+/"}},{"type":"namespace","name":"ns"'
         ',"tools":'
@@ -250,6 +256,6 @@ def _answers() -> Iterator[AuditCase]:
         _completed_event(done, message),
     )  # fmt: skip
     yield AuditCase(
-        name, Theme.EVENTS, "sealed reasoning in a stream comes through", SPEECH.request(name, streams=True),
+        name, Theme.EVENTS, "encrypted reasoning in a stream is kept", SPEECH.request(name, streams=True),
         SPEECH.stream_response(events), _BOUND, "reasoning.missing", is_convertible=True,
     )  # fmt: skip
