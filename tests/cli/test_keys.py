@@ -40,7 +40,7 @@ def test_json(run: Run, file: Path) -> None:
     assert done.status == 2
     assert value["file"] == str(file)
     assert len(value["keys"]) == len(keys.table())
-    assert value["problems"] == ["session.zoom: n is taken by session.next-break in the same place"]
+    assert value["problems"] == ["session.zoom: n is already used by session.next-break on the same screen"]
     assert {"id": "session.zoom", "where": "session", "keys": ["z"], "default": ["z"]}.items() <= next(
         k for k in value["keys"] if k["id"] == "session.zoom"
     ).items()

@@ -40,7 +40,7 @@ def put(copied: CopyItem) -> tuple[str | None, str]:
         ("héllo", "héllo", "5 characters, 6 bytes"),
         ("x\ny", "x\ny", "3 characters, 3 bytes"),
         (b"{}", "{}", "2 characters, 2 bytes"),
-        ("a\x1b\u200b", "a\x1b\u200b", "3 characters, 5 bytes · 2 characters in it that act or hide"),
+        ("a\x1b\u200b", "a\x1b\u200b", "3 characters, 5 bytes · contains 2 control or hidden characters"),
         ("half \ud83d", "half \ufffd", "6 characters, 8 bytes · 1 lone surrogate replaced"),
         ("x" * MOST, "x" * MOST, f"{MOST:,} characters, {MOST:,} bytes"),
     ],
@@ -52,7 +52,7 @@ def test_text_goes_to_the_clipboard(data: str | bytes, text: str, said: str, sta
 
 @pytest.mark.parametrize(
     ("data", "why"),
-    [("x" * (MOST + 1), "too much for a clipboard"), (b"\xff\x00", "not UTF-8"), ("é" * MOST, "too much")],
+    [("x" * (MOST + 1), "too large for the clipboard"), (b"\xff\x00", "not UTF-8"), ("é" * MOST, "too large")],
 )
 def test_what_no_clipboard_holds_goes_to_a_file_of_ones_own(data: str | bytes, why: str, state: Path) -> None:
     for _ in range(2):
@@ -71,4 +71,4 @@ def test_in_tmux_it_says_what_lets_the_text_through(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("TMUX", "socket,1,0")
     text, said = put(CopyItem("it", "x", notes=("and so on",)))
     assert text == "x"
-    assert said.endswith("1 byte · where nothing arrives, tmux: set -s set-clipboard on · and so on")
+    assert said.endswith("1 byte · if nothing was copied, run in tmux: set -s set-clipboard on · and so on")

@@ -89,5 +89,5 @@ def test_an_editor_that_cannot_be_run_says_so(monkeypatch: pytest.MonkeyPatch, n
 
 def test_what_cannot_step_aside_says_so(editor) -> None:
     editor("pass")
-    with pytest.raises(UsageError, match="step aside"):
+    with pytest.raises(UsageError, match="cannot be opened here"):
         edited_outside(App(can_suspend=False), b"a", "")

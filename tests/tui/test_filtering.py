@@ -72,7 +72,7 @@ async def test_nothing_passes() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.press("1")
         await filtered(driver, "tool:nobody")
-        assert "no exchange passes the filter" in driver.text
+        assert "no exchange matches the filter" in driver.text
         assert "0 of 3 shown" in driver.text
         await driver.press("j", "k", "G", "n", "w", "left_square_bracket")
         assert driver.app.is_running

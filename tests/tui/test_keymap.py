@@ -62,11 +62,11 @@ def test_what_the_file_says_is_what_is_bound_and_shown() -> None:
     [
         ({"session.nxt-break": "f8"}, "session.nxt-break: no such id; did you mean session.next-break?"),
         ({"zzz": "f8"}, "zzz: no such id: see workbench keys"),
-        ({"session.zoom": "hyperspace"}, "session.zoom: 'hyperspace' is no key"),
-        ({"session.zoom": "n"}, "session.zoom: n is taken by session.next-break in the same place"),
-        ({"session.zoom": "j"}, "session.zoom: j is taken by pane.down in the same place"),
-        ({"wire.headers": "z"}, "wire.headers: z is taken by session.zoom in the same place"),
-        ({"session.zoom": "question_mark"}, "session.zoom: ? is taken by global.help"),
+        ({"session.zoom": "hyperspace"}, "session.zoom: 'hyperspace' is not a key"),
+        ({"session.zoom": "n"}, "session.zoom: n is already used by session.next-break on the same screen"),
+        ({"session.zoom": "j"}, "session.zoom: j is already used by pane.down on the same screen"),
+        ({"wire.headers": "z"}, "wire.headers: z is already used by session.zoom on the same screen"),
+        ({"session.zoom": "question_mark"}, "session.zoom: ? is already used by global.help"),
         ({"session.zoom": "ctrl+i"}, "session.zoom: a terminal sends ctrl+i as tab"),
         ({"global.quit": "x"}, "global.quit: x would act while you type"),
         ({"session.zoom": {"a": 1}}, "session.zoom: "),
@@ -88,7 +88,7 @@ def test_two_keys_may_change_places() -> None:
 def test_of_two_entries_for_one_key_the_first_stays() -> None:
     found = keymap.read({"session.zoom": "f5", "session.search": "f5"})
     assert found.changed == {"session.zoom": ("f5",)}
-    assert found.problems == ("session.search: f5 is taken by session.zoom in the same place",)
+    assert found.problems == ("session.search: f5 is already used by session.zoom on the same screen",)
 
 
 def test_screens_that_are_never_there_together_may_share_a_key() -> None:

@@ -49,13 +49,13 @@ async def test_leaving_asks_first_and_stops_what_runs(recorders: list[Fake], tmp
     async with app.run_test(size=(80, 24)) as pilot:
         app.recordings.start(Plan({"default": "https://h"}, tmp_path / "a.wb"), silent)
         await pilot.press("q")
-        await until(pilot, lambda: "A recording runs, and ends when Workbench exits" in screen_text(app))
+        await until(pilot, lambda: "A recording is running; it ends when Workbench exits" in screen_text(app))
         await pilot.press("n")
         await pilot.pause()
         assert app.is_running
         assert recorders[0].is_running
         await pilot.press("ctrl+q")
-        await until(pilot, lambda: "A recording runs" in screen_text(app))
+        await until(pilot, lambda: "A recording is running" in screen_text(app))
         await pilot.press("ctrl+q")
         await pilot.press("y")
         await until(pilot, lambda: not app.is_running)

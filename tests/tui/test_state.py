@@ -48,7 +48,7 @@ def test_no_findings_say_under_which_contract_and_why_that() -> None:
 
 
 def test_nothing_to_check_says_why() -> None:
-    assert "holds no exchange" in listed(samples.session()).verdict()
+    assert "has no exchanges" in listed(samples.session()).verdict()
     page = samples.session(samples.exchange(b"", b"<html>", url="https://example.org/index.html"))
     made = listed(page)
     made.update(Inspector(page).run().rows)

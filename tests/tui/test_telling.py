@@ -81,4 +81,4 @@ def test_a_fault_of_ours_ends_one_story_only(monkeypatch: pytest.MonkeyPatch) ->
     heard.thread.start()
     assert heard.came.wait(30)
     heard.end()
-    assert [told.verdict for _, told in heard.told] == ["not told", "b"]
+    assert [told.verdict for _, told in heard.told] == ["not read", "b"]

@@ -251,11 +251,11 @@ class WorkbenchApp(App[None], inherit_bindings=False):
                 yield node, rows
 
     def action_suspend_process(self) -> None:
-        """Back to the shell, where there is one."""
+        """Suspend the app and return to the shell; only in a terminal."""
         if self._driver and self._driver.can_suspend:
             super().action_suspend_process()
         else:
-            self.notify("what it runs in cannot be suspended", severity="warning", markup=False)
+            self.notify("Workbench cannot be suspended here: no terminal", severity="warning", markup=False)
 
     def action_help(self) -> None:
         """Explain this screen and the focused pane."""

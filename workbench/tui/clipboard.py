@@ -1,4 +1,4 @@
-"""Copying: to the terminal's clipboard by OSC 52, which works over SSH too, or to a file where that cannot carry it."""
+"""Copying: to the terminal's clipboard by OSC 52, also over SSH, or to a file if the clipboard cannot take it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 MOST: Final = 64 * 1024
 """Bytes put on a clipboard: terminals cap what they take at 74 to 100 kB, and say nothing."""
 
-TMUX_HINT: Final = "where nothing arrives, tmux: set -s set-clipboard on"
-"""Its default, ``external``, drops what programs in it copy."""
+TMUX_HINT: Final = "if nothing was copied, run in tmux: set -s set-clipboard on"
+"""With tmux's default, ``external``, copies by programs inside it are dropped."""
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SUFFIX: Final = re.compile(r"[a-z]{1,8}")
 
 
 class CopyItem(NamedTuple):
-    """Something to copy.
+    """Data to copy.
 
     Attributes:
-        word: what it is.
+        word: name of the data, for messages.
         data: text, or exact bytes.
-        suffix: of its file, where it has to be one.
-        notes: what has to be known of it, one line each.
+        suffix: suffix of the file, if a file is needed.
+        notes: notes for the user, one line each.
     """
 
     word: str
@@ -42,10 +42,10 @@ class CopyItem(NamedTuple):
 
 
 def put(app: App[object], copied: CopyItem) -> str:
-    """Copy, and say what was copied, and where to: whether a terminal takes it, it does not answer.
+    """Copy to the clipboard or to a file, and return a message about it. Terminals do not confirm a copy.
 
     Raises:
-        OSError: it has to be a file, and that cannot be written.
+        OSError: a file is needed and cannot be written.
     """
     text, octets, notes = _prepare(copied)
     if text is not None and len(octets) <= MOST:
@@ -54,14 +54,14 @@ def put(app: App[object], copied: CopyItem) -> str:
         said = [f"sent {copied.word} to the terminal's clipboard (OSC 52): {size}"]
         said += [TMUX_HINT] if os.environ.get("TMUX") else []
     else:
-        why = "too much for a clipboard" if text is not None else "not UTF-8, which a clipboard cannot hold"
+        why = "too large for the clipboard" if text is not None else "not UTF-8 text"
         path = write(octets, copied.suffix)
         said = [f"{copied.word}, {count(len(octets), 'byte')}: {why}; written to {path}"]
     return " · ".join((*said, *notes))
 
 
 def _prepare(copied: CopyItem) -> tuple[str | None, bytes, tuple[str, ...]]:
-    """The text, None where it is none; its bytes; what has to be said of them."""
+    """(text, or None if the data is not text; its bytes; notes)."""
     if isinstance(copied.data, bytes):
         text, replaced = from_bytes(copied.data), 0
         if _SURROGATE.search(text):
@@ -69,13 +69,13 @@ def _prepare(copied: CopyItem) -> tuple[str | None, bytes, tuple[str, ...]]:
     else:
         text, replaced = _SURROGATE.subn("\ufffd", copied.data)
     hidden = len(HIDDEN.findall(text.replace("\n", "")))
-    notes: tuple[str, ...] = (f"{count(hidden, 'character')} in it that act or hide" if hidden else "",)
+    notes: tuple[str, ...] = (f"contains {count(hidden, 'control or hidden character')}" if hidden else "",)
     notes += (f"{count(replaced, 'lone surrogate')} replaced" if replaced else "",)
     return text, text.encode(), (*(note for note in notes if note), *copied.notes)
 
 
 def write(data: bytes, suffix: str) -> Path:
-    """A file of the user's alone that holds the data, named by its digest. Raises OSError."""
+    """Write data to a file that only the user can read, named by its digest. Raises OSError."""
     assert _SUFFIX.fullmatch(suffix)
     folder = state_folder("copies")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -130,7 +130,7 @@ class File:
         if self._session is None:
             self._session = open_input(str(self._path))
             if self._number is not None and self._number >= len(self._session):
-                raise UnreadableInput(f"it has no exchange {self._number + 1}", where=str(self._path))
+                raise UnreadableInput(f"the file has no exchange {self._number + 1}", where=str(self._path))
         return self._session
 
     def close(self) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Done = TypeVar("Done")
 
-BROKEN_OFF = "broken off by hand"
+BROKEN_OFF = "cancelled by the user"
 MOST_KNOWN = 64 * 1024 * 1024
 """Bytes of bodies of a session that simulators are given whole; of a larger one they get the conversation."""
 

@@ -1,4 +1,4 @@
-"""A value in the person's own editor, named by ``$EDITOR``: the app steps aside meanwhile."""
+"""Editing of a value in the user's editor, ``$EDITOR``; the app is suspended meanwhile."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def edited_outside(app: App[None], data: bytes, suffix: str) -> bytes | None:
 def _command() -> list[str]:
     named = next((os.environ[name] for name in NAMES if os.environ.get(name)), "")
     if not named:
-        raise UsageError("no editor is named", hint="set EDITOR, as in EDITOR=vim workbench")
+        raise UsageError("no editor is configured", hint="set EDITOR, as in EDITOR=vim workbench")
     try:
         return shlex.split(named)
     except ValueError as error:
@@ -66,7 +66,7 @@ def _run(app: App[None], command: list[str]) -> None:
         with app.suspend(), _alone():
             status = subprocess.call(command)
     except SuspendNotSupported as error:
-        raise UsageError("what the app runs in cannot step aside for an editor") from error
+        raise UsageError("an editor cannot be opened here: no terminal") from error
     except OSError as error:
         raise UsageError(f"the editor cannot be run: {command[0]}: {error.strerror}") from error
     if status:
@@ -76,7 +76,7 @@ def _run(app: App[None], command: list[str]) -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """A key that interrupts the editor does not end the app, to which the terminal sends it too."""
+    """Ignore interrupts: the terminal sends the key that interrupts the editor to the app too."""
     waker = signal.set_wakeup_fd(-1)
     try:
         yield

@@ -5,7 +5,7 @@
     session.next-break: [n, f8]
     wire.headers: none
 
-What is wrong with an entry is said, and the rest still applies. This file does not know Textual.
+A wrong entry is reported, and the others still apply. This module does not import Textual.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Keymap(NamedTuple):
     """The keys of a user.
 
     Attributes:
-        changed: id → its keys, as Textual names them; none for what is switched off.
-        problems: what of the file does not apply and why, a line each.
+        changed: id → its keys, as Textual names them; empty if the key is switched off.
+        problems: entries that do not apply and why, a line each.
     """
 
     changed: Mapping[str, Names] = {}
@@ -56,12 +56,12 @@ class Keymap(NamedTuple):
         return [self.row(key) for key in table]
 
     def overrides(self) -> dict[str, str]:
-        """Bindings for Textual in place of the table's; a key that is switched off gets a name nothing can press."""
+        """Bindings for Textual in place of the table's; a key that is switched off gets a name that no key has."""
         return {id: ",".join(names) or f"none-{id}" for id, names in self.changed.items()}
 
 
 def keymap_of(app: object) -> Keymap:
-    """The keys of the user of an app; those of the table in an app of a test, which has no others."""
+    """The keys of the user of an app; the default keys for an app without a keymap, as in tests."""
     found: Keymap = getattr(app, "keymap", Keymap())
     return found
 
@@ -72,7 +72,7 @@ def path() -> Path:
 
 
 def load(file: Path) -> Keymap:
-    """The keys of a file; those of the table where there is none."""
+    """The keys of a file; the default keys if the file does not exist."""
     try:
         text = file.read_bytes()
     except FileNotFoundError:
@@ -93,7 +93,7 @@ def read(value: JsonValue) -> Keymap:
     if value is None:
         return Keymap()
     if not isinstance(value, dict):
-        return Keymap(problems=("keys.yaml has to be a mapping from ids to keys: see workbench keys",))
+        return Keymap(problems=("keys.yaml must be a mapping from ids to keys: see workbench keys",))
     problems: list[str] = []
     wanted: dict[str, Names] = {}
     for id, given in value.items():
@@ -106,7 +106,7 @@ def read(value: JsonValue) -> Keymap:
 
 
 def _entry(id: str, given: JsonValue) -> Names:
-    """The keys an entry names. Raises ValueError with the reason why it cannot apply."""
+    """The keys of an entry. Raises ValueError with the reason if they cannot be used."""
     known = keys.table()
     if id not in known:
         close = get_close_matches(id, known, 1)
@@ -120,11 +120,13 @@ def _entry(id: str, given: JsonValue) -> Names:
 def _name(id: str, word: str) -> str:
     name = canonical(word)
     if name is None:
-        raise ValueError(f"{word!r} is no key; keys are n, N, ?, f8, ctrl+x, enter, esc, space, comma, up, pgdn, none")
+        raise ValueError(
+            f"{word!r} is not a key; keys are n, N, ?, f8, ctrl+x, enter, esc, space, comma, up, pgdn, none"
+        )
     if name in _SENT_AS:
         raise ValueError(f"a terminal sends {word} as {_SENT_AS[name]}")
     if id in keys.EVEN_WHILE_TYPING and len(keys.readable(name)) == 1:
-        raise ValueError(f"{word} would act while you type: take a key with ctrl, or a function key")
+        raise ValueError(f"{word} would act while you type: use a key with ctrl, or a function key")
     return name
 
 
@@ -153,14 +155,14 @@ class _Clash(NamedTuple):
 
 
 def _settle(wanted: dict[str, Names], problems: list[str]) -> dict[str, Names]:
-    """The entries without those that take a key that is taken; of two new ones the first in the file stays."""
+    """Remove entries whose key is already used; of two new ones the first in the file is kept."""
     order = list(wanted)
     kept = dict(wanted)
     while clash := next(_clashes(kept), None):
         loser = max((clash.one, clash.other), key=lambda id: order.index(id) if id in kept else -1)
         winner = clash.other if loser == clash.one else clash.one
         del kept[loser]
-        problems.append(f"{loser}: {clash.name} is taken by {winner} in the same place")
+        problems.append(f"{loser}: {clash.name} is already used by {winner} on the same screen")
     return kept
 
 

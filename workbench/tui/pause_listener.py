@@ -140,7 +140,7 @@ class PauseListener:
             case "armed":
                 self._arm(recorder, event["armed"])
             case "unjudged":
-                self._tell(PausingTrouble(f"an exchange continued without being checked: {event.get('why', '')}"))
+                self._tell(PausingTrouble(f"an exchange was passed on unchecked: {event.get('why', '')}"))
             case "trouble":
                 self._tell(PausingTrouble(f"breakpoints: {event.get('text', '')}"))
 
@@ -197,16 +197,18 @@ def paused_in(session: Path) -> list[PausedSide]:
 
 
 def with_secrets(edited: bytes, recorded: bytes, held: bytes, marks: Sequence[Redaction]) -> bytes:
-    """An edit of what was recorded, with the secrets of what is held in the place of their stand-ins.
+    """Put the secrets of the paused bytes in place of the stand-ins, in an edit of the recorded bytes.
 
     Args:
-        marks: where the stand-ins are in what was recorded.
+        marks: places of the stand-ins in the recorded bytes.
 
     Raises:
-        UsageError: what was recorded is not what is held.
+        UsageError: recorded and paused bytes differ in length.
     """
     if marks and len(recorded) != len(held):
-        raise UsageError("what was recorded has stand-ins for secrets, and other lengths than what is held")
+        raise UsageError(
+            "this edit cannot be applied: the recording has stand-ins of other lengths in place of secrets"
+        )
     for mark in marks:
         edited = edited.replace(recorded[mark.start : mark.end], held[mark.start : mark.end])
     return edited

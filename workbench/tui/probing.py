@@ -92,7 +92,7 @@ def read_evidence(path: Path, numbers: Sequence[int], name: str) -> MemorySessio
     finally:
         session.close()
     if not found:
-        raise UsageError(f"{path} does not hold these exchanges any more")
+        raise UsageError(f"{path} no longer contains these exchanges")
     return in_memory(name, found)
 
 

@@ -96,19 +96,19 @@ class Recordings:
         return StartedRecording(recording, plan)
 
     def ask_before_leaving(self, app: App[None]) -> bool:
-        """Ask whether to leave while something is recorded. False where nothing is, and there is nothing to ask."""
+        """Ask before leaving while a recording is running. Returns False, without asking, if there is none."""
         from workbench.tui.screens.confirm import ConfirmScreen
 
         number = len(self.running)
         if not number or isinstance(app.screen, ConfirmScreen):
             return bool(number)
-        what = "A recording runs" if number == 1 else f"{number} recordings run"
-        question = ConfirmScreen(f"{what}, and ends when Workbench exits. Leave?", "stop and leave", "stay")
+        what = "A recording is running; it ends" if number == 1 else f"{number} recordings are running; they end"
+        question = ConfirmScreen(f"{what} when Workbench exits. Leave?", "stop and leave", "stay")
         app.push_screen(question, lambda is_sure: app.exit() if is_sure else None)
         return True
 
     def stop_all(self) -> None:
-        """The app ends."""
+        """Stop all recordings, because the app ends."""
         self._is_over = True
         for recording in self.running:
             recording.stop()

@@ -81,11 +81,11 @@ class SessionState:
         self.summaries, self.hop_columns = summaries, timeline.hop_columns(s.hop for s in summaries)
 
     def waiting(self) -> str:
-        """Why there is no exchange."""
+        """Reason why no exchange is shown."""
         if not self.is_listed:
             return self.trouble or "opening …"
         if not self.is_live:
-            return "the session holds no exchange"
+            return "the session has no exchanges"
         urls = self.about.get("urls", "")
         return f"waiting for the first request{f': point the client at {urls}' if urls else ''}"
 
@@ -253,15 +253,15 @@ class SessionState:
         return clean_verdict.gaps(self.rows, self.damage) if self.is_done else []
 
     def verdict(self) -> str:
-        """Why there are no findings, in a sentence."""
+        """Reason why there are no findings, in a sentence."""
         if self.trouble:
             return self.trouble
         if not self.is_listed:
             return "opening …"
         if not self.summaries:
-            return "nothing to check: the session holds no exchange"
+            return "nothing to check: the session has no exchanges"
         if self.is_filtered and not self._branches:
-            return "no findings in the exchanges shown; the filter hides the others (& changes it)"
+            return "no findings in the exchanges shown; the filter hides the others · &: change it"
         if self._branches:
             return f"no findings {self._branch_words()}"
         if not self.is_done:

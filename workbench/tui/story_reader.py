@@ -53,7 +53,7 @@ class StoryReader:
             try:
                 story = describe_file(path, lambda path=path: self._is_unwanted(path))  # type: ignore[misc]
             except Exception as error:  # a fault of ours: the others are told all the same
-                story = SessionSummary("", "not told", f"a fault of this program: {type(error).__name__}: {error}")
+                story = SessionSummary("", "not read", f"a fault of Workbench: {type(error).__name__}: {error}")
             if story:
                 self._is_told(path)
                 post(StoryReady(path, story))

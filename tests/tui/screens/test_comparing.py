@@ -108,7 +108,7 @@ async def test_a_session_is_compared_with_another_file(tmp_path: Path) -> None:
     session = open_input(str(resources.folder("sessions") / "anthropic-tool-loop.jsonl"))
     store.save([session.exchange(n) for n in range(len(session))], tmp_path / "other.jsonl")
     async with showing(session, size=(120, 40)) as driver:
-        for key, number, told in (("D", "", "= identical, byte for byte"), ("o", "#9", "it has no exchange 9")):
+        for key, number, told in (("D", "", "= identical, byte for byte"), ("o", "#9", "the file has no exchange 9")):
             await driver.press(key)
             await until(driver.pilot, lambda: isinstance(driver.app.screen, OtherScreen))
             other = driver.app.screen

@@ -176,7 +176,7 @@ async def test_raw_bytes_may_be_no_json_and_are_mended_again() -> None:
         assert edit.verdict == "unknown" and "line 1, column" in edit.driver.text
         assert [row.pointer for row in edit.screen.outline.rows] == [""]
         assert "the whole body" in edit.driver.text
-        await edit.driver.press("E")  # no editor is named
+        await edit.driver.press("E")  # no editor is configured
         await until(edit.driver.pilot, lambda: "set EDITOR" in edit.driver.text)
         await edit.press("u")
         assert edit.text == before

@@ -361,7 +361,7 @@ async def test_a_click_selects_what_is_under_it() -> None:
 
 async def test_an_empty_session_and_a_foreign_one_say_why_there_is_nothing() -> None:
     async with showing(samples.session()) as driver:
-        assert "the session holds no exchange" in driver.text
+        assert "the session has no exchanges" in driver.text
         assert "inspecting" not in driver.text
         assert "opening" not in driver.text
         await driver.press("n", "j", "r", "enter", "z", "q")

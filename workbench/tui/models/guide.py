@@ -52,8 +52,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "smallest": Guide(
         "Smallest request",
-        "The smallest request so far, with its fault marked. What remains is unchanged, byte for byte. The "
-        "contract is asked first, then the target, at most as often as the first lines say.",
+        "The smallest request so far, with its fault marked. What remains is unchanged, byte for byte. "
+        "Candidates are checked with the contract first, then sent to the target; the first lines show the limit.",
         ("selected",),
     ),
     "whole": Guide(

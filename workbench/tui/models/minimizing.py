@@ -128,7 +128,7 @@ def question(host: str, budget: int, key: str) -> str:
     """Question asked before requests go to a real endpoint."""
     return (
         f"At most {count(budget, 'request')} of this session go to {visible(host)}, {key}. Each may cost money. "
-        f"What the contract decides is not sent. Tools are never run."
+        f"A request that the contract can judge is not sent. Tools are never run."
     )
 
 

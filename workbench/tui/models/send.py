@@ -195,7 +195,7 @@ def _problems(shown: PreparedRequest) -> str:
 
 def _key(target: Target, *, is_set: bool) -> tuple[str, str]:
     if not target.key_variable:
-        return "none is sent", ""
+        return "no API key is sent", ""
     if not is_set:
         return f"${target.key_variable} is not set: export it and restart Workbench", "error"
     return f"${target.key_variable} is set; its value is sent to {urlsplit(target.url).netloc} only", ""

@@ -248,7 +248,7 @@ def progress(after: DecodedExchange | None, octets: int, retries: list[RetryWait
     """Status, bytes and events received so far."""
     if retries and not octets:
         last = retries[-1]
-        what = f"refused for now ({last.status})" if last.status else "not reached"
+        what = f"temporarily refused ({last.status})" if last.status else "not reached"
         words = f"! {what}: retry in {duration(last.wait)}, attempt {last.attempt} · {last.why}"
         return line(Span(words, "warning strong"), Span(" · esc cancel", "muted"))
     status = after.exchange.response.status if after and after.exchange.response else 0
@@ -259,7 +259,7 @@ def progress(after: DecodedExchange | None, octets: int, retries: list[RetryWait
 
 
 def retry_line(retry: RetryWait) -> Line:
-    """A refusal that is not the end of it."""
+    """Line of a temporary refusal, after which the request is sent again."""
     what = f"{retry.status}" if retry.status else "not reached"
     return line(Span(f"! {what}", "warning"), f"  {retry.why}", Span(f"  retry after {duration(retry.wait)}", "muted"))
 

@@ -20,7 +20,7 @@ class BesidePane(LineView):
     shown: Beside | None = None
     where = ""
     side = AFTER
-    why = "waiting for an answer …"
+    why = "waiting for a response …"
 
     def show(self, shown: Beside | None, where: str, why: str = "") -> None:
         """Show two answers."""
@@ -122,4 +122,4 @@ class RawPane(LineView):
         )
 
     def nothing(self, width: int) -> list[Line]:
-        return wrap("no byte of an answer has come", width, "muted")
+        return wrap("no byte of a response has arrived", width, "muted")

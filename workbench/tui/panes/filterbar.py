@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.errors import FilterError
     from workbench.filters import Suggestion, Values
 
-HINT = "tab completes · ↓ next suggestion · ↑ earlier filters · enter applies · esc leaves"
+HINT = "tab complete · ↓ next suggestion · ↑ earlier filters · enter apply · esc cancel"
 
 
 class FilterBar(Prompt):

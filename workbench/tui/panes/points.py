@@ -80,7 +80,7 @@ class PointsPane(LineView):
 
 
 FILTER = "filter …"
-"""The line that asks for a filter to break on."""
+"""Name of the line that adds a filter as a breakpoint."""
 
 
 def points(
@@ -89,12 +89,14 @@ def points(
     """All lines.
 
     Args:
-        held: each with the number of its exchange.
-        kinds: name and what it breaks on, those that are armed and have no name of their own too.
+        held: paused sides, each with the number of its exchange.
+        kinds: name and description of each breakpoint, including armed filters.
     """
-    made = [Point(None, "", pauses.row_heading()) if held else heading("nothing is held")]
+    made = [Point(None, "", pauses.row_heading()) if held else heading("nothing is paused")]
     made += [Point(each, "", pauses.row(each, number, now)) for each, number in held]
-    made.append(heading("break on"))
+    made.append(heading("breakpoints"))
     made += [Point(None, name, pauses.point_line(name, says, is_armed=name in armed)) for name, says in kinds]
-    made.append(Point(None, FILTER, line(Span("    filter … ", "", 15), Span("whatever passes a filter", "muted"))))
+    made.append(
+        Point(None, FILTER, line(Span("    filter … ", "", 15), Span("exchanges that match a filter", "muted")))
+    )
     return made

@@ -37,7 +37,7 @@ class TimelinePane(Pane):
         self.mark(frozenset() if item is None else frozenset((item,)))
 
     def item_of(self, exchange: int | None) -> int | None:
-        """The item of an exchange, None where it is not shown."""
+        """The item of an exchange; None if it is not shown."""
         shown = self.state.visible
         item = bisect_left(shown, exchange) if exchange is not None else len(shown)
         return item if item < len(shown) and shown[item] == exchange else None
@@ -77,5 +77,5 @@ class TimelinePane(Pane):
         return row_line(summary, row, lane, width, digits, noted, hop, state.carried_count(index))
 
     def nothing(self, width: int) -> list[Line]:
-        why = "no exchange passes the filter (& changes it)" if self.state.is_filtered else self.state.waiting()
+        why = "no exchange matches the filter · &: change it" if self.state.is_filtered else self.state.waiting()
         return wrap(why, width, "muted")

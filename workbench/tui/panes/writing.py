@@ -18,34 +18,34 @@ MOST_IN_PLACE = 64 * 1024
 
 
 class Writing(TextArea):
-    """Lines of input. What cannot be shown cannot be typed or pasted.
+    """Input of several lines; characters that cannot be shown cannot be typed or pasted.
 
     Args:
-        text: ``ways.is_plain``.
-        is_line: it is one line, which enter ends.
+        text: initial text, for which ``ways.is_plain`` is true.
+        is_line: True for a single line, which enter ends.
     """
 
-    BINDINGS: ClassVar = [("ctrl+s", "take", "take it"), ("escape", "leave", "leave it as it was")]
+    BINDINGS: ClassVar = [("ctrl+s", "take", "save"), ("escape", "leave", "cancel")]
 
     class TextChange(Message):
-        """The text is another one."""
+        """The text has changed."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     class Save(TextChange):
-        """The text is to be kept."""
+        """The user saved the text."""
 
     class Cancel(Message):
-        """Nothing is to be kept."""
+        """The user cancelled."""
 
     def __init__(self, text: str, title: str, *, is_line: bool, id: str) -> None:
         super().__init__(text, id=id, soft_wrap=True, tab_behavior="indent", highlight_cursor_line=False)
         self.is_line = is_line
         self.border_title = content(line(f" {title} "))
-        takes = "enter keeps it" if is_line else "ctrl+s keeps it"
-        self.border_subtitle = content(line(f" {takes} · esc leaves it as it was "))
+        takes = "enter: save" if is_line else "ctrl+s: save"
+        self.border_subtitle = content(line(f" {takes} · esc: cancel "))
 
     def replace(
         self, insert: str, start: Location, end: Location, *, maintain_selection_offset: bool = True
@@ -56,7 +56,7 @@ class Writing(TextArea):
             insert = insert.removesuffix("\n")  # what is pasted ends with the end of its line
         kept = HIDDEN.sub(lambda found: found[0] if found[0] == "\n" else "", insert)
         if kept != insert:
-            self.app.notify("characters that cannot be shown were left out: E writes them in your editor", markup=False)
+            self.app.notify("characters that cannot be shown were removed · E: use your editor", markup=False)
         return super().replace(kept, start, end, maintain_selection_offset=maintain_selection_offset)
 
     async def _on_key(self, event: events.Key) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.rules import Inspector
     from workbench.tui.service import Job
 
-NO_CALLS = "no tool calls: neither in the history nor in the response, and none in text"
+NO_CALLS = "no tool calls: none in the history, in the response or in text"
 FREE_TEXT = ("openai-custom",)
 """Formats of calls with free text instead of JSON as input."""
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.send import MatrixHistory
     from workbench.tui.service import Job
 
-NO_REQUEST = "there is no request to a model here that a contract could judge"
+NO_REQUEST = "there is no model request here for a contract to judge"
 REFUSALS = ("refuses", "suspicious")
 """Verdicts that the keys for refusals stop at."""
 

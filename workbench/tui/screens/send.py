@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
 
 
-DROPPED = "leave out the signed blocks that an edit unbinds"
+DROPPED = "leave out the signed blocks that an edit invalidated"
 
 
 def begin(session: SessionScreen, node: BranchNode) -> None:

@@ -114,7 +114,7 @@ class AnswerScreen(Screen[bool]):
         self.beside.title(line(" Responses "))
         trial = shown.trial if shown else None
         findings = trial.findings if trial else ()
-        self.found.show(findings, "no findings" if trial else "judged once the response is complete")
+        self.found.show(findings, "no findings" if trial else "checked when the response is complete")
         label = f" under {trial.contract.label}" if trial else ""
         self.found.title(line(f" Findings{label} · {count(len(findings), 'finding')} " if trial else " Findings "))
         self._show_raw(shown)
