@@ -46,10 +46,10 @@ LATE = 0.2
 
 
 class WorkbenchApp(App[None], inherit_bindings=False):
-    """The workbench on a session, or on its home screen.
+    """The app, on a session or on its home screen.
 
     Args:
-        source: a session, or how to open one (then the first paint does not wait for it); None for the home screen.
+        source: a session, or a function that opens one after the first paint; None for the home screen.
         provider: contract to use, None to choose one for each exchange.
         protocol: protocol to use, None to find it for each exchange.
         exchange: index of the exchange to open at, from zero; None for the first break.
@@ -105,7 +105,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         self.theme = theme
 
     def get_driver_class(self) -> type[Driver]:
-        """The terminal that is given back whole; a browser has its own."""
+        """The driver, which restores the terminal when the app ends; in a browser, Textual's web driver."""
         if constants.DRIVER or os.name == "nt":
             return super().get_driver_class()
         from workbench.tui.terminal import Terminal
@@ -124,7 +124,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
 
     @work(thread=True, group="contracts", exit_on_error=False)
     def _look_at_contracts(self) -> None:
-        """Say which of the user's own contracts are passed over."""
+        """Notify of the user's own contracts that cannot be used."""
         from workbench import contracts
 
         for line in contracts.warnings():
@@ -147,7 +147,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         return SessionScreen(source, self.provider, self.protocol, exchange)
 
     async def on_event(self, event: events.Event) -> None:
-        """Keep keys for a screen that cannot take them yet, and drop those that come when the last one has closed."""
+        """Keep keys for a screen that is not ready yet, and drop keys that arrive after the last screen has closed."""
         if isinstance(event, events.Key) and (not self.screen_stack or self._is_kept(event)):
             return
         await super().on_event(event)
@@ -163,19 +163,19 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         return not is_open_to_all and ahead.takes(event)
 
     def _ahead(self) -> TypeAhead | None:
-        """The keys that came too early for a session, which may be below the screen that one of them opened."""
+        """Keys that arrived before the session was ready; it may be below a screen that one of them opened."""
         found = (getattr(screen, "type_ahead", None) for screen in self.screen_stack)
         return next((ahead for ahead in found if ahead and not ahead.is_over), None)
 
     def pop_screen(self) -> AwaitComplete:
-        """Leave the screen on top; nothing for one that is left already, and had a key more than it waited for."""
+        """Close the screen on top; do nothing if it is closed already (a key was pressed twice)."""
         asking = active_message_pump.get(None)
         if isinstance(asking, Screen) and asking not in self.screen_stack:
             return AwaitComplete()
         return super().pop_screen()
 
     async def action_quit(self) -> None:
-        """End the app; ask first where that ends a recording."""
+        """End the app; ask first if that ends a recording."""
         if not self.recordings.ask_before_leaving(self):
             self.exit()
 
@@ -186,7 +186,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         self.recordings.stop_all()
 
     def go_home(self) -> None:
-        """From a session that was opened by itself to the list of all."""
+        """Go to the home screen from a session that the app was started with."""
         from workbench.tui.screens.home import HomeScreen
 
         self.screen._push_result_callback(self.screen, None)  # switching takes one away, the first screen has none
@@ -203,9 +203,9 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         self.exit(return_code=status)
 
     def _handle_exception(self, error: Exception) -> None:
-        """End, and say later what happened: a traceback would quote hostile traffic to the terminal.
+        """End the app, and report the error afterwards: a traceback would print hostile traffic to the terminal.
 
-        What a screen misses that is being taken down, since it was left or the app ends, is no fault.
+        Errors of a screen that is being closed are ignored.
         """
         if isinstance(error, NoMatches) and (self._exit or self._is_left(active_message_pump.get(None))):
             return
@@ -225,7 +225,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         return screen is not None and screen not in self.screen_stack
 
     def _refresh_notifications(self) -> None:
-        """Show no toast whose time is over when it gets there: its timer would never end (Textual 8.2, ``Timer``)."""
+        """Drop a toast that has expired already: its timer would never end (Textual 8.2, ``Timer``)."""
         for late in [shown for shown in self._notifications if shown.time_left < LATE]:
             self._unnotify(late, refresh=False)
         super()._refresh_notifications()

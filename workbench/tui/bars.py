@@ -1,4 +1,4 @@
-"""Widgets that paint a few fixed lines: header, tabs, footer; and what they share with the panes."""
+"""Widgets that paint a few fixed lines: header, tabs, footer; and the base class that they share with the panes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Bar(LinePainter):
 
 
 class KeyBar(Bar):
-    """The footer: the keys that are of use now, as the user has them; a click presses one."""
+    """The footer: the keys that apply now, as the user has set them; a click presses one."""
 
     _table: Sequence[Key] = ()
     _hints: Sequence[Key] = ()
@@ -72,11 +72,11 @@ class KeyBar(Bar):
     _is_running = False
 
     def show_keys(self, table: Sequence[Key], before: str = "") -> None:
-        """Name keys of a table and those that work everywhere, as many as there is room for.
+        """Show keys of a table and those that work everywhere, as many as fit.
 
         Args:
             table: rows of ``keys``; ranked ones are shown.
-            before: words in front of them; they have passed the gate.
+            before: safe text in front of them.
         """
         self._table, self._before = table, before
         self._show_table()
@@ -110,7 +110,7 @@ class KeyBar(Bar):
 
 
 def _idle(key: Key, idle: Collection[str], ranks: Sequence[int]) -> Key:
-    """A key while nothing can be stopped: the one that would stop it is not named, and that back has its rank."""
+    """A row of the footer without a running job: the cancel key is left out, and the back key gets its rank."""
     if key.id in idle:
         return key._replace(word="back", rank=0)
     is_back = ranks and key.id.endswith(".back") and key.rank
@@ -118,10 +118,10 @@ def _idle(key: Key, idle: Collection[str], ranks: Sequence[int]) -> Key:
 
 
 class Ways(Bar):
-    """The footer of what lies over a screen, in the place of that of the screen.
+    """The footer of a dialog, in place of that of the screen below.
 
     Args:
-        ways: ids of rows of ``keys``, or keys as people read them, each with a word.
+        ways: ids of rows of ``keys``, or readable keys, each with a word.
     """
 
     def __init__(self, *ways: tuple[str, str]) -> None:
@@ -132,7 +132,7 @@ class Ways(Bar):
         self.name_ways(*self._ways)
 
     def name_ways(self, *ways: tuple[str, str]) -> None:
-        """Name other ways."""
+        """Show other keys."""
         keymap: Keymap = getattr(self.app, "keymap", Keymap())
         table = keys.table()
         named = [(keymap.row(table[key]).show if key in table else key, word) for key, word in ways]

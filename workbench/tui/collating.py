@@ -23,7 +23,7 @@ class CollationSource(Protocol):
 
     Attributes:
         pairing: their names.
-        is_own: both are of the session that is open.
+        is_own: True if both sides are of the open session.
     """
 
     pairing: Pairing
@@ -38,12 +38,12 @@ class CollationSource(Protocol):
         ...
 
     def close(self) -> None:
-        """It is not needed any more."""
+        """Release the source."""
         ...
 
 
 class _Own:
-    """Both sides are of the session that is open."""
+    """A source with both sides in the open session."""
 
     is_own = True
 
@@ -52,11 +52,11 @@ class _Own:
         return before, after
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing: no file was opened."""
 
 
 class CollatedHops(_Own):
-    """Two places of the session, the one nearer to the client first."""
+    """Two hops of the session, the one nearer to the client first."""
 
     def __init__(self, outer: str, inner: str) -> None:
         self.pairing = Pairing(outer or "(no name)", inner or "(no name)", are_places=True)
@@ -72,7 +72,7 @@ class Exchanges(_Own):
     """Two exchanges of the session.
 
     Args:
-        branch: for titles: which branch of an exchange is meant; empty string for what was recorded.
+        branch: names the branch of an exchange, for titles; empty for the recorded one.
     """
 
     def __init__(self, before: int, after: int, branch: Callable[[int], str] = lambda _: "") -> None:
@@ -90,10 +90,10 @@ class File:
     """The session, or one exchange of it, and another file, or one exchange of that.
 
     Args:
-        name: of the session.
-        path: of the file.
-        mine: the exchange of the session, where one is compared.
-        number: the exchange of the file, from zero; None for all of both.
+        name: name of the session.
+        path: path of the file.
+        mine: index of the exchange of the session; None for all.
+        number: index of the exchange of the file, from zero; None for all.
     """
 
     is_own = False

@@ -1,4 +1,4 @@
-"""Requests on their way: sent from a thread of their own, so that no key waits, heard as they arrive, broken off."""
+"""Sending of requests in a thread of their own: progress while a response arrives, and cancellation."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ MOST_KNOWN = 64 * 1024 * 1024
 
 
 class Dispatch(Generic[Done]):
-    """Work with a sender, in an event loop of its own: ``run`` belongs into a thread, ``cancel`` is for any other.
+    """Work with a sender, in an event loop of its own: call ``run`` in a thread, ``cancel`` from any other one.
 
     Args:
-        known: what simulators take as given.
-        work: what is to be done.
-        model: what answers in simulators; None for one with which nothing goes wrong.
+        known: session that simulators take as the history.
+        work: the work.
+        model: model of the simulators; None for one without faults.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Dispatch(Generic[Done]):
         self._task: asyncio.Task[Done] | None = None
 
     def run(self) -> Done | None:
-        """Do it; None where it was broken off. Raises what the work raises."""
+        """Do the work; returns None if it was cancelled. Raises what the work raises."""
         import asyncio
 
         with asyncio.Runner() as runner:
@@ -66,7 +66,7 @@ class Dispatch(Generic[Done]):
                     self._loop = None
 
     def cancel(self) -> None:
-        """Break it off; what is over already stays so."""
+        """Cancel the work; no effect if it has ended."""
         with self._lock:
             self._is_cancelled = True
             if self._loop and self._task:
@@ -85,14 +85,14 @@ class Dispatch(Generic[Done]):
 
 
 class ResponseGrew(Message):
-    """More of the answer is there."""
+    """More of the response has arrived."""
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, ResponseGrew)
 
 
 class SendEnd(Message):
-    """Nothing more will come of a sending: an exchange, or why there is none."""
+    """End of a send: the exchange, or the reason that there is none."""
 
     def __init__(self, number: int, exchange: Exchange | None, why: str = "") -> None:
         super().__init__()
@@ -117,7 +117,7 @@ class IncomingResponse:
         self._at = 0.0
 
     def add(self, event: Event) -> None:
-        """Take what the sender tells."""
+        """Add an event of the sender."""
         with self._lock:
             match event:
                 case HeadReceived(status, headers, at):
@@ -136,7 +136,7 @@ class IncomingResponse:
 
     @property
     def size(self) -> int:
-        """Bytes of the body that came."""
+        """Bytes of the body so far."""
         return len(self._body)
 
     def exchange(self, state: State = State.OPEN, note: str = "") -> Exchange:

@@ -1,7 +1,7 @@
 """An exchange prepared for the screen, and every way to select something in it.
 
-A node of the IR, a byte, a call, a ledger entry, a finding: each makes the same ``Selection``; ``lights`` finds what of
-every view belongs to it. Nothing here knows a widget. It is made in the thread that inspects.
+A node of the IR, a byte, a call, a ledger entry, a finding: each makes an ``ExchangeSelection``; ``lights`` finds the
+items of every view that belong to it. It uses no widget, and is created in the inspector's thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH
 
 
 class ExchangeView:
-    """One exchange. Making it takes as long as its history is."""
+    """One exchange. Creating it takes time in proportion to its history."""
 
     def __init__(self, detail: Detail) -> None:
         self.detail = detail
@@ -46,7 +46,7 @@ class ExchangeView:
         return {severity: tuple(sorted(found)) for severity, found in spans.items()}
 
     def silence(self, claim: str) -> str:
-        """Why a pane is empty: a claim about the exchange where all of it was read, else what was not."""
+        """Reason why a pane is empty: ``words`` if the whole exchange was read, else the part that was not read."""
         is_decoded = self.decoded.request is not None or self.decoded.response is not None
         if self.row.problems:
             return f"{'not all was read' if is_decoded else 'not decoded'}: {'; '.join(self.row.problems)}"
@@ -63,7 +63,7 @@ class ExchangeView:
         return ExchangeSelection(self.index) if found is None else self.at_node(found)
 
     def at_node(self, number: int) -> ExchangeSelection:
-        """A node of the outline."""
+        """Select a node of the outline."""
         node = self.outline.nodes[number]
         place = self._place(number)
         return ExchangeSelection(self.index, node.side, node.pointer, place.events, place.spans, node=number)
@@ -88,12 +88,12 @@ class ExchangeView:
         return ExchangeSelection(self.index, side, pointer, place.events, place.spans)
 
     def at_pointer(self, side: str, pointer: str) -> ExchangeSelection:
-        """A place by its pointer."""
+        """Select a place by its pointer."""
         place = self.decoded.place(side, pointer)
         return ExchangeSelection(self.index, side, pointer, place.events, place.spans)
 
     def at_finding(self, finding: Finding) -> ExchangeSelection:
-        """A finding of this exchange."""
+        """Select the place of a finding of this exchange."""
         place = self.decoded.place(finding.side, finding.pointer)
         if finding.events:
             place = _overlap(place, self.decoded.place_events(finding.events))
@@ -102,12 +102,12 @@ class ExchangeView:
         return ExchangeSelection(finding.exchange, finding.side, finding.pointer, events, spans, finding.related)
 
     def at_call(self, line: CallLine) -> ExchangeSelection:
-        """A line of the closure: its call, or its result where there is no call."""
+        """Select the call of a closure line, or its result if it has no call."""
         refs = [r for r in (line.call, *line.results) if r is not None]
         return self._at_ref(refs[0]) if refs else ExchangeSelection(self.index)
 
     def at_entry(self, entry: Entry) -> ExchangeSelection:
-        """An entry of the ledger: its reasoning in this request, or the turn where it ought to be."""
+        """Select the reasoning of a ledger entry in this request, or the turn in which it is missing."""
         if entry.sent_part:
             return self._at_ref(entry.sent_part)
         if entry.message is None:
@@ -130,7 +130,7 @@ class ExchangeView:
         return self.decoded.place(node.side, node.pointer)
 
     def _place_of_part(self, side: str, message: Message, part: Part) -> WirePlace:
-        """The bytes of a part; of a streamed one the pieces it was joined from, and every block it came in."""
+        """The bytes of a part; for a streamed part its deltas and all events that contained them."""
         whole = self.decoded.place_of(side, message, part)
         source = part.source
         fields = {(found, source.slices.get(name)): name for name, found in source.segments.items()}  # raw is input too
@@ -154,7 +154,7 @@ class ExchangeView:
         return Lights(number, nodes, calls, stands, turn - stands, self._spans(nodes))
 
     def refs(self, selection: ExchangeSelection) -> tuple[NodeRef, ...]:
-        """The parts that are selected, then those that belong to them: the call of a result."""
+        """The selected parts, then related ones, such as the call of a result."""
         number, nodes = self.node_at(selection), self.outline.nodes
         if number is None:
             return ()
@@ -165,7 +165,7 @@ class ExchangeView:
         return tuple(ref for n in found if (ref := nodes[n].ref))
 
     def node_at(self, selection: ExchangeSelection) -> int | None:
-        """The outline's node of a selection: the one it was made at, else by its place."""
+        """The outline's node of a selection: the one it was created at, else the one at its place."""
         if selection.node is not None:
             return selection.node
         return self.node_of(selection.side, selection.pointer, selection.events)
@@ -186,7 +186,7 @@ class ExchangeView:
 
 
 def _overlap(exact: WirePlace, events: WirePlace) -> WirePlace:
-    """The exact pieces that lie in the events named, or the events whole where none does."""
+    """The exact byte ranges inside the named events; the whole events if there are none."""
     blocks = sorted(events.spans)
     kept = []
     for start, end in exact.spans:

@@ -1,4 +1,4 @@
-"""One key: what it is called, what it runs, and how people read it."""
+"""One key: its id, its action, and its readable form."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Key(NamedTuple):
     """One key.
 
     Attributes:
-        id: its scope and its name, for good: people's ``keys.yaml`` speaks of it.
-        keys: as Textual or people name them (``question_mark``, ``?``), separated by commas; the first is
-            for the footer.
-        action: what it runs.
-        word: what it does, in a word or two (footer, palette).
-        text: what it does, in a sentence (help).
-        rank: importance in the footer, from 1: what there is no room for goes last first; 0 to leave it out.
+        id: its scope and name; stable, because users' ``keys.yaml`` files contain it.
+        keys: keys as Textual or people name them (``question_mark``, ``?``), separated by commas; the footer shows
+            the first.
+        action: the action that it runs.
+        word: its effect in a word or two (footer, palette).
+        text: its effect in a sentence (help).
+        rank: importance in the footer, from 1; if there is little room the highest ranks go first; 0 to leave it out.
     """
 
     id: str
@@ -54,5 +54,5 @@ class Key(NamedTuple):
 
     @property
     def show(self) -> str:
-        """Its first key as people read it, "" where it has none."""
+        """Its first key as people read it; "" if it has none."""
         return self.names[0] if self.keys else ""

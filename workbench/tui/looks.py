@@ -22,10 +22,10 @@ class Look(NamedTuple):
 
     Attributes:
         front: variable of the theme.
-        back: what lies under the text: a role of the theme; its variable is ``mark-ROLE``, or the role itself.
+        back: background: a role of the theme; its variable is ``mark-ROLE``, or the role itself.
         strength: opacity of front and back.
         text: a rich style.
-        plain: the rich style in place of it where there are no colours, or few.
+        plain: the rich style used instead on terminals with no or few colours.
     """
 
     front: str = ""
@@ -73,7 +73,7 @@ def style(names: str, variables: Mapping[str, str], front: Color, back: Color, *
         names: of ``lines.STYLES``.
         variables: of the theme.
         front, back: colours of the widget.
-        is_plain: the terminal has 16 colours or none: text styles say it too.
+        is_plain: True if the terminal has 16 colours or none, so that text styles have to differ too.
     """
     text = Style()
     for name in names.split():
@@ -90,7 +90,7 @@ def style(names: str, variables: Mapping[str, str], front: Color, back: Color, *
 
 
 def readable(front: Color, back: Color, least: float) -> Color:
-    """A front moved towards white or black until it can be read, as far as that goes; ANSI colours stay as they are."""
+    """A foreground moved towards white or black until it is readable, if possible; ANSI colours are unchanged."""
     if front.ansi is not None or back.ansi is not None:
         return front
     pole = max((WHITE, BLACK), key=lambda c: contrast(c, back))

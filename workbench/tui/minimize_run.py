@@ -1,4 +1,4 @@
-"""Minimising off the screen's thread: local checks in the inspector's thread, in short turns; calls in a dispatch."""
+"""Minimising outside of the screen's thread: local checks in the inspector's thread, requests in a dispatch."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Shrinking:
         return all_of_it
 
     def _turn(self, reply: TargetVerdict | None, inspector: Inspector) -> tuple[bytes | None, bool]:
-        """Go on for a while: (a body for the target or None, nothing more to do)."""
+        """Search for one slice of time: (body to send to the target, or None; True if the search is over)."""
         if self._course is None or self._steps is None:
             self._course = self._begin(inspector)
             self._steps = self._course.run()

@@ -1,4 +1,4 @@
-"""Lines onto the screen: the one place that makes what Textual paints, and every text in it passes the gate."""
+"""Lines as Textual paints them. This is the only place that makes them, and it makes every text safe for a terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def strip(line: Line, width: int, style_of: StyleOf, under: str = "") -> Strip:
         line: what to paint.
         width: columns.
         style_of: the widget's styles.
-        under: style names that lie under the whole line.
+        under: style names of the background of the whole line.
     """
     made: list[Safe] = []
     used = 0
@@ -46,7 +46,7 @@ def strip(line: Line, width: int, style_of: StyleOf, under: str = "") -> Strip:
 
 
 def _safe(span: Span, room: int) -> Iterator[Safe]:
-    """The span's pieces, no more of it than could be seen."""
+    """The span's pieces, up to the visible width."""
     most = 4 * room + 4
     pieces = [
         (piece.text, f"{span.style} form" if piece.is_form else span.style)
@@ -67,7 +67,7 @@ def _safe(span: Span, room: int) -> Iterator[Safe]:
 
 
 def _crop(pieces: list[Safe], width: int) -> Iterator[Safe]:
-    """The pieces in exactly ``width`` columns, the last of them an ellipsis unless one is there."""
+    """The pieces in exactly ``width`` columns, ending in an ellipsis."""
     room = width - 1
     for text, names in pieces:
         size = cell_len(text)
@@ -80,13 +80,13 @@ def _crop(pieces: list[Safe], width: int) -> Iterator[Safe]:
 
 
 def content(line: Line) -> Content:
-    """A line for the few places that take no strips (titles, notifications)."""
+    """A line for the few places that do not accept strips (titles, notifications)."""
     return Content("".join(safetext.visible(span.text) for span in line))
 
 
 class AsciiFilter(LineFilter):
-    """The last thing before a terminal that has only ASCII: what Textual's own widgets draw is ASCII then too."""
+    """Last filter before a terminal that has only ASCII; also converts what Textual's own widgets draw."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The segments with other text."""
+        """Convert the text of the segments to ASCII."""
         return [segment._replace(text=ascii_only(segment.text)) for segment in segments]

@@ -31,11 +31,11 @@ Talk = Callable[["Remote"], object]
 
 
 class PauseChange(Message):
-    """Something is held, or no longer; or other breakpoints are armed.
+    """A pause began or ended, or other breakpoints are armed.
 
     Attributes:
-        came: what is held now and was not before.
-        ended: what was held, and what became of it, in words.
+        came: the new pause; None if none began.
+        ended: the pause that ended; ``how`` is its outcome in words.
     """
 
     def __init__(self, came: PausedSide | None = None, ended: PausedSide | None = None, how: str = "") -> None:
@@ -44,7 +44,7 @@ class PauseChange(Message):
 
 
 class PausingTrouble(Message):
-    """A recorder cannot judge what passes, or could not do what was asked."""
+    """A recorder cannot check exchanges, or could not carry out a decision."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -55,8 +55,8 @@ class PauseListener:
     """Listens to the recorders of a session. Its methods may be called from any thread.
 
     Args:
-        session: the file.
-        post: is given what happens.
+        session: the session file.
+        post: called with each message.
     """
 
     def __init__(self, session: Path, post: Post) -> None:
@@ -81,16 +81,16 @@ class PauseListener:
 
     @property
     def recorders(self) -> tuple[Path, ...]:
-        """Sockets of those that can be asked."""
+        """Sockets of the recorders that respond."""
         with self._lock:
             return tuple(self._armed)
 
     def start(self) -> None:
-        """Begin to listen."""
+        """Start listening."""
         Thread(target=self._look, name="pauses", daemon=True).start()
 
     def stop(self) -> None:
-        """Listen no more. What is held stays so."""
+        """Stop listening. Paused exchanges stay paused."""
         self._ends.set()
         with self._lock:
             remotes = list(self._remotes.values())
@@ -112,7 +112,7 @@ class PauseListener:
             self._ends.wait(LOOK_SECONDS)
 
     def _listen(self, remote: Remote) -> None:
-        """Until the recorder ends."""
+        """Listen to one recorder until it ends."""
         with suppress(WorkbenchError, OSError):
             self._arm(remote.path, remote.state()["armed"])
             for event in remote.watch():
@@ -162,11 +162,11 @@ class PauseListener:
     # What people decide.
 
     def decide(self, held: PausedSide, talk: Talk) -> None:
-        """Have something done about a pause."""
+        """Send a decision on a pause."""
         self._ask((held.recorder,), talk)
 
     def toggle(self, kind: str) -> None:
-        """Break on a kind in every recorder, or in none."""
+        """Arm or disarm a kind of breakpoint in every recorder."""
         is_armed = kind in self.armed_names
         self._ask(self.recorders, lambda remote: remote.disarm(kind) if is_armed else remote.arm(kind))
 

@@ -20,14 +20,14 @@ NOTHING_MEASURED = ProfileChoice()
 
 
 class PreparedRequest(NamedTuple):
-    """A request on its way.
+    """A request before it is sent.
 
     Attributes:
         own: the request in its own protocol.
-        outgoing: what would go out.
-        trial: what the target's contract says of that.
-        unbound: signed blocks that an edit unbinds; None where every signature still holds, or none goes out.
-        choice: the profile that holds, and what is corrected because of it.
+        outgoing: the request as it would be sent.
+        trial: verdict of the target's contract on it.
+        unbound: signed blocks that an edit invalidated; None if all signatures are valid, or none is sent.
+        choice: the profile that applies, and its corrections.
     """
 
     own: DecodedExchange
@@ -40,7 +40,7 @@ class PreparedRequest(NamedTuple):
 def choose_contract(
     target: Target, own: DecodedExchange, off: Collection[str] = (), protocol: str = ""
 ) -> ProfileChoice:
-    """The newest measured profile of exactly the target, model and protocol of a request, and what it asks for.
+    """The newest measured profile of exactly the target, model and protocol of a request, and its corrections.
 
     Args:
         off: names of the corrections that are switched off.
@@ -59,15 +59,15 @@ def look(
     stream: bool | None = None,
     off: Collection[str] | None = None,
 ) -> PreparedRequest:
-    """The request of a node as it would go to a target.
+    """The request of a node as it would be sent to a target.
 
     Args:
         protocol: to write it in, "" for what the target speaks.
-        stream: ask for a stream, or for none; None as the request has it.
+        stream: True to ask for a stream, False for a single response; None to leave it.
         off: names of the corrections that are switched off; None to correct nothing.
 
     Raises:
-        LocalProtocolError: there is no request, or it cannot be said in that protocol.
+        LocalProtocolError: there is no request, or it cannot be converted to that protocol.
         UsageError: the target does not speak that protocol.
     """
     from workbench.probes.profiles import correct_outgoing, protocol_of

@@ -1,4 +1,4 @@
-"""Probes run for the lab: a target with what was measured of it, and one run against it, in a thread of its own."""
+"""Probe runs of the lab: a target with its measurements, and a run against it, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class LabColumn:
 
     @property
     def profile(self) -> CapabilityProfile | None:
-        """The newest one that was measured here, None before a run."""
+        """The newest profile measured on this screen; None before a run."""
         return self.kept.profile if self.kept else None
 
     @property
     def last(self) -> CapabilityProfile | None:
-        """The one before it, of whatever chat template."""
+        """The profile before it, of any chat template."""
         earlier = next(iter(self.history[-1:]), None)
         return (self.kept.before or earlier) if self.kept else earlier
 
@@ -58,14 +58,14 @@ class LabColumn:
         return self.fresh.get(probe) or next(earlier, None)
 
     def evidence(self, result: ProbeResult) -> Path | None:
-        """The session of an earlier run that shows a result; None where none was kept."""
+        """The saved session of the earlier run behind a result; None if none was saved."""
         made = (p for p in self.history if any(r.probe == result.probe and r.at == result.at for r in p.results))
         path = next((profile.evidence for profile in made), "")
         return Path(path) if path else None
 
 
 def look_up(subject: Subject, dials: str = "") -> LabColumn:
-    """A column with what was measured of its target before; of whatever chat template. Reads files."""
+    """A column with the earlier profiles of its target, of any chat template. Reads files."""
     from workbench.probes.profiles import ProfileStore, key_of
 
     store = ProfileStore.of_user()
@@ -83,7 +83,7 @@ def in_memory(name: str, exchanges: Sequence[Exchange]) -> MemorySession:
 
 
 def read_evidence(path: Path, numbers: Sequence[int], name: str) -> MemorySession:
-    """The exchanges of a session that show a result. Raises WorkbenchError, OSError."""
+    """The exchanges of a session that belong to a result. Raises WorkbenchError, OSError."""
     from workbench.formats.importers import open_input
 
     session = open_input(str(path))
@@ -97,7 +97,7 @@ def read_evidence(path: Path, numbers: Sequence[int], name: str) -> MemorySessio
 
 
 def known_probes() -> tuple[tuple[Probe, ...], tuple[str, ...]]:
-    """Every probe, the user's own last; and why some of those cannot be used. Reads files."""
+    """Every probe, the user's own last; and the reasons why some cannot be used. Reads files."""
     from workbench import probes
 
     mine, faults = list[Probe](), list[str]()
@@ -116,7 +116,7 @@ class ColumnRun:
         tell: called with every sample.
 
     Attributes:
-        done: samples that are over.
+        done: number of completed samples.
     """
 
     def __init__(
@@ -138,17 +138,17 @@ class ColumnRun:
 
     @property
     def running(self) -> Probe | None:
-        """The probe that is run now."""
+        """The probe that is running."""
         at = len(self.measurement.results)
         return self.probes[at] if at < len(self.probes) else None
 
     @property
     def sample(self) -> int:
-        """Its sample, from zero."""
+        """Number of its current sample, from zero."""
         return len(self._made)
 
     async def work(self, sender: Sender) -> None:
-        """Run all of them; first the server is asked for its chat template, if it is one that tells it."""
+        """Run all probes; first ask the server for its chat template, if it is a server that reports it."""
         from workbench.probes.profiles import template_hash
 
         subject = self.column.subject
@@ -172,7 +172,7 @@ class ColumnRun:
         return [n for n, each in enumerate(self.measurement.exchanges) if each.meta.get("probe") == probe]
 
     def keep(self) -> SavedProfile | None:
-        """Write what was measured, as ``workbench probe`` does; None where nothing was."""
+        """Save the measurement, as ``workbench probe`` does; returns None if nothing was measured."""
         from workbench.probes.profiles import save_evidence, save_profile
 
         if not self.measurement.results:

@@ -1,4 +1,4 @@
-"""The recordings that the app has started: none of them may outlive it."""
+"""The recordings that the app has started; all of them end with it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIMULATED = "sim:"
 
 
 class RecorderTrouble(Message):
-    """A recorder cannot write what it hears."""
+    """A recorder cannot write to its file."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -46,12 +46,12 @@ class Plan(NamedTuple):
 
     @property
     def bases(self) -> Mapping[str, str]:
-        """Name → URL whose path a client's base URL has to be like; "": that of the client's own provider."""
+        """Name → URL whose path the client's base URL must have; "" for the path of the client's own provider."""
         return {name: "" if self.spoken or is_simulated(to) else to for name, to in self.upstreams.items()}
 
     @property
     def has_simulators(self) -> bool:
-        """Some of it is answered by this machine."""
+        """True if an upstream is a simulator."""
         return any(map(is_simulated, self.upstreams.values()))
 
 
@@ -83,7 +83,7 @@ class Recordings:
             return list(self._all)
 
     def start(self, plan: Plan, trouble: Callable[[str], None]) -> StartedRecording:
-        """Start a recorder and wait until it listens; ``trouble`` may be told something in another thread later.
+        """Start a recorder and wait until it listens; ``trouble`` may be called later, in another thread.
 
         Raises:
             WorkbenchError, OSError: it did not start.

@@ -19,7 +19,7 @@ NO_SCHEMA = {"type": "object", "properties": {}}
 
 
 class AdditionChoice(NamedTuple):
-    """Something that can be added. ``asks`` says what has to be told of it."""
+    """Kind of element that can be added; ``asks`` names the text that the user has to type."""
 
     name: str
     asks: str
@@ -50,10 +50,10 @@ def choices(rows: Sequence[EditRow], at: int) -> list[AdditionChoice]:
 
 
 def add(decoded: DecodedExchange, rows: Sequence[EditRow], at: int, wanted: Addition) -> AdditionEdits:
-    """Add it, behind what the row is or is in.
+    """Add an element after the one at a row.
 
     Raises:
-        LocalProtocolError: it cannot be added there, and why.
+        LocalProtocolError: the element cannot be added there.
     """
     if wanted.choice.endswith(MESSAGE):
         following = next((row.pointer for row in rows[at + 1 :] if row.is_message), "") if rows[at].number else ""
@@ -77,7 +77,7 @@ def add(decoded: DecodedExchange, rows: Sequence[EditRow], at: int, wanted: Addi
 
 
 def _call(rows: Sequence[EditRow], at: int) -> str:
-    """Pointer of the call that a row is, or is in; "" where there is none."""
+    """Pointer of the tool call that a row is or belongs to; "" if none."""
     here = rows[at].pointer
     held = (row.pointer for row in reversed(rows[: at + 1]) if row.element.kind is ElementKind.CALL)
     return next((pointer for pointer in held if f"{here}/".startswith(f"{pointer}/")), "")

@@ -14,10 +14,10 @@ MOST = 100_000
 
 
 class BodySearch:
-    """Finds a text, whatever way JSON wrote it; a capital in it means this case.
+    """Finds a text in any JSON spelling; a capital letter in it makes the search case-sensitive.
 
     Attributes:
-        spans: of the matches so far, sorted.
+        spans: byte ranges of the matches so far, sorted.
     """
 
     def __init__(self, wanted: str) -> None:
@@ -25,11 +25,11 @@ class BodySearch:
         self.spans: list[tuple[int, int]] = []
 
     def run(self, body: bytes, streamed: DecodedExchange | None) -> Iterator[tuple[int | None, float]]:
-        """Each step is the first byte of a match or None, and how much is searched.
+        """Yield steps of the search: (first byte of a match or None, share of the body searched).
 
         Args:
             body: the bytes.
-            streamed: the exchange where ``body`` may be a stream: matches that came in pieces are found too.
+            streamed: exchange of a streamed ``body``, to find matches that are split over events too; else None.
         """
         from workbench.filters import text
 

@@ -18,11 +18,11 @@ LABEL = 11
 
 
 class Branch(NamedTuple):
-    """A row of the tree: a node, or the trials that were made of it as one.
+    """A row of the tree: a node, or all trials of a node as a group.
 
     Attributes:
-        stem: the lines of the tree in front of it.
-        trials: what the row stands for in the place of the node; none for the node itself.
+        stem: tree lines in front of it.
+        trials: the trials of a group; empty for a node.
     """
 
     node: BranchNode
@@ -36,7 +36,7 @@ class Branch(NamedTuple):
 
 
 def title_with_branch(title: Line, branch: str) -> Line:
-    """A title with the branch that it is about behind its first words; as it is for the recorded request."""
+    """A title with the name of a branch after its first words; unchanged for the recorded request."""
     return (*title[:1], Span(branch, "warning"), *title[1:]) if branch else title
 
 
@@ -63,7 +63,7 @@ def rows(workspace: Workspace, index: int, opened: Collection[str] = ()) -> list
 
 
 def _below(workspace: Workspace, row: Branch, opened: Collection[str]) -> list[Branch]:
-    """The rows right below one: what was made of a node, its trials in one row in front."""
+    """The rows directly below one: the group of its trials first, then the other children."""
     if row.node.is_trial and not row.trials:
         return [Branch(child) for child in workspace.children(row.node)]
     trials = workspace.trials(row.node)
@@ -108,7 +108,7 @@ def trials_line(branch: Branch, *, is_open: bool) -> Line:
 
 
 def is_accepted(node: BranchNode) -> bool:
-    """A target answered with a status of success."""
+    """True if a target responded with a status of success."""
     response = node.compact.bare.response
     return response is not None and response.status < 400
 

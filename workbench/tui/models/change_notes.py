@@ -20,14 +20,14 @@ KINDS = (
 
 
 class NotePiece(NamedTuple):
-    """A piece of a note. ``kind`` is "" for what is no change."""
+    """A piece of a note. ``kind`` is "" for a text that is not a change."""
 
     kind: str
     text: str
 
 
 def read(note: str) -> list[NotePiece]:
-    """The note in pieces; a change may hold what separates them."""
+    """Split a note into pieces; a change may contain the separator itself."""
     made: list[NotePiece] = []
     for piece in note.split("; ") if note else ():
         kind, colon, text = piece.partition(": ")

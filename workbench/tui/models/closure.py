@@ -1,4 +1,4 @@
-"""The closure pane: every call with what became of it."""
+"""The closure pane: every tool call with its state."""
 
 from __future__ import annotations
 

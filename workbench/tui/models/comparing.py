@@ -47,7 +47,7 @@ class Pairing(NamedTuple):
 
     Attributes:
         left, right: their names.
-        are_places: of one traffic.
+        are_places: True if both are hops of the same traffic.
     """
 
     left: str
@@ -59,10 +59,10 @@ class ComparedTurn(NamedTuple):
     """One turn that was seen on both sides, or on one.
 
     Attributes:
-        before, after: the exchanges, by their index on their side; None where it was not seen there.
-        damages: what happened between, the first divergence first.
-        tries: of several that the gateway made of it, all.
-        outer: of two places the one nearer to the client, "before" or "after"; "" for two versions.
+        before, after: index of the exchange on each side; None if the side has none.
+        damages: the damage between them, the first divergence first.
+        tries: all requests that the gateway made from it, if there are several.
+        outer: hop nearer to the client, "before" or "after"; "" for two versions.
     """
 
     before: int | None
@@ -77,12 +77,12 @@ class ComparedTurn(NamedTuple):
 
     @property
     def is_same_meaning(self) -> bool:
-        """Nothing happened that a reader of the protocol would notice."""
+        """True if both sides have the turn and no damage changes the meaning."""
         return self.before is not None and self.after is not None and all(d.is_same_meaning for d in self.damages)
 
     @property
     def is_same(self) -> bool:
-        """Nothing happened."""
+        """True if both sides have the turn and there is no damage."""
         return self.is_same_meaning and not self.damages
 
 
@@ -132,7 +132,7 @@ def headline(pairing: Pairing, turns: Sequence[ComparedTurn], *, is_over: bool) 
 
 
 def _first_in_meaning(turns: Sequence[ComparedTurn], parted: ComparedTurn, *, alone: bool) -> list[Line]:
-    """The first damage that a reader notices, of a body before one of headers; none where the first divergence is."""
+    """Line of the first change of meaning, bodies before headers; none if it is the first divergence itself."""
     if not parted.damages or not parted.damages[0].is_same_meaning:
         return []
     noticed = [(turn, damage) for turn in turns for damage in turn.damages if not damage.is_same_meaning]
@@ -161,7 +161,7 @@ def _first(turn: ComparedTurn, pairing: Pairing, *, alone: bool) -> Line:
 
 
 def turn_line(turn: ComparedTurn, pairing: Pairing) -> Line:
-    """A turn in one line: which exchanges, and what became of it."""
+    """A turn in one line: its exchanges, and its damage."""
     if turn.before is None or turn.after is None:
         return line(Span("! ", "warning"), Span(_only(turn, pairing), "warning"))
     tries = Span(f" · {len(turn.tries)} tries", "warning") if len(turn.tries) > 1 else Span("")
@@ -293,7 +293,7 @@ def _around(body: bytes, span: tuple[int, int]) -> ContentText:
 
 
 def _events(before: DecodedExchange, after: DecodedExchange) -> Iterator[ComparedRow]:
-    """Events side by side; runs of the same ones in one row."""
+    """Events side by side; runs of identical events in one row."""
     olds, news = before.events, after.events
     keys = [[(event.name, event.data, event.id) for event in events] for events in (olds, news)]
     made = 0
@@ -389,7 +389,7 @@ def _head(name: str, index: int | None, decoded: DecodedExchange | None) -> str:
 
 
 def place_body(place: ComparedRow, width: int) -> list[Line]:
-    """Both sides, beside one another where there is room."""
+    """Both sides, next to each other if there is room."""
     row = place.row
     if width >= 2 * LEAST_COLUMN:
         return send_answer.body(row, width, send_answer.BOTH)

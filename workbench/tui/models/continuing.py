@@ -1,4 +1,4 @@
-"""Lines of the screen that continues a conversation: the steps that were done, the pending one, all of either."""
+"""Lines of the screen that continues a conversation: completed steps, the pending step, and the details of a step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST = 400
 
 
 class Offer(NamedTuple):
-    """A result that a call could be answered by, and where it is from, in words."""
+    """A possible tool result for a call, and its source in words."""
 
     result: CallResult
     origin: str
@@ -33,13 +33,13 @@ class Offer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """The step that is next.
+    """The pending step.
 
     Attributes:
-        step: what it is.
-        offers: of a call, the results at hand, the likeliest first.
-        leaving: of a request, what would go to the target; None where nothing can, and ``why`` says why.
-        is_changed: the request was edited by hand.
+        step: the step.
+        offers: available results of a tool call, the likeliest first.
+        leaving: the request as it would be sent; None if it cannot be sent, for the reason in ``why``.
+        is_changed: True if the request was edited by hand.
     """
 
     step: Step
@@ -105,7 +105,7 @@ def course_words(loop: ConversationLoop, decided: Sequence[Correction]) -> str:
 
 
 def done_line(done: StepRecord) -> Line:
-    """A step that was done."""
+    """Line of a completed step."""
     from workbench.send.loop import AnswerCall, Send
 
     step = done.pending.step
@@ -267,7 +267,7 @@ def limits_text(limits: Limits) -> str:
 
 
 def limits_of(text: str) -> Limits | None:
-    """The limits that people typed: requests, tokens, times of one call, errors in a row; None where they are none."""
+    """Parse typed limits: requests, tokens, repeats of one call, errors in a row; None if they are invalid."""
     from workbench.send.loop import Limits
 
     words = text.split()

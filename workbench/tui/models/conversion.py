@@ -1,4 +1,4 @@
-"""Lines of the conversion screen: what became of a request or an answer in another protocol, and what was lost."""
+"""Lines of the conversion screen: a request or response in another protocol, and its losses."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def headline(shown: ConversionView) -> Line:
 
 
 def target_title(shown: ConversionView) -> Line:
-    """The border over the body it becomes."""
+    """Title of the converted body."""
     made = shown.converted
     opened = " · decoded events of a binary stream" if shown.read != made.body else ""
     return line(f" {made.protocol} ", Span(f"{made.path}{opened}{' ' if made.path or opened else ''}", "muted"))
 
 
 def readable(body: bytes, content_type: str) -> bytes:
-    """A body as text: the events of a stream that is framed in binary, one after the other; any other as it is."""
+    """A body as text: the events of a stream in binary framing, one after the other; other bodies unchanged."""
     from workbench.wire import Framing, read_stream
 
     stream = read_stream(body, content_type)
@@ -74,7 +74,7 @@ def file_name(shown: ConversionView) -> str:
 
 
 def choices(targets: tuple[str, ...], chosen: str, width: int) -> Line:
-    """The protocols, the chosen one marked and in sight."""
+    """The protocols, the chosen one marked and visible."""
     at = targets.index(chosen)
     first = 0
     while first < at and sum(len(name) + 2 for name in targets[first : at + 1]) > width - 4:

@@ -25,9 +25,9 @@ class CopyChoice(NamedTuple):
     """One thing to copy.
 
     Attributes:
-        name: as the key table has it.
-        hint: what it is here.
-        make: what is copied; raises LocalProtocolError where it cannot be made.
+        name: its name in the key table.
+        hint: description at the current place.
+        make: returns the data to copy; raises LocalProtocolError if that is impossible.
     """
 
     name: str
@@ -42,10 +42,10 @@ def choices(
 
     Args:
         opened: the open exchange.
-        selection: in it; None for none.
-        side: whose body is looked at.
-        finding: the one under the cursor of the findings.
-        row: the one under the cursor of the HTTP pane, while that has the keys.
+        selection: the selection in it; None for none.
+        side: side of the body that is shown.
+        finding: the finding under the cursor.
+        row: the row under the cursor of the HTTP pane, if that pane has the focus.
     """
     return tuple(_choices(opened, selection, side, finding, row))
 

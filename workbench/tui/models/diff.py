@@ -62,7 +62,7 @@ def title(compared: RequestComparison) -> list[Line]:
 
 
 def verdict(found: Difference) -> Line:
-    """The first difference, and what kind of request this is beside the one before."""
+    """The first difference, and the kind of request compared with the previous one."""
     if found.first is None:
         return line(Span("= identical: sent again unchanged", "info"))
     share = f" · {int(found.unchanged_share * 100)} % of the bytes unchanged"
@@ -95,7 +95,7 @@ def is_new_turn(found: Difference, change: ItemChange) -> bool:
 
 
 def sorted_changes(found: Difference) -> tuple[ItemChange, ...]:
-    """Changes of what was there before first, the new turns after them."""
+    """Changes of earlier content first, then the new turns."""
     return tuple(sorted(found.changes, key=lambda c: is_new_turn(found, c)))
 
 
@@ -171,7 +171,7 @@ def hunk_line(hunk: Hunk, where: str) -> Line:
 
 
 class Sides:
-    """Both bodies of a difference, laid out for one width; the rows of a body are made as far as they are asked for."""
+    """Both bodies of a difference, laid out for one width; rows are made as far as they are needed."""
 
     def __init__(self, found: Difference, width: int) -> None:
         self.found, self.width = found, width
@@ -208,7 +208,7 @@ class Places:
         self._starts = [hunk.after[0] for hunk in found.hunks]
 
     def bytes_of(self, change: ItemChange) -> bytes:
-        """The bytes of an item: of the second body, or of the first where it is gone."""
+        """The bytes of an item in the second body, or in the first if it was removed."""
         index, pointer = (self._before, change.before) if change.after is None else (self._index, change.after)
         span = index.span(pointer or "")
         return index.text[slice(*span)] if span else b""

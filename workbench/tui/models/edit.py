@@ -1,4 +1,4 @@
-"""Lines of the edit screen: the outline of a request, and what is said above it."""
+"""Lines of the edit screen: the outline of a request, and its header."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class EditRow(NamedTuple):
     """A row of the outline.
 
     Attributes:
-        number: of the message it is or is in, from one; 0 for what is in none.
-        is_folded: what it is made of is not shown.
+        number: number of the message that it is or belongs to, from one; 0 if none.
+        is_folded: True if its parts are hidden.
     """
 
     element: Element
@@ -61,7 +61,7 @@ class EditRow(NamedTuple):
 
     @property
     def pointer(self) -> str:
-        """Pointer of its bytes in the body."""
+        """Pointer of the element in the body."""
         return self.element.pointer
 
     @property
@@ -81,7 +81,7 @@ class EditRow(NamedTuple):
 
 
 def outline(found: Sequence[Element], toggled: Collection[str]) -> list[EditRow]:
-    """Every row. What a parameter holds is folded away; ``toggled`` are pointers of what is the other way round."""
+    """Every row. Contents of parameters are folded, others are not; ``toggled`` has the pointers of the exceptions."""
     return [EditRow(WHOLE), *_entries(found, toggled)]
 
 
@@ -101,7 +101,7 @@ def _entries(found: Iterable[Element], toggled: Collection[str], depth: int = 0,
 
 
 def deepest(numbers: Mapping[str, int], pointer: str) -> int:
-    """The row that holds what is at a pointer: the deepest one, at last that of the whole body.
+    """Innermost row that contains the pointer; falls back to the row of the whole body.
 
     Args:
         numbers: row of each pointer that has one.
@@ -140,17 +140,17 @@ def entry_line(row: EditRow, value: bytes, mark: Line, digits: int) -> Line:
 
 
 def mark_of(worst: str, *, is_changed: bool) -> Line:
-    """A column for the severity of what the contract says of a row, and one for a row that is not as recorded."""
+    """Two columns: severity of the contract's finding on a row, and a sign if the row was changed."""
     sign, style = {"error": ("✗", "error"), "warning": ("!", "warning")}.get(worst, (" ", ""))
     return line(Span(sign, style), Span("~" if is_changed else " ", "warning"))
 
 
 def headline(number: int, node: BranchNode, studied: EditStudy | None, said: Span, width: int) -> list[Line]:
-    """Title of the edit screen: request and branch, contract and verdict, and a sentence of the moment.
+    """Header of the edit screen: request and branch, contract and verdict, and a notice.
 
     Args:
-        number: of the exchange, from one.
-        said: a sentence of the moment.
+        number: number of the exchange, from one.
+        said: the notice.
     """
     first = line(Span(f" Edit of request {number}  ", "accent strong"), *where(node))
     used = sum(cells(span.text) for span in first)
@@ -168,7 +168,7 @@ def where(node: BranchNode) -> Line:
 
 
 def verdict_line(studied: EditStudy | None) -> Line:
-    """The contract, its verdict and what that rests on; and how much is changed."""
+    """The contract, its verdict with the rule behind it, and the size of the changes."""
     if studied is None:
         return line(Span(" checking …", "muted"))
     told, loose = studied.told, len(studied.meant.unbound)
@@ -194,7 +194,7 @@ def changed_words(studied: EditStudy) -> str:
 
 
 def study_notes(studied: EditStudy) -> tuple[Said, ...]:
-    """Everything there is to say of it: why it cannot be judged, what the contract finds, what an edit unbound."""
+    """All notes on the edited request: why it was not checked, findings of the contract, invalidated signed blocks."""
     if studied.meant.problem:
         head = line(Span("✗ ", "error"), Span("not checked  ", "error"), Span(studied.meant.problem))
         more = "you can send it unchanged to see the response · R: edit its bytes"
@@ -204,7 +204,7 @@ def study_notes(studied: EditStudy) -> tuple[Said, ...]:
 
 
 def _unbound(pointer: str) -> Said:
-    """A signed block that an edit before it may have made worthless."""
+    """Note on a signed block whose signature an earlier edit may have invalidated."""
     head = line(Span("! ", "warning"), Span("signature unbound  ", "warning"), Span(pointer, "muted"))
     why = "content before this signed block has changed, so its signature may be invalid: the provider may refuse it"
     return Said(head, ((why, ""), ("the Send screen can drop it", "muted")), pointer)

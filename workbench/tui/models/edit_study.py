@@ -51,7 +51,7 @@ class EditStudy:
 
     @property
     def difference(self) -> Difference:
-        """From the recorded body to this one."""
+        """Difference from the recorded body to this one."""
         return self.meant.difference
 
     @property
@@ -66,20 +66,20 @@ class EditStudy:
 
     @property
     def broken_at(self) -> int | None:
-        """The byte at which its body ceases to be JSON; None where it is JSON."""
+        """Offset of the byte at which its body stops being JSON; None if it is JSON."""
         found = _BYTE.search(self.meant.problem)
         return min(int(found[1]), max(0, len(self.text) - 1)) if found else None
 
     @property
     def decoded_request(self) -> DecodedExchange:
-        """The request, read. Raises LocalProtocolError where it cannot be."""
+        """The decoded request. Raises LocalProtocolError if it cannot be decoded."""
         if self.meant.trial is None:
             raise LocalProtocolError("the body cannot be decoded as a request", where=self.meant.problem)
         return self.meant.trial.decoded
 
     @property
     def changed_pointers(self) -> Iterator[str]:
-        """Pointers of what is not as it was recorded."""
+        """Pointers of values that differ from the recorded request."""
         for change in self.difference.changes:
             if change.kind is ItemChangeKind.CHANGED:
                 yield from (detail.place for detail in change.details)
@@ -102,7 +102,7 @@ class EditStudy:
         return place.layer.text[place.node.start : place.node.end] if place and whole else b""
 
     def text_of(self, element: Element) -> str | None:
-        """The text of an element, None where it is not made of one."""
+        """The text of an element; None if it has no text."""
         if element.text_at is None:
             return None
         try:
@@ -113,12 +113,12 @@ class EditStudy:
 
 
 def study(inspector: Inspector, index: int, request: HttpRequest, contract: str = "") -> EditStudy:
-    """Study a request in the place of a recorded one, after everything that came before it.
+    """Study a request in place of a recorded one, after the exchanges before it. Call it in the inspector's thread.
 
     Args:
-        inspector: of the session; this is its thread.
-        index: of the recorded exchange.
-        contract: label of the contract that judges it, "" for the exchange's own.
+        inspector: inspector of the session.
+        index: index of the recorded exchange.
+        contract: label of the contract that judges it; "" for the exchange's own.
 
     Raises:
         IndexError, SessionFormatError: the exchange cannot be read.
@@ -145,7 +145,7 @@ def study(inspector: Inspector, index: int, request: HttpRequest, contract: str 
 
 
 def _meant_elsewhere(inspector: Inspector, index: int, request: HttpRequest, contract: str) -> EditAssessment:
-    """The same of a request that was sent elsewhere: it may be in the words of another protocol."""
+    """Study a request that was sent to another target, and may be in another protocol."""
     difference = compare(inspector.detail(index).decoded.request_text, text_of(request))
     trial = inspector.trial(index, request, provider=contract)
     if trial.decoded.request is None:

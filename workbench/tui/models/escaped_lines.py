@@ -93,7 +93,7 @@ class EscapedLines(RowTable):
 
 
 def form(character: str) -> str:
-    """A character, or an escaped byte, as it is written here."""
+    """Escape of a character, or of a byte that is not UTF-8."""
     code = ord(character)
     if 0x20 <= code < 0x7F:
         return character

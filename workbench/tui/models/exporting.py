@@ -1,4 +1,4 @@
-"""Lines of the export screen: the forms, what would be written, and what happened."""
+"""Lines of the export screen: the formats, the preview, and the outcome."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ExportScope(StrEnum):
 
 
 class FormRow(NamedTuple):
-    """A form: its name, what it is, how its file's name ends ("" for a folder)."""
+    """A format: its name, its description, and the suffix of its file ("" for a folder)."""
 
     name: str
     title: str
@@ -40,7 +40,7 @@ class FormRow(NamedTuple):
 
 
 def forms() -> tuple[FormRow, ...]:
-    """Every form, the test first."""
+    """Every format, the test first."""
     from workbench.formats import exporters
 
     rows = [FormRow(name, *_form_title(exporters.load(name))) for name in exporters.names()]
@@ -52,7 +52,7 @@ def _form_title(form: object) -> tuple[str, str]:
 
 
 def form_line(row: FormRow) -> Line:
-    """A form in the list."""
+    """Line of a format in the list."""
     return line(Span(row.name, "strong", NAME), Span(row.title, "muted"))
 
 
@@ -98,7 +98,7 @@ def _text(data: bytes, width: int) -> list[Line]:
 
 
 def trouble_lines(what: str, hint: str, width: int) -> list[Line]:
-    """Why nothing can be written, and what to do."""
+    """Reason why nothing can be written, and a hint."""
     return [*wrap(f"✗ {what}", width, "error"), *(wrap(hint, width, "muted", indent=2) if hint else ())]
 
 

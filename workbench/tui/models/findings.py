@@ -1,4 +1,4 @@
-"""Lines of the findings pane, and the walk from break to break."""
+"""Lines of the findings pane, and navigation between breaks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def finding_line(finding: Finding, *, is_open: bool) -> Line:
-    """A finding in one line: what is wrong, or, above the lines that say so, where."""
+    """A finding in one line, with its message; with its place instead if the message is shown below."""
     style = finding.severity.value
     rest = Span(where(finding), "muted") if is_open else Span(finding.message)
     return line(
@@ -25,7 +25,7 @@ def finding_line(finding: Finding, *, is_open: bool) -> Line:
 
 
 def lasting(finding: Finding) -> str:
-    """The exchange of a finding, ``3``; ``3–9`` where it lasts."""
+    """Number of the exchange of a finding, ``3``; ``3–9`` if later exchanges carry it."""
     first = f"{finding.exchange + 1:,}"
     return first if finding.last in (None, finding.exchange) else f"{first}–{(finding.last or 0) + 1:,}"
 
@@ -34,7 +34,7 @@ def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str =
     """Message, repairs, origin, evidence, response of the provider, and source of a finding.
 
     Args:
-        repairs: in words why they are not known, where they are not.
+        repairs: the repairs, or the reason why they are not known.
     """
     made = wrap(finding.message, width, "strong", indent=2)
     known = finding.repairs if repairs == () else repairs
@@ -51,7 +51,7 @@ def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str =
 
 
 def origin_of(finding: Finding, found: Sequence[Finding]) -> int | None:
-    """The finding at the place where another one began; None where nothing was found there."""
+    """Number of the finding at the origin of another one; None if there is none."""
     origin = finding.origin
     places = ((f.rule, f.exchange, f.side, f.pointer) for f in found)
     wanted = (finding.rule, origin.exchange, origin.side, origin.pointer) if origin else None
@@ -71,12 +71,12 @@ def tally(findings: Sequence[Finding]) -> str:
 
 
 def is_break(finding: Finding) -> bool:
-    """An error or warning: what one wants to jump to."""
+    """True for an error or warning."""
     return finding.severity != "info"
 
 
 def worst(findings: Sequence[Finding]) -> str:
-    """The severity of what one walks through: errors, or warnings where there are no errors."""
+    """Severity of the breaks that the keys go through: errors, or warnings if there are no errors."""
     return "error" if any(f.severity == "error" for f in findings) else "warning"
 
 
@@ -84,8 +84,8 @@ def next_of(severity: str, findings: Sequence[Finding], current: int | None, exc
     """The finding after (``step`` 1) or before (-1) the current one, or, without one, after or before an exchange.
 
     Args:
-        severity: of the finding to go to.
-        findings: of the session, in order.
+        severity: severity of the finding to go to.
+        findings: findings of the session, in order.
         current: number of the current finding; None if there is none.
         exchange: index of the current exchange.
         step: 1 or -1.

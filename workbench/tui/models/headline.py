@@ -28,11 +28,11 @@ def headline(
     upstream: str = "",
     key: str = "offline",
 ) -> list[Line]:
-    """One line where there is room, else two.
+    """Header in one line if there is room, else in two.
 
     Args:
-        upstream: where what is recorded goes; it has passed no gate.
-        key: which one is used.
+        upstream: upstream of the recording; untrusted text.
+        key: API key in use.
     """
     promise = f"{mode} · {key} · {TOOLS}"
     goes_to = f"→ {clip(upstream, _UPSTREAM)}" if upstream else ""

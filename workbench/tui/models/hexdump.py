@@ -1,4 +1,4 @@
-"""Bytes in hexadecimal: an offset, sixteen bytes (fewer where it is narrow), and what of them is text."""
+"""Bytes in hexadecimal: an offset, sixteen bytes (fewer if the pane is narrow), and the same bytes as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BLANKS = b" \t\r\n"
 
 
 class Hex(RowTable):
-    """Rows of a fixed number of bytes: nothing has to be laid out."""
+    """Rows of a fixed number of bytes; no layout needed."""
 
     def __init__(self, body: bytes, width: int) -> None:
         super().__init__(body, width)
@@ -48,7 +48,7 @@ class Hex(RowTable):
         return max(0, min(offset, len(self.body) - 1)) // self.per_row
 
     def landing(self, row: int, before: int) -> int:
-        """The cursor keeps its column."""
+        """The byte in the same column of another row."""
         start, end = self.bounds(row)
         return min(start + before % self.per_row, end - 1)
 
@@ -79,7 +79,7 @@ class Hex(RowTable):
 
 
 def _kind(byte: int) -> str:
-    """The style of a byte: text as it is, the rest by what it is."""
+    """Style of a byte: none for ASCII text; others by kind."""
     if byte >= 0x80:
         return "number"
     if byte in _BLANKS or byte == 0:

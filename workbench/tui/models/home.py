@@ -24,7 +24,7 @@ _MOST_LINES = 6
 
 
 def welcome(recordings: int) -> tuple[Line, ...]:
-    """Name and promise of the program. ``recordings``: number of recordings started from this window."""
+    """Name and purpose of the program. ``recordings``: number of recordings started from this window."""
     mode = (
         "replay · offline"
         if not recordings
@@ -37,7 +37,7 @@ def welcome(recordings: int) -> tuple[Line, ...]:
 
 
 class HomeRow(NamedTuple):
-    """A line of the list: a session, or, where ``item`` is None, the heading or a note of a section."""
+    """A line of the list: a session; if ``item`` is None, the heading or a note of a section."""
 
     item: SessionItem | None = None
     heading: str = ""
@@ -45,7 +45,7 @@ class HomeRow(NamedTuple):
 
 
 def rows(sections: Iterable[Section], switch: str) -> list[HomeRow]:
-    """Sections as rows. ``switch`` is the key that switches the sessions of clients off and on."""
+    """Sections as rows. ``switch`` is the key that hides or shows the sessions of clients."""
     made: list[HomeRow] = []
     for section in sections:
         about = f" · read-only · {switch}: {'show' if is_off(section) else 'hide'}"
@@ -56,7 +56,7 @@ def rows(sections: Iterable[Section], switch: str) -> list[HomeRow]:
 
 
 def is_off(section: Section) -> bool:
-    """The sessions of clients are switched off."""
+    """True if the sessions of clients are hidden."""
     return section.notes == (SWITCHED_OFF,)
 
 

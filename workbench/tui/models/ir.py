@@ -1,4 +1,4 @@
-"""The IR pane: what the bytes say, as an outline."""
+"""The IR pane: the decoded exchange as an outline."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def node_line(node: OutlineNode, severity: Severity | None = None) -> Line:
 
 
 def node_body(node: OutlineNode, width: int, *, is_arriving: bool = False) -> list[Line]:
-    """Everything a node says, in full; more of an answer may be ``is_arriving``."""
+    """Full content of a node; ``is_arriving`` if more of the response may follow."""
     made: list[Line] = []
     for label, text in _facts(node, "yet" if is_arriving and node.side == RESPONSE else ""):
         made += [line(Span("    "), Span(f"{label}  ", "muted"), text)]
@@ -112,7 +112,7 @@ def _glyph(node: OutlineNode) -> tuple[str, str]:
 
 
 def preview(text: str, style: str = "") -> Line:
-    """The beginning of a text on one line; its line ends are signs."""
+    """The beginning of a text on one line; line ends are shown as signs."""
     spans: list[Span] = []
     for part in text[:PREVIEW].split("\n"):
         spans += [Span(" ⏎ ", "muted")] if spans else []
@@ -150,7 +150,7 @@ def _part_spans(node: OutlineNode, style: str) -> Line:
 
 
 def _name_text(name: str | None) -> str:
-    """A name; in quotes where blanks around it would not be seen."""
+    """A name; in quotes if it begins or ends with a blank, which would be invisible."""
     if name is None:
         return "(no name)"
     return name if name and name == name.strip() else f'"{name}"'
@@ -161,7 +161,7 @@ def _id(value: str | None) -> Line:
 
 
 def _facts(node: OutlineNode, yet: str) -> list[tuple[str, str]]:
-    """Fields of a part beside its text."""
+    """Fields of a part other than its text."""
     facts: list[tuple[str, str | None]] = []
     match node.part:
         case ToolCallIR() as call:

@@ -1,4 +1,4 @@
-"""Lines of the probe lab: probes and targets as a matrix, what a verdict rests on, a profile beside the last one."""
+"""Lines of the probe lab: matrix of probes and targets, reasons of a verdict, a profile compared with the last one."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ PRECISE = 10_000
 
 
 def visible_targets(columns: int, chosen: int, width: int) -> range:
-    """The targets that are seen, the chosen one among them."""
+    """The visible targets, the chosen one among them."""
     most = max(1, (width - NAME) // CELL)
     first = max(0, min(chosen - most + 1, columns - most))
     return range(first, min(columns, first + most))
 
 
 def heads(columns: Sequence[LabColumn], chosen: int, width: int) -> list[Line]:
-    """Two lines over the matrix: the targets, and what each is asked in."""
+    """Two lines above the matrix: the targets, and their protocols."""
     shown = visible_targets(len(columns), chosen, width)
     more = len(columns) - len(shown)
     names = [Span("  probe", "muted", NAME + 2)]
@@ -69,7 +69,7 @@ def row(probe: Probe, cells: Sequence[Line], shown: range, chosen: int, width: i
 
 
 def cell(result: ProbeResult | None, *, is_fresh: bool, now: float, state: str = "") -> Line:
-    """A verdict with its samples; what an earlier run found says how old it is."""
+    """A verdict with its samples; with its age if it is of an earlier run."""
     if state:
         return (Span(state, "accent", CELL - 1), Span(" "))
     if result is None:
@@ -87,7 +87,7 @@ def cell(result: ProbeResult | None, *, is_fresh: bool, now: float, state: str =
 
 
 def ago(seconds: float) -> str:
-    """``3 d``: how long since, in one unit."""
+    """Age in one unit: ``3 d``."""
     for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= length:
             return f"{int(seconds // length)} {unit} ago"
@@ -119,7 +119,7 @@ def plan(probes: Sequence[Probe], of: int, samples: int, targets: int) -> Line:
 
 
 def estimate(probes: Sequence[Probe], samples: int) -> str:
-    """Requests and tokens that it takes."""
+    """Requests and tokens that a run takes."""
     requests = sum(probe.requests for probe in probes) * samples
     tokens = sum(probe.tokens for probe in probes) * samples
     tokens = round(tokens, -3) if tokens >= PRECISE else tokens

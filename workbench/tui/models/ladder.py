@@ -1,4 +1,4 @@
-"""Lines of the arguments screen: how the arguments of a call are read, rung by rung, and what a text's calls are."""
+"""Lines of the arguments screen: the steps by which arguments of tool calls, and calls in text, are read."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class LadderCall(NamedTuple):
 
 
 class LadderRung(NamedTuple):
-    """A step: ``name`` of ``RUNGS``; before and after are shown where they differ."""
+    """A step: ``name`` is one of ``RUNGS``; before and after are shown if they differ."""
 
     name: str
     before: JsonValue
@@ -75,7 +75,7 @@ def rungs(steps: Sequence[LadderStep]) -> tuple[LadderRung, ...]:
 
 
 def text_rungs(found: TextCall, steps: Sequence[LadderStep]) -> tuple[LadderRung, ...]:
-    """The steps of a call in text: how its format types it, then the schema."""
+    """The steps of a call in text: types by its format, then by the schema."""
     if found.input is None:
         return (LadderRung("refused", found.raw, None, "unreadable arguments"),)
     return (LadderRung("typed", found.raw, found.input), *rungs([s for s in steps if str(s.rung) != "strict"]))
@@ -149,7 +149,7 @@ def rung_body(rung: LadderRung, width: int) -> list[Line]:
 
 
 def _read(rung: LadderRung, width: int) -> list[Line]:
-    """A text and the value it stands for, or the value alone where the protocol carries one."""
+    """Argument text and its parsed value; only the value if the protocol sends arguments as an object."""
     value = [row for text in _laid_out(rung.after) for row in wrap(text, width, "ok", indent=4, most=LINES)]
     if not isinstance(rung.before, str) or rung.before == rung.after:
         return value[: 3 * LINES]
@@ -179,7 +179,7 @@ def _laid_out(value: JsonValue) -> list[str]:
 
 
 def _side(sign: str, text: str, differs: tuple[int, int], style: str, mark: str, width: int) -> Iterator[Line]:
-    """A text in rows, the part that differs marked; a long one from just before the difference."""
+    """A text in rows, with its differing part marked; a long text begins shortly before the difference."""
     start = max(0, differs[0] - CONTEXT) if len(text) > MOST else 0
     at, end, made = start, min(len(text), start + MOST), 0
     while at < end and made < LINES:

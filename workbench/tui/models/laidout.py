@@ -1,4 +1,4 @@
-"""Bytes laid out to be read: the rows of ``models.rows``, painted."""
+"""Bytes laid out for reading: the rows of ``models.rows``, painted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.views import Line, Span
 
 
 class LaidOut(Rows):
-    """Rows as a person would have written them."""
+    """Rows of a body, broken and indented for reading."""
 
     def line(self, row: int, marks: Marks) -> Line:
         start, end = self.bounds(row)
@@ -42,7 +42,7 @@ class LaidOut(Rows):
         return sorted({*((a, b) for a, b, _ in self._tokens(row)), *odd})
 
     def landing(self, row: int, before: int) -> int:
-        """The first byte that can be seen."""
+        """The first visible byte."""
         start, end = self.bounds(row)
         blank = re.match(rb"\s*", self.body[start:end])
         return min(start + (blank.end() if blank else 0), max(start, end - 1))
@@ -57,7 +57,7 @@ class LaidOut(Rows):
 
 
 def laid_out(body: bytes, width: int, most: int) -> list[Line]:
-    """The first rows of a body, wrapped; laid out where it is JSON."""
+    """The first rows of a body, wrapped; JSON is laid out."""
     rows = LaidOut(body, max(16, width), is_json=is_json(body))
     is_whole = rows.extend(most + 1)
     shown = [rows.line(row, ()) for row in range(min(most, len(rows)))]

@@ -20,13 +20,13 @@ EMPTY = "Paste or type an error message above: a log line, an error body, a text
 
 
 class RuleMatch(NamedTuple):
-    """A rule that may be the one.
+    """A rule that may explain an error text.
 
     Attributes:
-        rule: slug, or the kind of a failure that no rule is sure for.
-        said: who says such a text, or what the rule is about.
-        text: the rest, line by line.
-        page: slug of the rule whose page says more; "" for none.
+        rule: slug of the rule; or the kind of failure, if no single rule fits.
+        said: provider of the text, or the title of the rule.
+        text: further lines.
+        page: slug of the rule page to open; "" for none.
     """
 
     rule: str
@@ -36,7 +36,7 @@ class RuleMatch(NamedTuple):
 
 
 def of_matches(matches: Sequence[Match]) -> list[RuleMatch]:
-    """The rules behind a text, the most likely first."""
+    """The rules that may explain a text, the most likely first."""
     from workbench.contracts import error_texts
 
     made = []
@@ -51,7 +51,7 @@ def of_matches(matches: Sequence[Match]) -> list[RuleMatch]:
 
 
 def of_rules(summaries: Mapping[str, str]) -> list[RuleMatch]:
-    """Every rule, for whoever has no text yet."""
+    """Every rule, shown while there is no text."""
     return [RuleMatch(rule, summary, page=rule) for rule, summary in summaries.items()]
 
 
@@ -78,6 +78,6 @@ def _hanging(text: str, width: int, style: str, indent: int) -> list[Line]:
 
 
 def nothing(has_text: bool, is_known: bool, width: int) -> list[Line]:
-    """Why there is no rule."""
+    """Text shown if no rule matches."""
     texts = UNKNOWN if has_text and is_known else ("searching …",)
     return [made for n, text in enumerate(texts) for made in wrap(text, width, "" if n else "strong")]

@@ -1,4 +1,4 @@
-"""Lines of the matrix screen: what every contract makes of one request."""
+"""Lines of the matrix screen: verdicts of all contracts on one request."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
 
 
 def contract_line(label: str, told: VerdictRow | None, *, is_here: bool) -> Line:
-    """A contract: its verdict, and what it rests on."""
+    """Line of a contract: its verdict, and the rule behind it."""
     style = "accent strong" if is_here else "strong"
     if told is None:
         return line(Span("  "), Span(f"{label} ", style, LABEL))
@@ -57,7 +57,7 @@ def contract_line(label: str, told: VerdictRow | None, *, is_here: bool) -> Line
 
 
 def said_of(row: MatrixRow) -> tuple[Said, ...]:
-    """Everything there is to say of a contract: what it answers, every finding, what converting cost."""
+    """Details of a contract: the provider's response, every finding, losses of the conversion."""
     first = row.finding
     ordered = ([first] if first else []) + [f for f in row.findings if f is not first]
     made = [_finding(row, f, is_answer=f is first and row.refusal is not None) for f in ordered]
@@ -95,7 +95,7 @@ def _loss(loss: Loss) -> Said:
 
 
 def body_title(row: MatrixRow) -> Line:
-    """The border over the request as this contract gets it."""
+    """Title of the request as this contract gets it."""
     lost = count(len(row.losses), "loss") if row.losses else "no loss"
     how = f"as {row.protocol}, {lost}" if row.is_converted else f"{row.protocol}, unchanged"
     return line(f" Request · {how} · {size(len(row.body))} ")

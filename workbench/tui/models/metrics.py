@@ -1,4 +1,4 @@
-"""Lines of the metrics screen: tokens, cost and rates as bars of block characters, with the numbers beside them."""
+"""Lines of the metrics screen: tokens, cost and rates as bars of block characters, with their numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEVER = "nothing is sent · tools are never run"
 
 
 class TokenKind(NamedTuple):
-    """A kind of tokens: name, sign and style of its stretch of a bar, and what it is."""
+    """A kind of tokens: name, sign and style of its segment of a bar, and description."""
 
     name: str
     sign: str
@@ -89,7 +89,7 @@ def of_turns(session: int, costs: Costs) -> list[ChartRow]:
 
 
 def of_sessions(gathered: Sequence[SessionMetrics]) -> list[ChartRow]:
-    """A row for each session, those that cannot be read with why."""
+    """A row for each session; for an unreadable one, the reason."""
     made = []
     for number, one in enumerate(gathered):
         turns = one.costs.turns
@@ -103,7 +103,7 @@ def of_sessions(gathered: Sequence[SessionMetrics]) -> list[ChartRow]:
 
 
 def of_groups(groups: dict[str, Counts]) -> list[ChartRow]:
-    """A heading for each group, and its rates below it."""
+    """A heading for each group, followed by its rates."""
     made = []
     for name, counts in groups.items():
         made.append(ChartRow(name or "(not known)", group=counts))
@@ -119,7 +119,7 @@ def _tokens(turn: Turn) -> tuple[int, ...]:
 
 
 def token_bar(tokens: Sequence[int], cached: int, most: int, width: int) -> Line:
-    """Stretches in proportion to tokens; ``most`` of them take all of the width. What is not nothing is seen."""
+    """Bar with a segment for each kind of tokens; ``most`` tokens fill the width. Nonzero segments stay visible."""
     whole = sum(tokens)
     room = max(1, round(width * whole / most)) if most and whole else 0
     lengths = _lengths(tokens, room)
@@ -130,7 +130,7 @@ def token_bar(tokens: Sequence[int], cached: int, most: int, width: int) -> Line
 
 
 def _lengths(tokens: Sequence[int], room: int) -> list[int]:
-    """Columns of each stretch: one at least for what is there, as long as there is room for that."""
+    """Columns of each segment: at least one for a nonzero number, if there is room."""
     whole = sum(tokens)
     if not whole or not room:
         return [0] * len(tokens)
@@ -143,7 +143,7 @@ def _lengths(tokens: Sequence[int], room: int) -> list[int]:
 
 
 def _cut(spans: Sequence[Span], at: int, width: int) -> Line:
-    """The bar with the mark of the cache in the place of one of its columns."""
+    """The bar with the cache mark in one of its columns."""
     text = [(char, span.style) for span in spans for char in span.text]
     made = [Span(char, style) for char, style in text]
     made[at] = Span(CACHED, "strong")
@@ -152,13 +152,13 @@ def _cut(spans: Sequence[Span], at: int, width: int) -> Line:
 
 
 def plain_bar(share: float, width: int, style: str) -> Line:
-    """One stretch, and dots up to the whole."""
+    """Bar of a share between 0 and 1, filled up with dots."""
     length = min(width, max(1, round(width * share))) if share else 0
     return (Span("█" * length, style), Span("·" * (width - length), "muted"))
 
 
 def legend(view: str, width: int) -> Line:
-    """Meaning of the stretches of a bar."""
+    """Legend of the segments of a bar."""
     if view == "tokens":
         signs = [piece for part in PARTS for piece in (Span(f" {part.sign}", part.style), Span(f" {part.name}"))]
         cached = f"  {CACHED} cached before" if width >= 78 else f" {CACHED}"
@@ -186,7 +186,7 @@ def _label(is_session: bool) -> int:
 
 
 def row(item: ChartRow, view: str, most: float, width: int) -> Line:
-    """A row of a chart. ``most``: what takes the whole width."""
+    """A row of a chart. ``most``: the value that fills the width."""
     if item.rate and item.group:
         return _rate_row(item, item.rate, item.group, width)
     if item.group:

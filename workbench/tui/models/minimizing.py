@@ -87,7 +87,7 @@ def _json(value: JsonValue) -> str:
 
 
 def piece_line(piece: RemainingPart) -> Line:
-    """One thing that is left."""
+    """Line of a remaining part."""
     return line(
         Span(f" {clip(visible(piece.kind), KIND - 1)}", "muted", KIND + 1),
         Span(visible(piece.text)),
@@ -116,7 +116,7 @@ def facts(seen: SearchProgress | None, why: str, *, is_stopped: bool) -> Line:
 
 
 def failure(seen: SearchProgress | None) -> Line:
-    """In which way it fails."""
+    """Line of the failure that is preserved."""
     if seen is None or seen.result.failure is None:
         return line()
     told = seen.result.failure

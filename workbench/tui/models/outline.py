@@ -34,11 +34,11 @@ class OutlineNode:
 
     Attributes:
         kind: ``"side"``, ``"problem"``, ``"system"``, ``"tools"``, ``"message"``, ``"part"``, ``"inner"`` (a part in a
-            result), ``"missing"`` (reasoning that ought to be here), ``"error"`` or ``"frame"`` (a message of a
-            connection, or an event of a stream, that nothing decodes).
-        pointer: absolute.
-        ref: of a message (part ``WHOLE``) or part.
-        text: what it says, in full: the text, the arguments, the content of a result.
+            tool result), ``"missing"`` (missing reasoning), ``"error"`` or ``"frame"`` (a WebSocket message or stream
+            event that no adapter decodes).
+        pointer: absolute pointer.
+        ref: reference to the message (part ``WHOLE``) or part.
+        text: full content: the text, the arguments, the content of a tool result.
     """
 
     kind: str
@@ -83,11 +83,11 @@ class Outline:
         return self._by_ref.get(ref)
 
     def by_event(self, event: int) -> int | None:
-        """The node of the answer that a block of its stream went into."""
+        """The response node that a stream event belongs to."""
         return self._by_event.get(event)
 
     def by_pointer(self, side: str, pointer: str) -> int | None:
-        """The deepest node that holds what is at the pointer."""
+        """Innermost node that contains the pointer."""
         at = pointer
         while (side, at) not in self._by_pointer:
             if not at:

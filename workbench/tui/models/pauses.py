@@ -37,13 +37,13 @@ class PausedSide(NamedTuple):
     """One side of an exchange that waits at a breakpoint.
 
     Attributes:
-        recorder: socket of the recorder that holds it.
-        id: there.
-        exchange: id in the session.
-        since, times_out_at: seconds since the epoch; None where the client's patience is not known.
-        timeout: seconds the client waits; ``timeout_from`` says how that is known.
-        size: bytes that are held, ``sent`` of them passed on already.
-        deeds: what can be done with it: ``continue``, ``edit``, ``answer``, ``drop``.
+        recorder: socket of the recorder that paused it.
+        id: id of the pause at that recorder.
+        exchange: id of the exchange in the session.
+        since, times_out_at: seconds since the epoch; ``times_out_at`` is None if the client's timeout is unknown.
+        timeout: seconds the client waits; ``timeout_from`` is the source of that number.
+        size: number of bytes received, ``sent`` of them passed on already.
+        deeds: possible decisions: ``continue``, ``edit``, ``answer``, ``drop``.
     """
 
     recorder: Path
@@ -64,12 +64,12 @@ class PausedSide(NamedTuple):
 
     @property
     def why(self) -> str:
-        """The first reason, shortly: its rule, else its breakpoint."""
+        """The first reason in short: its rule, else its breakpoint."""
         return (self.reasons[0].rule or self.reasons[0].kind) if self.reasons else "a breakpoint"
 
 
 def held_of(recorder: Path, pause: Mapping[str, JsonValue]) -> PausedSide:
-    """A pause as a recorder tells it (``breakpoints.remote``)."""
+    """Parse a pause as a recorder sends it (``breakpoints.remote``)."""
     reasons = tuple(Why(*(str(each.get(name, "")) for name in Why._fields)) for each in pause.get("reasons", ()))
     return PausedSide(
         recorder,
@@ -91,7 +91,7 @@ def held_of(recorder: Path, pause: Mapping[str, JsonValue]) -> PausedSide:
 
 
 def paused_name(held: PausedSide, number: int | None) -> str:
-    """``request 4``; without its number while the list does not have it."""
+    """``request 4``; ``a request`` until the exchange is in the list."""
     return f"{held.side} {number}" if number else f"a {held.side}"
 
 
@@ -117,7 +117,7 @@ def patience(held: PausedSide, now: float) -> Span:
 
 
 def time_left(held: PausedSide, now: float) -> Span:
-    """The same in a column of a list."""
+    """Remaining time of the client, for a column of the list."""
     if held.times_out_at is None:
         return Span("?", "muted")
     seconds = held.times_out_at - now
@@ -127,7 +127,7 @@ def time_left(held: PausedSide, now: float) -> Span:
 
 
 def first_to_decide(held: Collection[PausedSide]) -> PausedSide:
-    """The one whose client gives up first, else the oldest."""
+    """The pause whose client times out first, else the oldest one."""
     return min(held, key=lambda each: (each.times_out_at is None, each.times_out_at or 0.0, each.since))
 
 
@@ -135,8 +135,8 @@ def banner(held: Collection[PausedSide], number: int | None, key: str, now: floa
     """Most urgent paused exchange, for the header of a session, and how many there are.
 
     Args:
-        number: of its exchange.
-        key: opens the screen that decides.
+        number: number of its exchange.
+        key: key that opens the breakpoints screen.
     """
     first = first_to_decide(held)
     more = f" (1 of {len(held)})" if len(held) > 1 else ""
@@ -151,7 +151,7 @@ def banner(held: Collection[PausedSide], number: int | None, key: str, now: floa
 
 
 def announcement(held: PausedSide, key: str) -> str:
-    """A sentence for the moment when something is held."""
+    """Notice of a new pause."""
     words = clip(held.reasons[0].words, _WHY) if held.reasons else ""
     return " · ".join(f for f in (words, f"{key}: decide") if f)
 
@@ -168,12 +168,12 @@ def row(held: PausedSide, number: int | None, now: float) -> Line:
 
 
 def row_heading() -> Line:
-    """Above these lines: for how long it is held, and how long its client still waits."""
+    """Heading of the list: name, duration of the pause, remaining time of the client."""
     return line(Span("paused now", "role", 16 + _RULE), Span("for ", "muted", -_TIME), Span("left", "muted", -_TIME))
 
 
 def facts(held: PausedSide, number: int | None, now: float, width: int) -> list[Line]:
-    """Everything about a pause: what is held, why, for how long, and what can be done."""
+    """Details of a pause: side, URL, client, reasons, duration, and bytes."""
     told = [line(Span(f"{SIGN} {paused_name(held, number)} is paused", "warning strong"))]
     told.append(line(Span("to       " if held.side == REQUEST else "from     ", "muted"), Span(clip(held.url, 200))))
     if held.client:
@@ -192,7 +192,7 @@ def facts(held: PausedSide, number: int | None, now: float, width: int) -> list[
 
 
 def _wrap_facts(of: Line, width: int) -> list[Line]:
-    """A line of facts, its last words on further lines where there is no room."""
+    """Wrap a line of facts to the width."""
     room = sum(len(span.text) for span in of)
     if room <= width or len(of) != 2:
         return [of]
@@ -208,11 +208,11 @@ DEEDS: Mapping[str, str] = {
     "answer": "answered by a simulator",
     "drop": "dropped",
 }
-"""What became of it, in words."""
+"""Decision → its outcome in words."""
 
 
 def refusal_text(held: PausedSide, deed: str) -> str:
-    """Why a deed cannot be done."""
+    """Reason why a decision is not possible."""
     can = ", ".join(name for name in DEEDS if name in held.deeds) or "nothing"
     return f"this {held.side} cannot be {DEEDS[deed]}; possible: {can}"
 

@@ -1,4 +1,4 @@
-"""Lines of the prompts under the panes: suggestions, and what is to be said of the text typed."""
+"""Lines of the prompts below the panes: suggestions, and messages about the typed text."""
 
 from __future__ import annotations
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def settings(upstreams: Mapping[str, str], urls: Mapping[str, str]) -> list[str]:
-    """Lines for a shell: what the SDKs read.
+    """Shell lines that set the variables of SDKs.
 
     Args:
-        upstreams: name → where the recorder forwards to.
-        urls: name → where it listens for that.
+        upstreams: name → URL that the recorder forwards to.
+        urls: name → URL that it listens at.
     """
     variables = settings_for(SDKS, upstreams, urls, os.environ).variables
     return [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
@@ -47,7 +47,7 @@ def recording_lines(plan: Plan, urls: Mapping[str, str], keyed: Sequence[str]) -
 
 
 def keys_used(plan: Plan, environ: Mapping[str, str]) -> list[str]:
-    """Whose key goes to each upstream."""
+    """Lines on the API key that each upstream gets."""
     from workbench.send import is_set, resolve
 
     found = [resolve(text, plan.spoken) for text in plan.upstreams.values()] if plan.spoken else []

@@ -1,4 +1,4 @@
-"""Lines about repairs: under a finding, and at the head of their own screen."""
+"""Lines about repairs: below a finding, and in the header of the repairs screen."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class RepairOffer(NamedTuple):
     Attributes:
         repair: its title and edits.
         request: the repaired request, and ``body`` its body.
-        difference: from the request as it was to that.
-        contract: label of the contract it was re-checked against.
-        headers: what it changes of the headers, one line each.
+        difference: difference from the original request.
+        contract: label of the contract that verified it.
+        headers: changes of headers, one line each.
     """
 
     repair: Repair

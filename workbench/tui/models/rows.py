@@ -1,9 +1,8 @@
-"""Display rows of a body: where its bytes are broken into lines, without altering one of them.
+"""Display rows of a body: its bytes broken into lines, none of them altered.
 
-A line that fits stays as it is. JSON that does not fit is broken after each comma of every container that is too wide
-for a row, and after its opening bracket where that does not begin the row; what is too wide still is wrapped, at
-escaped line ends and spaces where there are any. Rows are made front to back, a slice at a time, in time linear in the
-body.
+A line that fits is not broken. JSON that does not fit is broken after each comma of every container that is too wide
+for a row, and after its opening bracket unless that begins the row; the rest is wrapped, if possible at escaped line
+ends and spaces. Rows are made front to back, a slice at a time, in time linear in the body.
 """
 
 from __future__ import annotations
@@ -103,7 +102,7 @@ class Rows(RowTable):
     Args:
         body: the bytes.
         width: columns a row may take.
-        is_json: it is laid out as JSON; else its lines are only wrapped.
+        is_json: True to lay it out as JSON; False to wrap its lines only.
     """
 
     def __init__(self, body: bytes, width: int, *, is_json: bool) -> None:
@@ -203,7 +202,7 @@ class Rows(RowTable):
 
 
 class _Strings:
-    """Tells if a position of a line is inside a JSON string; positions must be asked front to back."""
+    """Finds if a position of a line is inside a JSON string; positions must be passed front to back."""
 
     def __init__(self, body: bytes, start: int, end: int) -> None:
         self._found = STRING.finditer(body, start, end)
@@ -216,7 +215,7 @@ class _Strings:
 
 
 def _measure(body: bytes, start: int, end: int, room: int) -> int:
-    """Byte up to which a text of any characters fits, at a character's border; at least one character."""
+    """End of the part of a text that fits, at a character boundary; at least one character."""
     text = from_bytes(body[start : min(end, start + 4 * room + 4)])[: 2 * room + 4]
     used = count = 0
     for character in text:

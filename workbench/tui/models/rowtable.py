@@ -1,7 +1,7 @@
 """Base of all views of bytes: rows over a body, and styled ranges of its bytes.
 
-Row n shows the bytes from ``bounds(n)[0]`` to ``bounds(n)[1]``; every byte is in exactly one row. Bytes are what all
-ways have in common: a selection, a match, the cursor are ranges of bytes, and each way says where it shows them.
+Row n shows the bytes from ``bounds(n)[0]`` to ``bounds(n)[1]``; every byte is in exactly one row. Selection, matches
+and cursor are byte ranges, the same in all views; each view maps them to its rows and columns.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class StyledSpans(NamedTuple):
     spans: tuple[Range, ...] = ()
 
     def within(self, start: int, end: int) -> Iterator[Range]:
-        """The ranges that touch a range. Ranges of one mark hardly overlap: two before the first are looked at."""
+        """The ranges that overlap a range. Ranges of one mark hardly overlap: only two before the first are checked."""
         at = max(0, bisect_left(self.spans, (start, start)) - 2)
         while at < len(self.spans) and self.spans[at][0] < end:
             if self.spans[at][1] > start:
@@ -46,7 +46,7 @@ class RowTable:
 
     Attributes:
         starts: first byte of each row.
-        indents: columns in front of it.
+        indents: columns in front of each row.
         flags: ``CONTINUES``, ``IN_STRING``.
         width: columns a row may take.
     """
@@ -62,19 +62,19 @@ class RowTable:
 
     @abstractmethod
     def _rows(self, start: int = 0) -> Iterator[None]:
-        """Add the rows from the beginning of a line on, and pause after each few."""
+        """Add rows from the beginning of a line on; yield after every few rows."""
 
     @abstractmethod
     def line(self, row: int, marks: Marks) -> Line:
-        """One row, cut where colour or light changes."""
+        """Spans of one row, split where a style changes."""
 
     @abstractmethod
     def byte_at(self, row: int, column: int) -> int:
-        """The byte that is shown in a column of a row; the last one of the row beyond its end."""
+        """The byte in a column of a row; past the end, the last byte of the row."""
 
     @abstractmethod
     def stops(self, row: int) -> list[Range]:
-        """Ranges the cursor goes through on a row: values, unusual characters."""
+        """Ranges that the cursor stops at in a row: values, unusual characters."""
 
     def landing(self, row: int, before: int) -> int:
         """The byte where the cursor lands when it moves to a row from byte ``before``."""
@@ -85,7 +85,7 @@ class RowTable:
 
     @property
     def known_bytes(self) -> int:
-        """Bytes whose row is known."""
+        """Number of bytes that are laid out."""
         return len(self.body) if self.is_done else (self.starts[-1] if self.starts else 0)
 
     @property
@@ -94,13 +94,13 @@ class RowTable:
         return True
 
     def extend(self, more: int) -> bool:
-        """Make this many rows more, or fewer where a row takes long. True when all are made."""
+        """Make up to this many rows more, fewer if rows are slow to make. Returns True when all are made."""
         if sum(1 for _ in islice(self._making, more)) < more:
             self.is_done = True
         return self.is_done
 
     def grow(self, body: bytes) -> None:
-        """There is more of a body that is no JSON, and all of it was laid out: the last line is made again."""
+        """Extend a body that is not JSON and was laid out completely; its last line is made again."""
         while self.flags and self.flags[-1] & CONTINUES:
             self._drop()
         start = self.starts[-1] if self.starts else 0
@@ -118,7 +118,7 @@ class RowTable:
         return self.starts[row], len(self.body) if is_last else self.starts[row + 1]
 
     def row_at(self, offset: int) -> int:
-        """The row that shows a byte."""
+        """The row that contains a byte."""
         return max(0, bisect_right(self.starts, offset) - 1)
 
     def _add(self, start: int, indent: int, flags: int) -> None:
@@ -130,7 +130,7 @@ class RowTable:
 def segments(
     start: int, end: int, styles: Iterable[tuple[int, int, str]], marks: Marks
 ) -> Iterator[tuple[int, int, str]]:
-    """A range cut where a style begins or ends, each piece with the names of all its styles."""
+    """Split a range where a style begins or ends; each piece has the names of all its styles."""
     found = [*styles, *((a, b, mark.style) for mark in marks for a, b in mark.within(start, end))]
     edges = sorted({start, end, *(min(max(e, start), end) for a, b, _ in found for e in (a, b))})
     for a, b in pairwise(edges):

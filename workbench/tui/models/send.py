@@ -1,4 +1,4 @@
-"""Lines of the send screen: where a request goes, as what, with which key, what it loses, what its contract says."""
+"""Lines of the send screen: destination, protocol, API key, losses, and the contract's verdict on a request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEVER = "tools are never run"
 
 
 class PreflightNote(NamedTuple):
-    """One thing to know before sending.
+    """A note on a request before it is sent.
 
     Attributes:
         head: its line.
@@ -73,7 +73,7 @@ def request_name(node: BranchNode) -> str:
 
 
 def headline(title: str, facts: Line, target: Target, width: int, *, is_set: bool) -> list[Line]:
-    """Title and promise on one line, the title cut where there is little room, below it where there is none; facts."""
+    """Title and promise, on one line if there is room, else on two; then facts."""
     told = promise(target, 0, is_set=is_set)[0].text
     room = width - cells(told) - 3
     if room < LEAST_TITLE:
@@ -102,21 +102,21 @@ def summary(shown: PreparedRequest) -> Line:
 
 
 def target_protocols(target: Target) -> tuple[str, ...]:
-    """The protocols that it takes."""
+    """The protocols that the target accepts."""
     from workbench import protocols
 
     return target.protocols or protocols.protocols()
 
 
 def further(said: PreflightNote, width: int) -> list[Line]:
-    """The further lines of a fact: what its line says already only where that is cut."""
+    """Further lines of a fact; they repeat its first line only if that is cut."""
     is_whole = cells(plain(said.head)) <= width
     told = [(text, style) for text, style in said.text if not (is_whole and text in plain(said.head))]
     return [made for text, style in told for made in wrap(text, width, style, indent=4, most=40)]
 
 
 def facts(shown: PreparedRequest, *, is_set: bool) -> tuple[PreflightNote, ...]:
-    """Everything to know before sending, what goes wrong first."""
+    """All notes on a request before it is sent, problems first."""
     going = shown.outgoing
     return (
         _verdict(shown),
@@ -143,7 +143,7 @@ def _corrections(shown: PreparedRequest) -> Iterator[PreflightNote]:
 
 
 def correction(each: Correction, here: str = "") -> PreflightNote:
-    """A correction: whether it is on, what it does, what it changes here, and why."""
+    """Note on a correction: its state, its action, its effect on this request, and its reason."""
     mark, style = ("[x] ", "ok") if each.is_on else ("[ ] ", "warning")
     head = line(Span(mark, f"{style} strong"), Span(f"{each.name}  ", "strong"), Span(each.does, "muted"))
     changed = ((here, "info" if each.is_on else "warning"),) if here else ()

@@ -1,4 +1,4 @@
-"""Lines of an answer beside the one that was recorded: what differs in meaning and in bytes, side by side."""
+"""Lines of a response next to the recorded one: differences in meaning and in bytes, side by side."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LEAST_SHARED = 0.2
 
 
 def branch_of(node: BranchNode, sent: BranchNode, session: str) -> str:
-    """Name of a session that holds what was sent in the place of what a session of that name holds."""
+    """Name of the session with a re-sent exchange, made from the name of the original session."""
     what = sent.name or node.name or (sent.title if node.parent is None else node.title)
     return f'branch "{clip(what, 36)}" of {session}'
 
@@ -51,13 +51,13 @@ class ContentText(NamedTuple):
 
 
 class AnswerRow(NamedTuple):
-    """One thing that the answers say.
+    """One item of both responses.
 
     Attributes:
-        kind: what it is.
-        before, after: what either says, None where it says nothing of it.
-        note: how they differ.
-        is_same: they mean the same.
+        kind: kind of the item.
+        before, after: its content in each response; None if the response does not have it.
+        note: the difference.
+        is_same: True if both have the same meaning.
     """
 
     kind: str
@@ -68,12 +68,12 @@ class AnswerRow(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """Two answers, the recorded one and the new one as far as it is there. Made in the inspector's thread.
+    """Two responses: the recorded one, and the new one as far as received. Created in the inspector's thread.
 
     Attributes:
-        rows: what they say, in the order of the new one; then their bytes.
-        body: of an answer that is no stream.
-        trial: what the rules say of the new exchange once it is over; None until then.
+        rows: their items in the order of the new response; then their bytes.
+        body: body of a response that is not a stream.
+        trial: result of the rules on the complete new exchange; None until then.
     """
 
     before: DecodedExchange
@@ -84,7 +84,7 @@ class Beside(NamedTuple):
 
 
 def beside(before: DecodedExchange, after: DecodedExchange, trial: Trial | None = None) -> Beside:
-    """Two answers side by side."""
+    """Compare two responses."""
     from workbench.diff import compare_answers
 
     answers = compare_answers(before, after)
@@ -166,7 +166,7 @@ def body(row: AnswerRow, width: int, side: str) -> list[Line]:
 
 
 def columns(shown: Beside, width: int, side: str, where: str) -> Line:
-    """The heads of the columns."""
+    """Headings of the columns."""
     old = f"Original · {_facts(shown.before)}"
     new = f"New · {where} · {_facts(shown.after)}"
     if side != BOTH:
@@ -265,12 +265,12 @@ def retry_line(retry: RetryWait) -> Line:
 
 
 def event_lines(shown: Beside) -> list[Line]:
-    """Every event that came, in one line each; none of an answer that is no stream."""
+    """Events received so far, one line each; none for a response that is not a stream."""
     return [_event(n, event.name or "", event.data or b"") for n, event in enumerate(shown.after.events)]
 
 
 def event_body(shown: Beside, number: int, width: int) -> list[Line]:
-    """The data of an event in full, where one line does not hold it."""
+    """The full data of an event, if one line is too short for it."""
     data = shown.after.events[number].data or b""
     rows = laid_out_bytes(data, width - MARGIN, MOST_LINES)
     is_whole = len(rows) < 2 and len(data) <= width - 2 * MARGIN
@@ -278,7 +278,7 @@ def event_body(shown: Beside, number: int, width: int) -> list[Line]:
 
 
 def body_lines(shown: Beside, width: int) -> list[Line]:
-    """The body of an answer that is no stream, laid out."""
+    """The body of a response that is not a stream, laid out."""
     return laid_out_bytes(shown.body, width, MOST_LINES) if shown.body else []
 
 

@@ -1,4 +1,4 @@
-"""Lines of the screen that steps through a probe: what was sent, what is next, and what the verdict rests on."""
+"""Lines of the screen that steps through a probe: sent requests, the pending one, and reasons of the verdict."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHORT = 60
 
 
 def sent_line(sent: SentRequest) -> Line:
-    """A request that was sent."""
+    """Line of a request that was sent."""
     status = sent.exchange.response.status if sent.exchange.response else 0
     sign, style = ("✓", "ok") if 200 <= status < 300 else ("✗", "error")
     changed = line(Span("~ edited ", "warning")) if sent.is_changed else ()
@@ -47,7 +47,7 @@ def sent_line(sent: SentRequest) -> Line:
 
 
 def pending_line(stood: SampleState | None, *, is_sending: bool) -> Line:
-    """The request that is next, or the verdict."""
+    """Line of the pending request, or of the verdict."""
     if stood is None:
         return line(Span("… preparing the next request", "muted"))
     if stood.sample:
@@ -121,7 +121,7 @@ def _next(stood: SampleState, width: int) -> Iterator[Line]:
 
 
 def _new_parts(stood: SampleState) -> Iterator[Part]:
-    """Parts of the messages that are new, results first of all."""
+    """Parts of new messages, tool results first."""
     places = {pointer for pointer, _ in stood.new}
     request = stood.studied.decoded_request.request if stood.studied and stood.new else None
     messages: tuple[Message, ...] = request.messages if request else ()
@@ -161,7 +161,7 @@ def _style(part: Part) -> str:
 
 
 def came(sent: SentRequest, side: str, width: int) -> list[Line]:
-    """The IR of a side of what was sent."""
+    """The IR of one side of a sent request."""
     made: list[Line] = []
     for node in sent.opened.outline.nodes:
         if node.side == side:

@@ -1,4 +1,4 @@
-"""Lines of the stream screen: the events, the message as accumulated, and what the usual clients build."""
+"""Lines of the stream screen: the events, the accumulated message, and the messages that common clients build."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _PART = {ToolCallIR: ("◆", "call"), Reasoning: ("∴", "reasoning")}
 
 
 class StreamTable:
-    """One streamed answer. Making it takes as long as the stream; every line is made when it is asked for.
+    """One streamed response. Creating it takes time in proportion to the stream; lines are made when needed.
 
-    While it still arrives, an event is there once it has arrived whole.
+    While the response arrives, an event is listed once it is complete.
     """
 
     def __init__(self, decoded: DecodedExchange, adapter: Adapter, groups: Sequence[ClientGroup]) -> None:
@@ -46,7 +46,7 @@ class StreamTable:
         self.effects = Effects(decoded.response, decoded.events, self.steps)
 
     def go_on(self, before: StreamTable) -> bool:
-        """Keep what was read of the same stream when less of it was there; False where it is another by now."""
+        """Reuse the steps of an earlier, shorter state of the same stream. Returns False if it is another stream."""
         end = before.events[-1].end if before.events else 0
         known = before.decoded.response_text[:end]
         is_same = before.decoded.protocol == self.decoded.protocol and self.decoded.response_text.startswith(known)
@@ -58,7 +58,7 @@ class StreamTable:
 
     @cached_property
     def departures(self) -> dict[int, list[ClientGroup]]:
-        """Groups of clients by the event at which they depart from what we read."""
+        """Groups of clients by the first event from which their message differs from ours."""
         found: dict[int, list[ClientGroup]] = {}
         for group in self.groups:
             if group.event is not None:
@@ -67,7 +67,7 @@ class StreamTable:
 
     @cached_property
     def marks(self) -> tuple[int, ...]:
-        """Events that are anomalous, or at which a client departs."""
+        """Events with an anomaly, or from which a client differs."""
         return tuple(sorted({*self.effects.anomalies, *self.departures} & set(range(len(self.events)))))
 
     def start(self, selected: int | None) -> int:
@@ -86,11 +86,11 @@ class StreamTable:
 
     @cached_property
     def _type_width(self) -> int:
-        """Columns of the types: those of the first events, which hold every type of most streams."""
+        """Columns for the types, from the first events: they contain every type of most streams."""
         return min(TYPE, max((cells(self.effects.type_of(event)) for event in self.events[:200]), default=0))
 
     def row(self, number: int, width: int) -> Line:
-        """An event on one line: number, arrival and gap, type, what it did."""
+        """An event on one line: number, arrival and gap, type, effect."""
         event = self.events[number]
         mark = "anomaly" if number in self.effects.anomalies else "departs" if number in self.departures else ""
         glyph, style = GLYPHS[mark]
@@ -158,7 +158,7 @@ class StreamTable:
     # The message.
 
     def message(self, number: int, width: int) -> tuple[list[Line], int]:
-        """The message after an event, what that event added lit up, and the line at which that begins."""
+        """The message after an event, with its addition highlighted, and the line at which that begins."""
         step = self.steps.step(number)
         made: list[Line] = []
         first: int | None = None
@@ -232,7 +232,7 @@ class StreamTable:
 
 
 def part_lines(part: Part, lit: Highlight | None, width: int) -> tuple[list[Line], int]:
-    """A part as it has been accumulated: its head and its text. The second value is the line of what is lit."""
+    """An accumulated part: its head and its text. The second value is the line of the highlighted text."""
     glyph, style = _PART.get(type(part), (" ", ""))
     head = [Span("▌ " if lit is not None else "  ", "accent"), Span(f"{glyph} ", style), Span(noun_of(part), style)]
     if isinstance(part, ToolCallIR):
@@ -281,13 +281,13 @@ def _lit_lines(text: str, start: int, end: int, lit: Highlight, width: int) -> t
 
 
 def _added_text(deeds: Sequence[Effect]) -> Line:
-    """The characters an event added, as far as there is room."""
+    """The characters that an event added, cut to the room."""
     text = next((d.text for d in deeds if d.what is What.ADDED), "")
     return (Span("  "), Span(text[:200], "string")) if text else ()
 
 
 def _fit_kind(kind: str, width: int) -> str:
-    """A type in so many columns; where it is longer, what comes behind its last dot stays: ``….delta``, ``….done``."""
+    """A type in a number of columns; of a longer one the part after its last dot is kept: ``….delta``, ``….done``."""
     head, dot, tail = kind.rpartition(".")
     room = width - len(tail) - 2
     return f"{head[:room]}….{tail}" if dot and cells(kind) > width and room > 3 else kind

@@ -47,7 +47,7 @@ def tab_at(column: int, panes: Panes = PANES) -> str | None:
 
 
 def key_line(hints: Sequence[Key], width: int, before: str = "") -> Line:
-    """Hints that fit whole, chosen by rank, in the order of their table."""
+    """Hints that fit completely, chosen by rank, in the order of their table."""
     spans = [Span(" "), Span(before, "strong")]
     for key in _hints_that_fit(hints, width, before):
         spans += [Span(key.show, "accent strong"), Span(f" {key.word}  ")]

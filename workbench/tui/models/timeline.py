@@ -27,9 +27,9 @@ def lanes(conversations: Sequence[int | None], hops: Sequence[str] = ()) -> list
     """The lane column of each row: a dot in its own conversation, a line where another one passes.
 
     Args:
-        conversations: conversation of each exchange, None for what belongs to none.
-        hops: the place of each exchange; none for one place. A column that was of one place stays so: the same turn
-            before and behind a gateway is two conversations, which must not look like one.
+        conversations: conversation of each exchange; None if it belongs to none.
+        hops: hop of each exchange; empty for a single hop. A column is used for one hop only: a turn before and behind
+            a gateway is two conversations, which must not look like one.
     """
     ends = {last: c for c, last in {c: n for n, c in enumerate(conversations) if c is not None}.items()}
     column: dict[int, int] = {}
@@ -54,7 +54,7 @@ def lanes(conversations: Sequence[int | None], hops: Sequence[str] = ()) -> list
 
 
 def hop_columns(hops: Iterable[str]) -> int:
-    """Columns for the names of the places, 0 where nothing was recorded at more than one."""
+    """Columns for the names of hops; 0 if there is only one."""
     names = set(hops)
     return min(MAX_HOP, max(cells(visible(name)) for name in names)) if len(names) > 1 else 0
 
@@ -72,9 +72,9 @@ def row_line(
     """One exchange.
 
     Args:
-        noted: signs of what people put on it and made of it; behind its verdict, which they never hide.
-        hop: columns for the name of its place.
-        carried: how many of its breaks began in an earlier exchange.
+        noted: signs for marks, notes and branches, after the verdict, which they never hide.
+        hop: columns for the name of its hop.
+        carried: number of its breaks that began in an earlier exchange.
     """
     status = "" if summary.status is None else str(summary.status)
     is_bad = summary.status is not None and summary.status >= 400
@@ -125,7 +125,7 @@ def _marks(summary: Summary, row: InspectedExchange | None, *, is_roomy: bool, c
 
 
 def _verdict(row: InspectedExchange, carried: int) -> Line:
-    """The breaks that begin in an exchange; where it has none of its own, those that it carries on."""
+    """The breaks that begin in an exchange; if it has none of its own, the carried ones."""
     errors = sum(f.severity == "error" for f in row.findings)
     warnings = sum(f.severity == "warning" for f in row.findings)
     if carried and carried == errors + warnings:

@@ -22,7 +22,7 @@ def is_json(body: bytes) -> bool:
 
 
 def tokens(data: bytes, flags: int, *, json: bool) -> Iterator[tuple[int, int, str]]:
-    """(start, end, style) of what is coloured in one row."""
+    """(start, end, style) of the coloured tokens in one row."""
     at = 0
     if flags & IN_STRING:
         found = _REST_OF_STRING.match(data)

@@ -1,4 +1,4 @@
-"""Lines of the tools screen: what each provider takes of a tool's schema, and what to declare in its place."""
+"""Lines of the tools screen: the verdict of each provider on a tool's schema, and the schema to declare instead."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ MOST = 4 * 80
 
 
 class ToolDeclaration(NamedTuple):
-    """A declared tool. ``pointer`` is that of its schema in the request, of the declaration where it has none."""
+    """A declared tool. ``pointer`` is that of its schema in the request, or of the declaration without a schema."""
 
     tool: ToolDef
     pointer: str
 
 
 class Lens(NamedTuple):
-    """One tool under every dialect.
+    """Judgement of one tool by every dialect.
 
     Attributes:
         judged: the verdicts.
         body: its schema as JSON.
-        rows: of each dialect, what there is to say.
-        why: why there is nothing.
+        rows: rows of each dialect.
+        why: reason that there is no judgement; "" if there is one.
     """
 
     judged: tuple[JudgedSchema, ...] = ()
@@ -75,7 +75,7 @@ def headline(number: int, tools: int, judged: int, here: str | None) -> Line:
 
 
 def tool_line(declared: ToolDeclaration, lens: Lens | None) -> Line:
-    """A tool, and how many dialects take it."""
+    """Line of a tool, with the number of dialects that accept it."""
     tool = declared.tool
     name = Span(tool.name if tool.name else "(no name)", "strong")
     if lens is None:
@@ -96,7 +96,7 @@ def _tally(tally: Counter[str]) -> str:
 
 
 def dialect_line(judged: JudgedSchema, *, is_here: bool) -> Line:
-    """A dialect: its verdict, and the first reason."""
+    """Line of a dialect: its verdict, and the first reason."""
     sign, style = SCHEMA_SIGNS[judged.verdict]
     first = next((i for i in judged.issues if i.effect == "refused"), next(iter(judged.issues), None))
     reason = f"{first.pointer or 'the schema'}: {first.message}" if first else ""
@@ -117,7 +117,7 @@ def verdict_words(judged: JudgedSchema) -> str:
 
 
 def rows_of(judged: JudgedSchema, spans: dict[str, Range]) -> tuple[DialectRow, ...]:
-    """Everything there is to say of a dialect: what it refuses and ignores, the changes, the check, what remains."""
+    """Rows of a dialect: what it refuses and ignores, the changes, and the check that remains to be done locally."""
     ordered = sorted(judged.issues, key=lambda issue: issue.effect != "refused")
     made = [_issue(issue, spans) for issue in ordered]
     return (*made, *_change(judged.lowered, spans, ""))
@@ -174,14 +174,14 @@ def _spans(spans: dict[str, Range], pointer: str) -> tuple[Range, ...]:
 
 
 def body(row: DialectRow, width: int) -> list[Line]:
-    """The further lines of a row: what its line says already only where that is cut."""
+    """Further lines of a row; they repeat its first line only if that is cut."""
     is_whole = cells(plain(row.head)) <= width
     told = [(text, style) for text, style in row.text if not (is_whole and text in plain(row.head))]
     return [made for text, style in told for made in wrap(text, width, style, indent=4, most=MOST)]
 
 
 def laid_out(value: JsonValue) -> str:
-    """JSON as people read it."""
+    """Format JSON for reading."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
@@ -191,11 +191,11 @@ def _short(value: JsonValue) -> str:
 
 
 def declared_title(lens: Lens) -> Line:
-    """The border over the declared schema."""
+    """Title of the declared schema."""
     return line(f" Declared · {size(len(lens.body))} ") if lens.body else line(" Declared ")
 
 
 def lowered_title(judged: JudgedSchema, lowered: bytes, declared: bytes) -> Line:
-    """The border over what to declare in its place."""
+    """Title of the schema to declare instead."""
     same = "unchanged" if lowered == declared else size(len(lowered))
     return line(f" For {judged.dialect.name} · {same} ")

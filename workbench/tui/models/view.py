@@ -36,11 +36,11 @@ class View(ABC):
         """The line of an item."""
 
     def line(self, item: int, width: int) -> Line:
-        """The same for a width, if that matters."""
+        """The line of an item for a width; override it if the width matters."""
         return self.head(item)
 
     def row(self, item: int) -> HttpRow | None:
-        """The header or fact of an item that is no part of a body; None for others."""
+        """The header or fact of an item that is not part of a body; None for others."""
         return None
 
     @abstractmethod
@@ -49,11 +49,11 @@ class View(ABC):
 
     @abstractmethod
     def nothing(self, width: int) -> list[Line]:
-        """Why there are no items."""
+        """Lines shown if there are no items: the reason."""
 
     @abstractmethod
     def selection(self, item: int) -> ExchangeSelection | None:
-        """Selection that an item is; None if it is no part of a body."""
+        """Selection of an item; None if it is not part of a body."""
 
     def origin(self, item: int) -> tuple[int, tuple[int, ...]] | None:
         """Exchange index and stream events of an item's origin, if that is another exchange; else None."""
@@ -61,4 +61,4 @@ class View(ABC):
 
     @abstractmethod
     def highlights(self, lights: Lights) -> tuple[Items, Items]:
-        """Items that are the selection, and items that belong to it."""
+        """Selected items, and related items."""

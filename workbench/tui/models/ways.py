@@ -1,4 +1,4 @@
-"""Ways to write a value of a request: as the text it stands for, as JSON, or as the bytes that are sent."""
+"""Ways to edit a value of a request: as plain text, as JSON, or as the bytes that are sent."""
 
 from __future__ import annotations
 
@@ -93,12 +93,12 @@ def as_json(studied: EditStudy, row: EditRow) -> WritingWay:
 
 
 def is_plain(text: str) -> bool:
-    """Lines of input can hold the text as it is: no character in it acts, hides, or ends a line in another way."""
+    """True if an input field can hold the text: no control or hidden characters, and no line ends other than LF."""
     return HIDDEN.search(text.replace("\n", "")) is None
 
 
 def escape_json(text: str) -> bytes:
-    """JSON in which every character that acts or hides is written as an escape."""
+    """JSON with every control or hidden character escaped."""
     return HIDDEN.sub(_escape, text).encode()
 
 

@@ -1,4 +1,4 @@
-"""Lines of the what-if screen: one request with one thing different, at several targets."""
+"""Lines of the what-if screen: variants of a request with one difference each, at several targets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def room(width: int) -> int:
 
 
 def visible_targets(targets: int, chosen: int, width: int) -> range:
-    """The targets that are seen, the chosen one among them."""
+    """The visible targets, the chosen one among them."""
     most = room(width)
     first = max(0, min(chosen - most + 1, targets - most))
     return range(first, min(targets, first + most))
@@ -55,7 +55,7 @@ def columns(targets: Sequence[Target], chosen: int, width: int) -> Line:
 def row(
     variant: RequestVariant, outcomes: Sequence[VariantOutcome | bool], chosen: int | None, shown: range, each: int
 ) -> Line:
-    """A variant and what came of it at each target; an outcome that is True is on its way."""
+    """A variant with its outcome at each target; True for an outcome that is still awaited."""
     style = "strong" if variant.request else "muted"
     spans = [Span(f"{variant.name} ", style, NAME)]
     if variant.request is None:
@@ -81,7 +81,7 @@ def cell(outcome: VariantOutcome | bool) -> tuple[str, str, str]:
 
 
 def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | bool, width: int) -> list[Line]:
-    """Everything there is to say of one variant at one target."""
+    """Details of one variant at one target."""
     made = [line(Span(f"  {variant.title}", "strong"), Span(f" → {target.name}", "accent"))]
     if variant.request is None:
         return made + labelled_lines("why not", variant.why_not, width, "muted")

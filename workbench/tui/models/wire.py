@@ -44,7 +44,7 @@ class WireView(NamedTuple):
 
 
 def ways(decoded: DecodedExchange, side: str) -> tuple[WireView, ...]:
-    """Every way to look at a side, in the order one goes through them."""
+    """Views of a side, in the order in which the key switches them."""
     from workbench.tui.models.escaped_lines import EscapedLines
     from workbench.tui.models.hexdump import Hex
 
@@ -111,7 +111,7 @@ def _body_note(body: Body) -> str:
 
 
 def nothing(decoded: DecodedExchange, side: str) -> str:
-    """Why there are no bytes."""
+    """Reason why there are no bytes."""
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     if http is not None:
         return f"the {side} has no body"

@@ -1,4 +1,4 @@
-"""Two answers side by side, and what is found in the new one."""
+"""Two responses side by side, and the findings of the new one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class BesidePane(LineView):
     why = "waiting for a response …"
 
     def show(self, shown: Beside | None, where: str, why: str = "") -> None:
-        """Show two answers."""
+        """Show two responses."""
         self.shown, self.where, self.why = shown, where, why
         self.rows = shown.rows if shown else ()
         self.reload()
@@ -34,7 +34,7 @@ class BesidePane(LineView):
 
     @property
     def visible_side(self) -> str:
-        """Both answers where there is room for them, else the one in front."""
+        """Responses to show: both if there is room, else the chosen one."""
         return BOTH if self.text_width >= 2 * send_answer.LEAST_COLUMN else self.side
 
     def count(self) -> int:

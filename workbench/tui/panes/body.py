@@ -1,4 +1,4 @@
-"""A body beside another: its bytes laid out, with ranges marked, and a cursor for reading."""
+"""A body next to another: its bytes laid out, with marked ranges, and a cursor for reading."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.views import Line, Span, wrap
 
 
 class BodyPane(LineView):
-    """Bytes that belong to no pane of an exchange."""
+    """Pane of bytes that are not part of the open exchange."""
 
     why = ""
     """What to say while there are no bytes."""
@@ -31,8 +31,8 @@ class BodyPane(LineView):
 
         Args:
             body: content-decoded bytes.
-            marks: ranges of it in a style.
-            why: what to say where it is empty.
+            marks: styled ranges of it.
+            why: text shown if it is empty.
         """
         self._body, self._marks, self.why = body, marks, why
         self.cursor = 0
@@ -40,7 +40,7 @@ class BodyPane(LineView):
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
 
     def mark_range(self, spans: tuple[Range, ...]) -> None:
-        """Light ranges up and bring the first into sight."""
+        """Highlight ranges and scroll to the first."""
         self._marks = (*(m for m in self._marks if m.style != "lit"), StyledSpans("lit", tuple(sorted(spans))))
         self._awaited = spans[0][0] if spans else None
         self._reveal()
@@ -99,7 +99,7 @@ class BodyPane(LineView):
 
     @property
     def _fits(self) -> bool:
-        """The rows are as wide as there is room: a border that comes or goes changes that, and is no resize."""
+        """True if the rows have the width of the pane, which a border can change without a resize event."""
         return self.rows is None or self.rows.width == max(self.text_width, 16)
 
     def _fit(self) -> None:

@@ -1,7 +1,7 @@
-"""The rows of a pane that shows bytes: the first ones at once, those of a big body in a thread.
+"""The rows of a pane that shows bytes: the first ones immediately, the rest of a big body in a thread.
 
-A table may be longer than the pane says: what a thread has made is shown when its message has arrived. So what is
-measured, painted and scrolled to is always the same.
+A table may have more rows than the pane shows: rows made by the thread are shown when its message has arrived. So
+measuring, painting and scrolling always use the same rows.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class ByteRows:
 
     Attributes:
         table: the rows; None if there is no body.
-        known: how many of them are shown.
-        is_done: all of them are.
+        known: number of rows that are shown.
+        is_done: True if all rows are shown.
     """
 
     class Grew(Message):
-        """More rows of a big body are laid out, or all of them; the view that gets it calls ``take``."""
+        """More or all rows of a big body are laid out; the view that gets this calls ``take``."""
 
         def __init__(self, rows: RowTable, count: int, *, is_done: bool) -> None:
             super().__init__()
@@ -62,17 +62,17 @@ class ByteRows:
 
     @property
     def known_bytes(self) -> int:
-        """Bytes whose row is shown."""
+        """Number of bytes whose row is shown."""
         if self.table is None or self.is_done:
             return len(self.table.body) if self.table else 0
         return self.table.starts[self.known]
 
     def has(self, offset: int) -> bool:
-        """The row of a byte is shown."""
+        """True if the row of a byte is shown."""
         return self.is_done or self.known_bytes > offset
 
     def make(self, rows: RowTable, size: int) -> None:
-        """Show a table with ``size`` bytes to lay out: now, or what is seen now and the rest in a thread."""
+        """Show a table with ``size`` bytes to lay out: at once, or the visible rows now and the rest in a thread."""
         if size <= AT_ONCE:
             while not rows.extend(SLICE):
                 pass
@@ -92,7 +92,7 @@ class ByteRows:
             self.view.post_message(self.Grew(rows, finished_rows(rows, is_done=is_done), is_done=is_done))
 
     def take(self, message: Grew) -> bool:
-        """Show the rows of a message. Returns False if they are of a table that is shown no more."""
+        """Show the rows of a message. Returns False if they are of a table that is no longer shown."""
         message.stop()
         if self.table is not message.rows:
             return False
@@ -102,5 +102,5 @@ class ByteRows:
 
 
 def finished_rows(rows: RowTable, *, is_done: bool) -> int:
-    """Rows whose end is known: the last one made ends where the next will begin."""
+    """Number of rows with a known end: the last one made ends where the next will begin."""
     return len(rows) if is_done else max(0, len(rows) - 1)

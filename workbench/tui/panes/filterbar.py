@@ -1,4 +1,4 @@
-"""The line in which a filter is typed: what may come next, and where it is wrong."""
+"""Input line of the filter, with suggestions, and the place of an error."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class FilterBar(Prompt):
         self.input.cursor_position = chosen.start + len(text + end)
 
     def action_choose(self, step: int) -> None:
-        """Down and up the suggestions; above the first one, and until something is typed, the earlier filters."""
+        """Move through the suggestions; above the first one, and while nothing is typed, through earlier filters."""
         if self._back or (step < 0 and not self._chosen):
             self._recall(self._back - step)
         elif self._found:

@@ -1,4 +1,4 @@
-"""The findings of the whole session; the one under the cursor is explained."""
+"""The findings of the whole session; the one under the cursor with its details."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FindingsPane(Pane):
         self.grew()
 
     def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
-        """The list stays: it is that of the session, whatever exchange is open."""
+        """Keep the list: it is that of the session, whatever exchange is open."""
         self.opened = opened
 
     def light(self, selection: ExchangeSelection, lights: Lights, *, is_source: bool) -> None:

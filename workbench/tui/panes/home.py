@@ -46,9 +46,9 @@ class HomePane(LineView):
         self.show(self._sections)
 
     def show(self, sections: Iterable[Section]) -> None:
-        """Show other sections; what has changed is to be told again.
+        """Show other sections; summaries of files that have changed are dropped.
 
-        The cursor stays on its session, but goes to one that is ``expected`` as soon as it is listed.
+        The cursor stays on its session, but goes to an ``expected`` one as soon as that is listed.
         """
         here = self.item()
         self.rows = home.rows(sections, self._switch())
@@ -69,7 +69,7 @@ class HomePane(LineView):
         return cast("WorkbenchApp", self.app).keymap.row(keys.table()["home.clients"]).show
 
     def tell(self, path: Path, story: SessionSummary) -> None:
-        """A story is known."""
+        """Add the summary of a session."""
         self.stories[path] = story
         self.reload()
 
@@ -87,7 +87,7 @@ class HomePane(LineView):
         return self.rows[self.cursor].item if self.cursor < len(self.rows) else None
 
     def untold(self) -> list[Path]:
-        """Sessions in sight whose story is not known or may have gone on, from above."""
+        """Visible sessions whose summary is unknown or may be outdated, from the top."""
         top = self.scroll_offset.y
         last = min(top + self.size.height, self.virtual_size.height) - 1
         if not self.rows or last < top:
@@ -127,11 +127,11 @@ class HomePane(LineView):
     # Where the cursor may stand.
 
     def move_to(self, item: int, *, center: bool = False) -> None:
-        """Headings and notes are passed over."""
+        """Put the cursor on a row; headings and notes are skipped."""
         super().move_to(self._landing(item, -1 if item < self.cursor else 1), center=center)
 
     def _landing(self, item: int, step: int) -> int:
-        """The session at a row, else the next one in a direction, else in the other one."""
+        """Row of the session at a row, else of the next one in a direction, else in the other one."""
         item = max(0, min(item, len(self.rows) - 1))
         order = (*range(item, len(self.rows)), *range(item, -1, -1))
         if step < 0:
@@ -139,13 +139,13 @@ class HomePane(LineView):
         return next((n for n in order if self.rows[n].item), 0)
 
     def show_item(self, item: int, *, center: bool = False) -> None:
-        """The first session of a section is seen with its heading."""
+        """Scroll to an item; for the first session of a section, show its heading too."""
         super().show_item(item, center=center)
         if item and not center and self.rows[item - 1].heading:
             self.show_lines(self.lines_of.first(item - 1), self.lines_of.first(item))
 
     def find(self, wanted: str, start: int, step: int) -> int | None:
-        """Only sessions are found: by their name, client, origin, verdict, story or path."""
+        """Search sessions only: by name, client, origin, verdict, story or path."""
         total, wanted = self.count(), wanted.casefold()
         for item in ((start + n * step) % total for n in range(total)):
             found = self.rows[item].item

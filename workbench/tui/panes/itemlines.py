@@ -1,4 +1,4 @@
-"""The lines of a list whose items may be open: which line an item begins at, and which item a line belongs to."""
+"""Line numbers of a list whose items may be open: from item to line and back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.views import Line
 
 
 class ItemLines:
-    """Every item has one line; an open one has further lines below it.
+    """Maps items to lines: every item has one line, an open item further ones below it.
 
     Attributes:
         further: item → its further lines, for the open items, in order.
@@ -20,7 +20,7 @@ class ItemLines:
         self.measure({})
 
     def measure(self, further: Mapping[int, list[Line]]) -> None:
-        """Take other items as open."""
+        """Set the open items."""
         self.further = further
         self._open = list(further)
         self._before = [0, *accumulate(len(lines) for lines in further.values())]
@@ -35,11 +35,11 @@ class ItemLines:
         return item + self._before[bisect_right(self._open, item - 1)]
 
     def last(self, item: int) -> int:
-        """Number of its last line."""
+        """Number of an item's last line."""
         return self.first(item) + len(self.further.get(item, ()))
 
     def at(self, number: int) -> tuple[int, int]:
-        """(item, which of its lines) of a line."""
+        """(item, index of the line in the item) of a line."""
         after = bisect_right(self._open, number, key=self.first)
         if after:
             item = self._open[after - 1]

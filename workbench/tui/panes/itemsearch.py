@@ -1,4 +1,4 @@
-"""A search in the lines of a list. A place is an item."""
+"""Search in the lines of a list; a match is an item."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ WHOLE = 10_000
 
 
 class ItemSearch:
-    """Looks for a text in the lines of a list.
+    """Searches for a text in the lines of a list.
 
     Attributes:
-        needle: what is looked for; None while nothing is searched.
+        needle: pattern of the text; None without a search.
     """
 
     def __init__(self, view: LineView) -> None:
@@ -27,7 +27,7 @@ class ItemSearch:
         self.needle: re.Pattern[str] | None = None
 
     def begin(self, wanted: str) -> Iterator[tuple[int | None, float]]:
-        """Begin a search: each step is an item that holds the text or None, and how much is searched."""
+        """Begin a search. Yields steps: (item that contains the text or None, share of the list searched)."""
         from workbench.filters import is_exact, str_pattern
 
         self.needle = str_pattern(wanted, exact=is_exact(wanted))
@@ -41,7 +41,7 @@ class ItemSearch:
             yield item if is_found else None, item / view.count()
 
     def is_in_head(self, item: int) -> bool:
-        """The text is seen in the first line of an item."""
+        """True if the first line of an item contains the text."""
         width = self.view.text_width
         return self.needle is not None and self.needle.search(plain(self.view.head(item, width))[:width]) is not None
 

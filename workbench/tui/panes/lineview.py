@@ -1,4 +1,4 @@
-"""A list of lines that paints only what is seen: the base of every pane.
+"""A list of lines that paints only the visible ones: the base of every pane.
 
 A pane has *items*; each takes one line, and further lines while it is open. The cursor is on an item. Items of the
 selection are lit, those that are related to it have a glyph in the gutter and a colour.
@@ -82,11 +82,11 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         return True
 
     def title(self, line: Line) -> None:
-        """The words on the upper border."""
+        """Set the title on the upper border."""
         self.border_title = paint.content(line)
 
     def reload(self) -> None:
-        """Items were added, removed or opened: measure and paint again."""
+        """Measure and paint again after items were added, removed or opened."""
         width = self.text_width
         self.cursor = max(0, min(self.cursor, self.count() - 1))
         is_open = self.opened_items | ({self.cursor} if self.is_accordion else set())
@@ -98,13 +98,13 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         self.refresh()
 
     def mark(self, lit: frozenset[int], related: frozenset[int] = frozenset()) -> None:
-        """Light items up."""
+        """Highlight items."""
         if (lit, related) != (self.lit, self.related):
             self.lit, self.related = lit, related
             self.refresh()
 
     def move_to(self, item: int, *, center: bool = False) -> None:
-        """Put the cursor on an item and bring it into sight, without saying so."""
+        """Put the cursor on an item and scroll to it, without a ``CursorMove``."""
         item = max(0, min(item, self.count() - 1))
         if item != self.cursor:
             self.cursor = item
@@ -114,7 +114,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         self.refresh()
 
     def show_item(self, item: int, *, center: bool = False) -> None:
-        """Scroll so that an item is seen with all its lines, or its first; in a search the one that matches."""
+        """Scroll so that all lines of an item are visible, or its first one; in a search the line that matches."""
         first = self.lines_of.first(item)
         inside = self.finder.line_inside(item)
         if inside:
@@ -123,7 +123,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
             self.show_lines(first, self.lines_of.last(item), center=center)
 
     def show_lines(self, first: int, last: int, *, center: bool = False) -> None:
-        """Scroll so that lines are seen; the first one wins where they are too many."""
+        """Scroll so that lines are visible; if there are too many, the first ones."""
         top, height = self.scroll_offset.y, self.content_region.height
         if height <= 0 or (top <= first and last < top + height):
             return
@@ -141,15 +141,15 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         return self.cursor
 
     def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:
-        """Begin a search, and mark what is found: each step is a place or None, and how much is searched."""
+        """Begin a search, and mark the matches. Yields steps: (position of a match or None, share searched)."""
         return self.finder.begin(wanted)
 
     def show_matches(self) -> None:
-        """More was found."""
+        """Paint again: more matches were found."""
         self.refresh()
 
     def go_to(self, position: int) -> None:
-        """Put the cursor on a place, without saying so; what was found inside an item is opened."""
+        """Put the cursor on a match, without a ``CursorMove``; an item with the match inside is opened."""
         finder = self.finder
         is_open = position in self.lines_of.further
         if self.count() and finder.needle and not is_open and not finder.is_in_head(position):
@@ -159,13 +159,13 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         self.call_after_refresh(self.show_item, position, center=True)  # what is opened just now has no room yet
 
     def end_search(self) -> None:
-        """Mark nothing any more."""
+        """Remove all marks of the search."""
         self.finder.needle = None
         self.refresh()
 
     @property
     def text_width(self) -> int:
-        """Columns a line may take beside the gutter."""
+        """Columns of a line, without the gutter."""
         return max(1, self.scrollable_content_region.width - GUTTER)
 
     # Painting.
@@ -185,14 +185,14 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         return paint.strip((*self.signs(item, inside), *line), width, self.style, self.under(item))
 
     def signs(self, item: int, inside: int) -> Line:
-        """The marks in front of a line."""
+        """The signs in front of a line."""
         sign = "▌" if item in self.lit else "┆" if item in self.related else " "
         arrow = "▸" if self.is_selected(item) else "▹"
         is_here = item == self.cursor and not inside and self.has_focus
         return (Span(sign, "accent"), Span(arrow if is_here else " ", "accent"))
 
     def under(self, item: int) -> str:
-        """The style that lies under all lines of an item."""
+        """Background style of all lines of an item."""
         if item == self.cursor:
             return "cursor" if self.has_focus and self.is_selected(item) else "cursor-blurred"
         return ""
@@ -205,7 +205,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         self._had_focus = self.has_focus
 
     def on_show(self) -> None:
-        """Take the focus back that was lost with the room on the screen."""
+        """Take back the focus that was lost while the pane had no room on the screen."""
         if self._had_focus and self.screen.focused is None:
             self.focus(scroll_visible=False)
 
@@ -239,7 +239,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
 
     @property
     def allow_vertical_scroll(self) -> bool:
-        """The wheel scrolls wherever there is more than is seen, with a scroll bar or without."""
+        """Let the wheel scroll whenever there is more than fits, with or without a scroll bar."""
         return self.max_scroll_y > 0
 
     def on_click(self, event: events.Click) -> None:

@@ -42,7 +42,7 @@ class OutlinePane(LineView):
         """Show another request.
 
         Args:
-            pointer: where the cursor goes; None to leave it where it is.
+            pointer: new pointer of the cursor; None to leave it.
         """
         self._studied = studied
         self._lay_out()
@@ -53,20 +53,20 @@ class OutlinePane(LineView):
         self.show_item(self.cursor)
 
     def go_to_pointer(self, pointer: str) -> None:
-        """Put the cursor on the row that holds what is at a pointer."""
+        """Put the cursor on the innermost row that contains a pointer."""
         self._unfold(pointer)
         self.reload()
         self.move_to(edit.deepest(self._numbers, pointer), center=True)
 
     def fold(self) -> None:
-        """Show what the row is made of, or do not."""
+        """Expand or collapse the row."""
         if self.here and self.here.element.parts:
             self._toggled ^= {self.here.pointer}
             self._lay_out()
             self.reload()
 
     def _unfold(self, pointer: str) -> None:
-        """Show the row of a pointer, whatever it is in."""
+        """Show the row of a pointer; expand the rows around it."""
         while (row := self.rows[edit.deepest(self._numbers, pointer)]).is_folded and row.pointer != pointer:
             self._toggled ^= {row.pointer}
             self._lay_out()
@@ -116,7 +116,7 @@ class ChainPane(LineView):
         self.facts: tuple[str, ...] = ()
 
     def show(self, studied: EditStudy) -> None:
-        """Show another request's."""
+        """Show the chain of another request."""
         closure, ledger = studied.meant.closure, studied.meant.ledger
         self._calls = tuple(closure.lines) if closure else ()
         self._debts = tuple(ledger.entries) if ledger else ()

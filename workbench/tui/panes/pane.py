@@ -27,7 +27,7 @@ class Pane(LineView):
     """Why no exchange is open."""
 
     def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
-        """Show another exchange, or none and why."""
+        """Show another exchange, or the reason that there is none."""
         self.opened, self.why_not = opened, why_not
         self.cursor = 0
         self.opened_items.clear()
@@ -37,7 +37,7 @@ class Pane(LineView):
         self.entitle()
 
     def grow(self, opened: ExchangeView) -> None:
-        """There is more of the exchange that is open: the cursor, what is open and what is seen stay."""
+        """Show more of the open exchange; cursor, open items and scroll position are kept."""
         self.opened = opened
         self.reload()
 
@@ -46,20 +46,20 @@ class Pane(LineView):
         return None
 
     def light(self, selection: ExchangeSelection, lights: Lights, *, is_source: bool) -> None:
-        """Show what belongs to the selection, and bring it into sight unless it was made here."""
+        """Highlight the items of the selection, and scroll to them unless the selection was made in this pane."""
 
     def entitle(self, *facts: str) -> None:
-        """The pane's digit, name and facts on its border."""
+        """Show the pane's digit, name and facts on its border."""
         self.say(*facts)
 
     def say(self, *facts: str) -> None:
-        """The pane's digit and name on its border, and words of the moment."""
+        """Show the pane's digit and name on its border, and other texts."""
         name = self.id or ""
         heading = f"{session_panes.digit(name)} {session_panes.row(name).title}"
         self.title((Span(" · ".join((heading, *(fact for fact in facts if fact)))),))
 
     def light_items(self, lit: frozenset[int], related: frozenset[int], *, is_source: bool) -> None:
-        """Light items and put the cursor on the first lit one."""
+        """Highlight items and put the cursor on the first one."""
         self.mark(lit, related)
         target = lit or related
         if target and not is_source and self.cursor not in target:

@@ -14,7 +14,7 @@ MOST = 200_000
 
 
 class PastedText(TextArea):
-    """Text that comes from anywhere: what acts on a terminal or hides is written out as it enters."""
+    """Input of untrusted text: control and hidden characters are escaped as they are pasted."""
 
     def edit(self, edit: Edit) -> EditResult:
         lines = edit.text[:MOST].replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -1,4 +1,4 @@
-"""The list of the breakpoints screen: what is held, and what can be broken on. The cursor keeps its line."""
+"""The list of the breakpoints screen: paused exchanges, then breakpoints. The cursor stays on its line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from workbench.views import Line, Span, line
 
 
 class Point(NamedTuple):
-    """A line of it.
+    """A line of the list: a paused side, a breakpoint, or a heading.
 
     Attributes:
-        held: what is held, None for another line.
-        kind: a breakpoint by its name, "" for another line.
-        head: the line, of a heading the whole of it.
+        held: the paused side; None on other lines.
+        kind: name of the breakpoint; "" on other lines.
+        head: the line.
     """
 
     held: PausedSide | None
@@ -31,12 +31,12 @@ class Point(NamedTuple):
 
 
 def heading(words: str) -> Point:
-    """Stands above others; nothing can be done with it."""
+    """A heading, which cannot be selected."""
     return Point(None, "", line(Span(words, "role")))
 
 
 class PointsPane(LineView):
-    """Headings are passed over."""
+    """The list; the cursor skips headings."""
 
     rows: Sequence[Point] = ()
 
@@ -50,12 +50,12 @@ class PointsPane(LineView):
 
     @property
     def here(self) -> Point | None:
-        """The line under the cursor, None for a heading."""
+        """The line under the cursor; None for a heading."""
         row = self.rows[self.cursor] if self.cursor < len(self.rows) else None
         return row if row and (row.held or row.kind) else None
 
     def find(self, held: PausedSide) -> None:
-        """Put the cursor on what is held."""
+        """Put the cursor on a paused side."""
         for number, row in enumerate(self.rows):
             if row.held and row.key == (held.recorder, held.id):
                 self.move_to(number)

@@ -1,4 +1,4 @@
-"""A line of input under the panes, with a line or two about what is typed. The panes stay in sight."""
+"""A line of input below the panes, with one or two lines about the typed text. The panes stay visible."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Prompt(Vertical):
         return self.query_one(Input)
 
     def say(self, lines: Sequence[Line]) -> None:
-        """Words under the text."""
+        """Show lines below the text."""
         for bar in self.query("#words").results(Bar):  # none while the app ends
             bar.show(lines)
 
@@ -85,10 +85,10 @@ class Prompt(Vertical):
         self.finish(None)
 
     def action_nothing(self) -> None:
-        """A key that means something to the panes means nothing while one types."""
+        """Ignore a key that acts on the panes while the user types."""
 
     def finish(self, text: str | None) -> None:
-        """Give the keys back to who had them, and say what came of it."""
+        """Return the focus to the earlier widget, and call ``done``."""
         if self._before and self._before.is_mounted:
             self._before.focus(scroll_visible=False)
         self.remove()

@@ -1,4 +1,4 @@
-"""A text to read: its lines, wrapped to the pane."""
+"""A text for reading: its lines, wrapped to the pane."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_ROWS = 50
 
 
 class TextPane(LineView):
-    """Lines of text; what begins at the margin and is followed by what is set in is a heading."""
+    """Lines of text; a line without indent before an indented one is a heading."""
 
     def __init__(self, title: str = "", *, id: str | None = None) -> None:
         super().__init__(id=id)

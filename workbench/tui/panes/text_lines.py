@@ -1,4 +1,4 @@
-"""Lines to read that are made for the width there is."""
+"""Lines for reading, made for the width of the pane."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workbench.views import Line
 
 
 class TextLinesPane(LineView):
-    """Everything there is to say of one thing."""
+    """Details of one item."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -17,7 +17,7 @@ class TextLinesPane(LineView):
         self._lines_in: Callable[[int], list[Line]] = lambda width: []
 
     def show(self, lines_in: Callable[[int], list[Line]], *, is_same: bool = False) -> None:
-        """Show other lines, made for a width. ``is_same``: of the same thing, so that the place is kept."""
+        """Show other lines, made for a width. ``is_same``: they are of the same item; keep the scroll position."""
         self._lines_in = lines_in
         if is_same:
             self.reload()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class TimelinePane(Pane):
-    """Rows appear as they are inspected; the cursor opens an exchange."""
+    """Rows of exchanges, added as they are inspected; the cursor opens an exchange."""
 
     def __init__(self, state: SessionState, *, id: str) -> None:
         super().__init__(id=id)
@@ -43,13 +43,13 @@ class TimelinePane(Pane):
         return item if item < len(shown) and shown[item] == exchange else None
 
     def neighbour(self, exchange: int, step: int) -> int | None:
-        """The exchange shown after or before one, which need not be shown itself."""
+        """The next or previous listed exchange from a given one, which itself may be hidden by the filter."""
         shown = self.state.visible
         item = bisect_right(shown, exchange) if step > 0 else bisect_left(shown, exchange) - 1
         return shown[item] if 0 <= item < len(shown) else None
 
     def grew(self) -> None:
-        """More is known."""
+        """Show new rows."""
         state = self.state
         total = f"{len(state.summaries):,}"
         damage = count(len(state.damage), "damaged place") if state.damage else ""

@@ -32,7 +32,7 @@ OPEN_DIGITS = 4
 
 
 class WirePane(Pane):
-    """Request or response as it was sent."""
+    """The bytes of the request or the response as sent."""
 
     BINDINGS = keys.bindings(keys.WIRE)
 
@@ -83,7 +83,7 @@ class WirePane(Pane):
         super().grow(opened)
 
     def _catch_up(self) -> None:
-        """Lay out what has come, once what was there is laid out."""
+        """Lay out new bytes, after the earlier ones are laid out."""
         rows, opened = self.rows, self.opened
         if opened is None or not self.bytes.is_done:
             return
@@ -133,11 +133,11 @@ class WirePane(Pane):
 
     @property
     def _is_received(self) -> bool:
-        """The bytes shown are not those that selections speak of."""
+        """True if the bytes as received are shown, which selections do not refer to."""
         return bool(self._ways) and self.way.received is not None
 
     def action_way(self) -> None:
-        """Look at the same bytes in the next way."""
+        """Switch to the next view of the same bytes."""
         if self.opened is None:
             return
         was_received = self._is_received
@@ -238,7 +238,7 @@ class WirePane(Pane):
         self.refresh()
 
     def _mark(self, related: Spans) -> None:
-        """Paint the marks again; ``related`` belongs to the selection."""
+        """Paint the marks again; ``related`` are the ranges related to the selection."""
         assert self.opened
         self.marks.paint(self.opened, self.side, related, is_received=self._is_received)
 
@@ -251,7 +251,7 @@ class WirePane(Pane):
         return self.marks.signs(start, end, own[1])
 
     def _reveal(self, offset: int) -> None:
-        """Put the cursor on a byte, now or when its row is laid out."""
+        """Put the cursor on a byte, immediately or when its row is laid out."""
         rows = self.rows
         if rows is None or not self.bytes.known:
             return
@@ -278,7 +278,7 @@ class WirePane(Pane):
         self.entitle()
 
     def _stops(self) -> list[tuple[int, int]]:
-        """Ranges the cursor goes through on its row."""
+        """Ranges that the cursor stops at in its row."""
         row = self.cursor - len(self._top)
         return [] if self.rows is None or not 0 <= row < self.bytes.known else self.rows.stops(row)
 

@@ -24,10 +24,10 @@ class WireMarks:
     """Byte ranges of one side.
 
     Attributes:
-        lit: the selection; ``events``: the events of the stream it is in.
-        related: what belongs to the selection.
+        lit: the selection; ``events``: the stream events it is in.
+        related: ranges related to the selection.
         match: matches of the search.
-        shown: all of it in the order in which it is painted.
+        shown: all marks in the order of painting.
     """
 
     lit: Spans = ()
@@ -38,7 +38,7 @@ class WireMarks:
     _found: list[tuple[str, StyledSpans]] = field(default_factory=list)
 
     def paint(self, opened: ExchangeView, side: str, related: Spans, *, is_received: bool) -> None:
-        """Put the marks of a side in order; ``is_received``: its bytes are not those that selections speak of."""
+        """Sort the marks of a side for painting; ``is_received``: matches only, for the bytes as received."""
         self.related = related
         if is_received:
             self._found, self.shown = [], (StyledSpans("match", self.match),)
@@ -57,7 +57,7 @@ class WireMarks:
         )
 
     def signs(self, start: int, end: int, own: Span) -> Line:
-        """The two signs in front of a row of bytes; ``own``: that of the list, shown if there is no finding."""
+        """The two signs in front of a row of bytes; ``own``: the list's sign, shown if there is no finding."""
         touching = {mark.style for mark in self.shown if any(mark.within(start, end))}
         sign = Span(next((glyph for style, glyph in SIGNS if style in touching), " "), "accent")
         worst = next((severity for severity, found in self._found if any(found.within(start, end))), None)

@@ -1,4 +1,4 @@
-"""A value while it is written, in place: a few lines, or many."""
+"""Input field for a value that is edited in place."""
 
 from __future__ import annotations
 
