@@ -1,6 +1,6 @@
-"""One selection drives every pane: a place of an exchange, and what of each view belongs to it.
+"""The selection that drives every pane: a place of an exchange, and the items of each view that belong to it.
 
-Plain values. ``workbench.tui.exchange_view`` makes them, panes show them; importing them costs nothing.
+These are plain values: ``workbench.tui.exchange_view`` makes them, panes show them; they are cheap to import.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class ExchangeSelection:
         exchange: index in the session, from zero.
         side: ``"request"`` or ``"response"``.
         pointer: absolute pointer into that side's body, or into the accumulated message of a stream.
-        events: blocks of the stream it came in.
-        spans: where its bytes are; empty for what is not on the wire.
-        related: pointers of the same side that belong to it.
-        node: of the outline, where it was made at one: a message and its only part may have one pointer.
+        events: stream events that contained it.
+        spans: its byte ranges; empty if it is not on the wire.
+        related: related pointers of the same side.
+        node: node of the outline, if it was made at one: a message and its only part may have the same pointer.
     """
 
     exchange: int

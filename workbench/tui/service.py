@@ -1,4 +1,4 @@
-"""Inspection off the screen's thread: one thread owns the inspector, goes through the session, and opens on demand."""
+"""Inspection outside of the screen's thread: one thread owns the inspector, inspects the session, opens exchanges."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SessionList(Message):
 
 
 class SessionGrew(Message):
-    """The session is not what it was: it has more exchanges, or more of some, or nobody writes it any more."""
+    """The session has changed: it has more exchanges, or more of some, or its recording has ended."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class RowsCame(Message):
 
 
 class OpenedExchange(Message):
-    """An exchange that was asked for is there."""
+    """A requested exchange is decoded."""
 
     def __init__(self, opened: ExchangeView) -> None:
         super().__init__()
@@ -89,18 +89,18 @@ class OpenedExchange(Message):
 
 
 class ExchangeGrew(OpenedExchange):
-    """There is more of the exchange that was opened last, or its findings are others now."""
+    """More of the open exchange has arrived, or its findings have changed."""
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, ExchangeGrew)
 
 
 NOT_ONE = -1
-"""In place of an index: trouble with a question, not with an exchange."""
+"""Index that marks trouble with a question, not with an exchange."""
 
 
 class Trouble(Message):
-    """An exchange could not be read. ``index`` is None when the inspection itself had to stop."""
+    """An exchange could not be read. ``index`` is None if the inspection itself had to stop."""
 
     def __init__(self, text: str, index: int | None = None) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ class Trouble(Message):
 
 
 class JobAnswer(Message):
-    """The answer to a question, for whoever asked it."""
+    """The answer to a question; ``deliver`` passes it to the screen that asked."""
 
     def __init__(self, deliver: Callable[[], None]) -> None:
         super().__init__()
@@ -120,9 +120,9 @@ Post = Callable[[Message], object]
 Job = Callable[["Inspector"], Message]
 """A question to the inspector; its answer is posted."""
 Failed = Callable[[str], None]
-"""Is told, on the screen's thread, why a question was not answered."""
+"""Called on the screen's thread with the reason why a question was not answered."""
 Opener = Callable[[], "Session"]
-"""Opens a session; raises WorkbenchError or OSError where it cannot. What it opens is closed at the end."""
+"""Opens a session; raises WorkbenchError or OSError if it cannot. The session is closed at the end."""
 
 
 def guard(job: Job, failed: Failed) -> Job:
@@ -139,9 +139,9 @@ def guard(job: Job, failed: Failed) -> Job:
 
 
 class Inspecting:
-    """Runs in a thread of its own; its other methods may be called from any.
+    """Runs in a thread of its own; its other methods may be called from any thread.
 
-    Only the exchange asked for last is opened. Exchanges before it are inspected first, and their rows handed over.
+    Only the exchange requested last is opened. Exchanges before it are inspected first, and their rows are posted.
     The session is looked at again and again: what has grown is handed over, and so is the opened exchange.
     """
 
@@ -170,22 +170,22 @@ class Inspecting:
             self._changed.notify()
 
     def do(self, job: Job) -> None:
-        """Have a short question answered in the inspector's thread, after those asked before."""
+        """Queue a short question for the inspector's thread."""
         with self._changed:
             self._jobs.append(job)
             self._changed.notify()
 
     def do_shown(self, job: Job) -> None:
-        """The same of what is shown: with a branch in the place of each exchange that it was put in by ``branch``."""
+        """Queue a question about the shown session, in which branches set by ``branch`` replace their exchanges."""
         self.do(lambda inspector: job(self._shown_of(inspector)))
 
     def branch(self, index: int, made: Callable[[], Exchange] | None) -> None:
-        """Put a branch in the place of an exchange, for what is opened and for ``do_shown``; None takes it away."""
+        """Set the branch that replaces an exchange when it is opened and in ``do_shown``; None removes it."""
         others = {n: kept for n, kept in self._branches.items() if n != index}
         self._branches = others | ({index: made} if made else {})
 
     def _shown_of(self, inspector: Inspector) -> Inspector:
-        """In the inspector's thread."""
+        """Inspector of the shown session. Called in the inspector's thread."""
         branches, known = self._branches, len(inspector.rows)
         if self._branched is None or self._branched[0] is not branches or self._branched[1] != known:
             shown = inspector
@@ -195,12 +195,12 @@ class Inspecting:
         return self._branched[2] if branches else inspector
 
     def at_end(self, do: Callable[[], object]) -> None:
-        """Have something done in the thread when it ends, before the session is closed."""
+        """Queue a call for the end of the thread, before the session is closed."""
         self._at_end.append(do)
 
     @property
     def is_idle(self) -> bool:
-        """Nothing is asked that was not answered: no question, no exchange; or nothing ever will be."""
+        """True if no question and no exchange is pending, or the thread has ended."""
         return self._is_ended or not (self._is_busy or self._jobs or self._wanted is not None)
 
     def ask(self, index: int) -> None:
@@ -272,7 +272,7 @@ class Inspecting:
                 self._wait()
 
     def _look(self, inspector: Inspector, post: Post) -> None:
-        """See what the session has become."""
+        """Check if the session has changed."""
         now, session = time.monotonic(), inspector.session
         was_live, changed = session.is_live, inspector.refresh()
         self._next_look = now + LOOK_SECONDS
@@ -282,7 +282,7 @@ class Inspecting:
             post(SessionGrew(session))
 
     def _inspect(self, inspector: Inspector, post: Post) -> None:
-        """A batch of steps."""
+        """Inspect a batch of exchanges."""
         until = time.monotonic() + BATCH_SECONDS
         try:
             for row in inspector.steps():
@@ -316,7 +316,7 @@ class Inspecting:
         post(message)
 
     def _wait(self) -> None:
-        """Until something is asked, or it is time for the next look."""
+        """Wait for a question, or until it is time to check the session again."""
         now = time.monotonic()
         if self._grown_at is not None:
             rest = REST * (time.thread_time() - self._grown_at)
@@ -328,7 +328,7 @@ class Inspecting:
 
 
 def in_words(error: Exception) -> str:
-    """Our own errors in their words; a fault of ours by its name: the session stays open."""
+    """Text of an error: its message if it is one of ours, else its class name, because it is a fault of Workbench."""
     return str(error) if isinstance(error, WorkbenchError | OSError) else f"{type(error).__name__}: {error}"
 
 

@@ -1,6 +1,6 @@
-"""The panes of the session screen in one table: tabs, digit keys, layout, views and help are made from it.
+"""The panes of the session screen in one table, the source of tabs, digit keys, layout, views and help.
 
-Importing it costs nothing: views and widgets are named, and imported when an exchange is opened.
+It is cheap to import: views and widgets are given by name, and imported when an exchange is opened.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class PaneRow(NamedTuple):
     """One pane.
 
     Attributes:
-        id: also of its widget, and of its key, as ``session.ID``.
-        title: on its tab and its border.
+        id: id of the pane and of its widget; its key is ``session.ID``.
+        title: title on its tab and its border.
         slot: one of ``SLOTS``.
-        word: what its key shows, in a word or two.
-        help: the same in a sentence.
-        about: the help on the pane, in a few sentences.
+        word: its content in a word or two, for its key.
+        help: effect of its key, in a sentence.
+        about: help on the pane, in a few sentences.
         signs: ids of the signs in it that the help explains (``models.guide``).
         view: the view that it shows, by module and name in ``tui.models``; empty if the widget makes its own lines.
         widget: by module and name in ``tui.panes``.

@@ -1,6 +1,6 @@
-"""Start the app, and leave the terminal as it was.
+"""Start of the app; restores the terminal at the end.
 
-Nothing that is made up to the first paint is garbage, so until then none is looked for.
+Garbage collection is off up to the first paint: nothing created until then is garbage.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ def run(
 
 
 def _load_theme() -> str:
-    """The theme of the last time, if there still is one of that name."""
+    """The saved theme; "" if there is none of that name."""
     from workbench.tui import themes
 
     return name if (name := themes.load_theme()) in themes.names() else ""
 
 
 def _show(app: WorkbenchApp) -> None:
-    """Run the app; a crash leaves one line on the terminal."""
+    """Run the app; report a crash in one line on the terminal."""
     from workbench.tui import terminal
 
     before = terminal.attributes()

@@ -27,12 +27,12 @@ class SessionState:
     """Rows and findings in order of the session.
 
     Attributes:
-        name: shown to people.
-        summaries: the list, without bodies.
-        rows: inspected so far, from the first exchange on.
-        findings: of these rows, in order; one for each cause, where it was found first.
-        damage: what could not be read, one line each.
-        trouble: why inspection stopped early, "" where it did not.
+        name: name of the session.
+        summaries: list of all exchanges, without bodies.
+        rows: inspected exchanges so far, from the first one on.
+        findings: findings of these rows, in order; one for each cause, at its first exchange.
+        damage: unreadable parts of the file, one line each.
+        trouble: reason why the inspection stopped early; "" if it did not.
         is_listed: the session is open, and its list is read.
         is_live: a process is writing it; ``was_live``: one was.
         about: what its maker says of it.
@@ -72,7 +72,7 @@ class SessionState:
         self.is_listed = True
 
     def follow(self, summaries: Sequence[Summary], *, is_live: bool, about: Mapping[str, str]) -> None:
-        """The session has grown, or ended."""
+        """Update the list: the session has grown, or ended."""
         self._take(summaries)
         self.is_live, self.about = is_live, about
         self.was_live |= is_live
@@ -114,7 +114,7 @@ class SessionState:
 
     @property
     def is_done(self) -> bool:
-        """Every exchange is inspected, or it is known that some cannot be."""
+        """True if every exchange is inspected, or the inspection has failed."""
         return bool(self.trouble) or (self.is_listed and len(self.rows) >= len(self.summaries))
 
     def progress(self) -> str:
@@ -127,7 +127,7 @@ class SessionState:
         return f"{done}, stopped: I continues" if self.is_paused else done
 
     def update(self, rows: Sequence[InspectedExchange]) -> None:
-        """Take the rows so far."""
+        """Set the rows inspected so far."""
         self.rows = rows
         self._collect()
         conversations = [r.conversation for r in rows]
@@ -138,7 +138,7 @@ class SessionState:
             )
 
     def _collect(self) -> None:
-        """Take the findings of rows that are new, or not what they were."""
+        """Update the findings from new and changed rows."""
         from workbench.rules import Causes  # loaded by who inspects, and not before the first paint
 
         causes = self._causes = self._causes or Causes()
@@ -155,9 +155,9 @@ class SessionState:
         self.findings = causes.findings()
 
     def branch(self, index: int, row: InspectedExchange | None) -> bool:
-        """Take the findings of a branch in the place of those of its exchange; None: those of the exchange again.
+        """Replace the findings of an exchange by those of its branch; None restores them.
 
-        Returns whether that changes anything.
+        Returns True if that changes anything.
         """
         is_other = self._branches.get(index) is not row
         if is_other:
@@ -169,13 +169,13 @@ class SessionState:
     # What passes the filter.
 
     def restrict(self, passing: Sequence[int] | None, reading: str = "") -> None:
-        """Show only some exchanges; None for all. ``reading`` says how far it is known which."""
+        """Show only some exchanges; None for all. ``reading`` is the progress of the filter in words."""
         self._passing, self._reading = passing, reading
         self._collect()
 
     @property
     def is_filtered(self) -> bool:
-        """A filter is in force."""
+        """True if a filter is applied."""
         return self._passing is not None
 
     @property
@@ -192,7 +192,7 @@ class SessionState:
         return " · ".join(f for f in (many, outside, self._reading) if f)
 
     def row(self, index: int) -> InspectedExchange | None:
-        """The inspected row of an exchange, None while it is not inspected."""
+        """The inspected row of an exchange; None if it is not inspected yet."""
         return self.rows[index] if index < len(self.rows) else None
 
     def summary(self, index: int) -> Summary:
@@ -205,7 +205,7 @@ class SessionState:
         return next((summary.index for summary in reversed(self.summaries) if summary.id == exchange), None)
 
     def number_of(self, exchange: str) -> int | None:
-        """The same counted from one, as people do."""
+        """Number of an exchange, counted from one; None if the list does not have it yet."""
         index = self.index_of(exchange)
         return None if index is None else index + 1
 
@@ -222,7 +222,7 @@ class SessionState:
         return sorted(found, key=lambda each: (each[1].severity.rank, self.findings[each[0]].exchange != exchange))
 
     def numbers_of(self, exchange: int) -> Sequence[int]:
-        """Numbers of the findings that hold in an exchange."""
+        """Numbers of the findings of an exchange."""
         return [number for number, _ in self.found_in(exchange)]
 
     def carried_count(self, exchange: int) -> int:
@@ -245,7 +245,7 @@ class SessionState:
         return ", ".join(("none", *self._gaps())) if self.is_done else "none so far"
 
     def _branch_words(self) -> str:
-        """In the place of which requests a branch is judged."""
+        """Numbers of the requests that are replaced by a branch, in words."""
         numbers = ", ".join(f"{index + 1:,}" for index in sorted(self._branches))
         return f"with the branch of request {numbers}" if self._branches else ""
 

@@ -1,4 +1,4 @@
-"""Stories of sessions, told off the screen's thread: of those in sight, one after the other."""
+"""Summaries of sessions, made outside of the screen's thread, for the visible sessions only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class StoryReady(Message):
-    """The story of a session is known."""
+    """The summary of a session is ready."""
 
     def __init__(self, path: Path, story: SessionSummary) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class StoryReady(Message):
 
 
 class StoryReader:
-    """Runs in a thread of its own; ``ask`` and ``stop`` may be called from any other."""
+    """Summarises sessions in a thread of its own; ``ask`` and ``stop`` may be called from any thread."""
 
     def __init__(self) -> None:
         self._changed = Condition()
@@ -31,7 +31,7 @@ class StoryReader:
         self._is_stopped = False
 
     def ask(self, paths: Sequence[Path]) -> None:
-        """Tell these, and no others: a story that is not wanted any more is broken off."""
+        """Set the sessions to summarise; a summary that is no longer wanted is cancelled."""
         with self._changed:
             self._wanted = list(paths)
             self._changed.notify()
@@ -43,7 +43,7 @@ class StoryReader:
             self._changed.notify()
 
     def run(self, post: Callable[[Message], object]) -> None:
-        """Tell what is asked for until stopped."""
+        """Summarise the requested sessions until stopped."""
         from workbench.library import (  # the first paint does not wait for the core
             SessionSummary,
             describe_file,
@@ -52,7 +52,7 @@ class StoryReader:
         while path := self._next():
             try:
                 story = describe_file(path, lambda path=path: self._is_unwanted(path))  # type: ignore[misc]
-            except Exception as error:  # a fault of ours: the others are told all the same
+            except Exception as error:  # a fault of Workbench: the other sessions are still summarised
                 story = SessionSummary("", "not read", f"a fault of Workbench: {type(error).__name__}: {error}")
             if story:
                 self._is_told(path)

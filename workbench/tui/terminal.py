@@ -1,7 +1,7 @@
-"""The terminal the app runs in, given back whole whatever ends the program.
+"""Terminal driver that restores the terminal, however the program ends.
 
-Textual's own drivers leave open: what a signal that ends the process does to the terminal, and what becomes of the
-process when the terminal goes away (its reader spins, its writer dies and everything that writes then waits for ever).
+Textual's own drivers do not handle a signal that ends the process, nor a terminal that goes away (the reader thread
+spins; the writer thread dies, and everything that writes then waits forever).
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ RESET = (
 
 
 class Output:
-    """A terminal's file that says once when it cannot be written any more, and then swallows what is written.
+    """Wraps a terminal's file: reports the first failed write, and ignores all later ones.
 
     Args:
-        file: what to write to.
-        lost: called from whatever thread writes.
+        file: the file to write to.
+        lost: called at the first failure, in the thread that writes.
     """
 
     def __init__(self, file: IO[str], lost: Callable[[], None]) -> None:
@@ -91,7 +91,7 @@ class Terminal(LinuxDriver):
         super()._sigtstp_application()
 
     def _sigcont_application(self, *_: object) -> None:
-        """Take the terminal back; one that was never given back (SIGSTOP) is only painted again."""
+        """Enter application mode again after a suspend; after SIGSTOP, which did not leave it, only paint again."""
         if self._is_asleep:
             self._is_asleep = False
             super()._sigcont_application()
@@ -106,7 +106,7 @@ class Terminal(LinuxDriver):
             self._app.call_later(self._app._handle_exception, error)
 
     def _watch(self) -> None:
-        """End when the terminal hung up: reading it would say "nothing more" for ever."""
+        """Check regularly for a hang-up, and end the app then: reads would return end-of-file forever."""
         poll = select.poll()
         poll.register(self.fileno, 0)
         if poll.poll(0):
@@ -115,13 +115,13 @@ class Terminal(LinuxDriver):
             self._watched = self._loop.call_later(LOOK, self._watch)
 
     def _lose(self) -> None:
-        """The terminal is gone."""
+        """End the app: the terminal is gone."""
         self.exit_event.set()
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._end, 128 + signal.SIGHUP)
 
     def _end(self, status: int) -> None:
-        """End the app in order, and the process all the same when something holds it up."""
+        """End the app; if that takes too long, end the process."""
         if self._app.is_ending:
             return
         self._app.end(status)
@@ -135,7 +135,7 @@ class Terminal(LinuxDriver):
 
 
 def put_back(attributes: list[Any] | None) -> None:
-    """Give the terminal back by hand: modes, screen, cursor, reports. None where it is none."""
+    """Restore the terminal without a driver: modes, screen, cursor, reports. Do nothing for None (no terminal)."""
     import termios
 
     if attributes is None:
@@ -147,7 +147,7 @@ def put_back(attributes: list[Any] | None) -> None:
 
 
 def attributes() -> list[Any] | None:
-    """The modes of the terminal on standard input; None where it is none."""
+    """The modes of the terminal on standard input; None if it is no terminal."""
     import termios
 
     try:
@@ -157,7 +157,7 @@ def attributes() -> list[Any] | None:
 
 
 def let_go() -> None:
-    """Point the standard streams at nothing: the terminal is gone, and what is still to be written would fail."""
+    """Redirect the standard streams to the null device: the terminal is gone, and writes to it would fail."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)

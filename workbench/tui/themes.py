@@ -1,7 +1,7 @@
-"""The colours of the app. Every text is read at 4.5:1 at least, in ``high-contrast`` at 7:1; tests measure it.
+"""The colours of the app. Contrast of every text is at least 4.5:1, in ``high-contrast`` 7:1; tests measure it.
 
-``colour-blind`` tells error, warning and success apart by orange, yellow and blue (after Okabe and Ito), which stay
-apart for people who see no red or no green. In every theme a glyph and a word say the same as the colour.
+``colour-blind`` uses orange, yellow and blue for error, warning and success (after Okabe and Ito), which people who
+see no red or no green can distinguish. In every theme a glyph and a word say the same as the colour.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DEFAULT = "dark"
 
 
 class Palette(NamedTuple):
-    """Colours: of surfaces, of text, of what is said, and of what lies under text that is marked."""
+    """Colours of surfaces, of text, of states, and of the background of marked text."""
 
     background: str
     surface: str
@@ -113,7 +113,7 @@ def names() -> tuple[str, ...]:
 
 
 def load_theme() -> str:
-    """The theme that was chosen last; "" where none was."""
+    """The theme that was chosen last; "" if none was."""
     try:
         return resources.state_folder("theme").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
@@ -121,7 +121,7 @@ def load_theme() -> str:
 
 
 def remember(name: str) -> None:
-    """Begin with this theme the next time; no matter if that cannot be written down."""
+    """Save a theme for the next start; a failure to write is ignored."""
     file = resources.state_folder("theme")
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)

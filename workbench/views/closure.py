@@ -1,4 +1,4 @@
-"""Lines of tool calls with their results, and what is wrong between them."""
+"""Lines of tool calls with their results, and the faults between them."""
 
 from __future__ import annotations
 

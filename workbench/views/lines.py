@@ -23,7 +23,7 @@ class Span(NamedTuple):
     """A piece of a line.
 
     Attributes:
-        text: untrusted; it passes the gate when it is painted.
+        text: untrusted text; it is made safe when it is painted.
         style: names of ``STYLES``, joined by spaces.
         width: columns to fill exactly: padded on the right, on the left when negative; 0 for as many as the text takes.
         is_bytes: the text comes from ``safetext.from_bytes``.
@@ -60,12 +60,12 @@ def behind(head: Line, more: Line, width: int) -> Line:
 
 
 def plain(of: Line) -> str:
-    """The text of a line, before the gate."""
+    """The text of a line, untrusted."""
     return "".join(span.text for span in of)
 
 
 def column_text(of: Line) -> str:
-    """The text of a line with its columns column_text, for an output that has no styles; before the gate."""
+    """The text of a line with its columns padded, for output without styles; untrusted."""
     from workbench.safetext import cells, visible
 
     parts = []
@@ -88,7 +88,7 @@ def mark_matches(of: Line, needle: re.Pattern[str], style: str) -> Line:
 
 
 def _cut(span: Span, found: list[tuple[int, int]], style: str) -> list[Span]:
-    """The pieces of a span. One of a fixed width stays whole: what it loses or gains at its end is not ours to say."""
+    """The pieces of a span. One of a fixed width is not split: painting cuts or pads it at its end."""
     both = f"{span.style} {style}".strip()
     if span.width:
         return [span._replace(style=both)]
@@ -103,11 +103,11 @@ def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int =
     """Untrusted text as lines of at most ``width`` columns, broken at its own line ends and then at spaces.
 
     Args:
-        text: may be megabytes: no more than ``most`` lines are looked at.
+        text: text of any size; only ``most`` lines of it are read.
         width: columns, indent included.
-        style: of the whole text.
+        style: style of the whole text.
         indent: columns before each line.
-        most: lines made; when there is more the last one says so.
+        most: maximum number of lines; if there are more, the last line says so.
     """
     from workbench.safetext import cells
 
