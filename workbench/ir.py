@@ -211,14 +211,12 @@ class Message:
         extra: unknown keys, verbatim.
         pointer: absolute pointer of the message in its body ("/messages/3", "/choices/0/message", empty for a body that
     is the message).
-        facts: cache of derived facts for a message that occurs again; not part of its value.
     """
 
     role: str
     parts: tuple[Part, ...]
     extra: Mapping[str, JsonValue] = NOTHING
     pointer: str = field(default="", compare=False)
-    facts: dict[Any, Any] | None = field(default=None, init=False, compare=False, repr=False)
 
     def tool_calls(self) -> Iterator[tuple[int, ToolCallIR]]:
         """(part index, call) of every call that a client has to answer."""

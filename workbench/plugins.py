@@ -46,6 +46,7 @@ PARTS: Mapping[str, Parts] = {
                 "declaration",
                 "decode",
                 "families",
+                "history",
                 "known_messages",
                 "refusals",
                 "wire_place",

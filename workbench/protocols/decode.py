@@ -83,7 +83,7 @@ class DecodedExchange:
         request_text, response_text: content-decoded bodies.
         framing: what separates the events of a response that is a stream.
         events: blocks of the response when it is a stream.
-        facts: what was found out about it already (``known_messages.fact``).
+        facts: what was found out about it already (``history.fact``).
 
     Args:
         before: the same exchange when less of it was there: its request is decoded already.

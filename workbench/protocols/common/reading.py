@@ -58,7 +58,7 @@ def read_messages(
         notes.shape(f"{key} is {kind_of(value)}, not a list", f"/{key}")
         return ()
     if known:
-        return tuple(known.read(value, notes.anomalies, _alone(read), key))
+        return known.read(value, notes.anomalies, _alone(read), key)
     messages = tuple(read(m, f"/{key}/{n}", notes) for n, m in enumerate(value))
     notes.base = ""
     return messages

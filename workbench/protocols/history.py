@@ -1,0 +1,185 @@
+"""Histories that grow: each request repeats the messages of the one before it and adds a few.
+
+A ``GrowingHistory`` holds such messages in order, with results computed along them (``Fold``). The messages of a
+request are a ``HistoryPrefix`` of it: what was computed for the messages that it repeats is not computed again. A
+history that differs from some message on is a fork, which shares the results up to there. ``fact`` keeps a result that
+depends on one message alone, wherever it comes again.
+
+All this changes the time that an inspection takes and never its result.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, Self, TypeVar
+
+from workbench.ir import NOTHING, Anomaly, JsonValue, Message, Part
+
+T = TypeVar("T")
+
+
+class RepeatedMessage(Message):
+    """A message that may come again, with the facts that were computed from it. It equals a message without them.
+
+    Args:
+        facts: by the function that computed them; shared by the same message at several places.
+    """
+
+    __slots__ = ("facts",)
+    facts: dict[Any, Any]
+
+    def __init__(
+        self,
+        role: str,
+        parts: tuple[Part, ...],
+        extra: Mapping[str, JsonValue] = NOTHING,
+        pointer: str = "",
+        facts: dict[Any, Any] | None = None,
+    ) -> None:
+        super().__init__(role, parts, extra, pointer)
+        object.__setattr__(self, "facts", {} if facts is None else facts)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message):
+            return NotImplemented
+        return (self.role, self.parts, self.extra) == (other.role, other.parts, other.extra)
+
+    __hash__ = Message.__hash__
+
+    def __repr__(self) -> str:
+        return repr(Message(self.role, self.parts, self.extra, self.pointer))
+
+
+class Fold(Protocol):
+    """A result that is computed message by message."""
+
+    def read(self, messages: Sequence[Message]) -> None:
+        """Go on with the messages of a history that were not read yet; all of them are given."""
+
+    def fork(self, length: int) -> Self:
+        """The same for the first messages alone."""
+
+
+F = TypeVar("F", bound=Fold)
+
+
+class GrowingHistory:
+    """Messages that requests repeat, in order.
+
+    Attributes:
+        messages: each at its place.
+        texts: their bytes.
+        anomalies: (index, anomaly) of what was noticed about them; pointers are absolute.
+        size: bytes of the texts.
+    """
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.texts: list[bytes] = []
+        self.anomalies: list[tuple[int, Anomaly]] = []
+        self.size = 0
+        self._folds: dict[Hashable, Fold] = {}
+
+    def shared(self, texts: Sequence[bytes]) -> int:
+        """Number of first messages that have these texts."""
+        if self.texts == texts[: len(self.texts)]:
+            return len(self.texts)
+        return next(
+            (n for n, (own, other) in enumerate(zip(self.texts, texts, strict=False)) if own != other), len(texts)
+        )
+
+    def append(self, text: bytes, message: Message, anomalies: Iterable[Anomaly]) -> None:
+        """Add a message."""
+        self.anomalies += ((len(self.texts), anomaly) for anomaly in anomalies)
+        self.messages.append(message)
+        self.texts.append(text)
+        self.size += len(text)
+
+    def fork(self, length: int) -> GrowingHistory:
+        """Another history that begins with the first messages of this one."""
+        other = GrowingHistory()
+        other.messages, other.texts = self.messages[:length], self.texts[:length]
+        other.size = sum(map(len, other.texts))
+        other.anomalies = [(n, anomaly) for n, anomaly in self.anomalies if n < length]
+        other._folds = {key: fold.fork(length) for key, fold in self._folds.items()}
+        return other
+
+    def prefix(self, length: int) -> HistoryPrefix:
+        """The first messages."""
+        found = HistoryPrefix(self.messages[:length])
+        found.history = self
+        return found
+
+    def fold(self, make: Callable[..., F], *terms: Hashable) -> F:
+        """``make(*terms)``, which has read all messages there are."""
+        key = (make, terms)
+        found = self._folds.get(key)
+        if found is None:
+            found = self._folds[key] = make(*terms)
+        found.read(self.messages)
+        return found  # type: ignore[return-value]
+
+
+class HistoryPrefix(tuple[Message, ...]):
+    """The messages of a request that are the first ones of a history that grows."""
+
+    history: GrowingHistory
+
+    def fold(self, make: Callable[..., F], *terms: Hashable) -> F:
+        """``make(*terms)``, which has read at least these messages: it may know later ones too."""
+        return self.history.fold(make, *terms)
+
+
+class Matches:
+    """Indices of the messages of which ``test(message, *terms)`` is true, in order."""
+
+    def __init__(self, test: Callable[..., object], terms: tuple[Any, ...]) -> None:
+        self.test, self.terms = test, terms
+        self.indices: list[int] = []
+        self._count = 0
+
+    def read(self, messages: Sequence[Message]) -> None:
+        for n in range(self._count, len(messages)):
+            if fact(messages[n], self.test, *self.terms):
+                self.indices.append(n)
+        self._count = len(messages)
+
+    def fork(self, length: int) -> Matches:
+        other = Matches(self.test, self.terms)
+        other.indices, other._count = self.before(length), min(length, self._count)
+        return other
+
+    def before(self, length: int) -> list[int]:
+        """Those of the first messages."""
+        return self.indices[: bisect_left(self.indices, length)]
+
+
+class HasFacts(Protocol):
+    """Anything that keeps facts about itself."""
+
+    @property
+    def facts(self) -> dict[Any, Any]: ...
+
+
+def fact(known: Message | HasFacts, find: Callable[..., T], *terms: Any) -> T:
+    """``find(known, *terms)``, computed once for a message that may come again, or for an exchange.
+
+    Args:
+        find: a function of a module, whose result depends on its arguments; of a message, on all of it but its place.
+        terms: hashable.
+    """
+    if type(known) is Message:
+        return find(known, *terms)
+    facts: dict[Any, Any] = known.facts  # type: ignore[union-attr]
+    key = (find, terms) if terms else find
+    if key not in facts:
+        facts[key] = find(known, *terms)
+    return facts[key]  # type: ignore[no-any-return]
+
+
+def where(messages: Sequence[Message], test: Callable[..., object], *terms: Any) -> Iterator[tuple[int, Message]]:
+    """(index, message) of each message of which ``test(message, *terms)`` is true."""
+    if isinstance(messages, HistoryPrefix):
+        return ((n, messages[n]) for n in messages.fold(Matches, test, terms).before(len(messages)))
+    return ((n, message) for n, message in enumerate(messages) if fact(message, test, *terms))
