@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from workbench.chain.fingerprint import ANSWERING, SYSTEM, Item, items, looks_unique
 from workbench.ir import Message, ModelRequest, Part, Text
-from workbench.protocols import fact
+from workbench.protocols import HistoryPrefix, fact
 
 
 class State(NamedTuple):
@@ -26,47 +27,28 @@ class State(NamedTuple):
     exact: int = 0
 
 
-@dataclass(slots=True)
-class HistoryKeys:
-    """One request, and what may be put behind it.
+class ItemChain:
+    """What messages say, one after another, with running fingerprints: a fold over a history.
 
     Attributes:
-        model: whom it asks.
-        hop, base: as in ``State``.
         items: what the messages say.
         plain, exact: fingerprints of the first n items together, for every n from zero.
         ends: number of items after each message.
     """
 
-    model: str | None
-    hop: str
-    base: int
-    items: list[Item]
-    plain: list[int]
-    exact: list[int]
-    ends: list[int]
+    def __init__(self, plain: int = 0, exact: int = 0) -> None:
+        self.items: list[Item] = []
+        self.plain, self.exact = [plain], [exact]
+        self.ends: list[int] = []
 
-    @classmethod
-    def after(cls, start: State, model: str | None) -> HistoryKeys:
-        """Nothing yet, on top of a state."""
-        return cls(model, start.hop, start.base, [], [start.plain], [start.exact], [])
-
-    def tell(self, messages: Iterable[Message]) -> HistoryKeys:
-        """Add messages of a request."""
-        for message in messages:
-            if message.role not in SYSTEM:
-                self._add(fact(message, _items_of))
+    def read(self, messages: Sequence[Message]) -> None:
+        for n in range(len(self.ends), len(messages)):
+            if messages[n].role not in SYSTEM:
+                self.add(fact(messages[n], _items_of))
             self.ends.append(len(self.items))
-        return self
 
-    def with_answer(self, messages: Iterable[Message]) -> HistoryKeys:
-        """The same with an answer behind it, which may be several items."""
-        told = HistoryKeys(self.model, self.hop, self.base, [*self.items], [*self.plain], [*self.exact], self.ends)
-        for message in messages:
-            told._add(items(message, is_answer=True))
-        return told
-
-    def _add(self, said: Iterable[Item]) -> None:
+    def add(self, said: Iterable[Item]) -> None:
+        """Append items."""
         plain, exact = self.plain[-1], self.exact[-1]
         for item in said:
             plain, exact = hash((plain, item.plain)), hash((exact, item.exact))
@@ -74,55 +56,105 @@ class HistoryKeys:
             self.plain.append(plain)
             self.exact.append(exact)
 
-    @property
-    def end(self) -> State:
-        """The state after the last message."""
-        return State(self.hop, self.base, self.plain[-1], self.exact[-1])
+    def fork(self, length: int) -> ItemChain:
+        other = ItemChain()
+        other.ends = self.ends[:length]
+        count = other.ends[-1] if other.ends else 0
+        other.items, other.plain, other.exact = self.items[:count], self.plain[: count + 1], self.exact[: count + 1]
+        return other
 
-    def whole(self, n: int) -> tuple[int, int]:
-        """Keys of the first n items, the stronger first: as they are; under other instructions, ids, to any model."""
-        return (
-            hash(("whole", self.model, self.hop, self.base, self.exact[n])),
-            hash(("any", self.hop, self.plain[n])),
-        )
+
+class HistoryKeys:
+    """One request, and what may be put behind it.
+
+    Attributes:
+        model: whom it asks.
+        hop, base: as in ``State``.
+        chain: what its messages say; those of a longer history may follow.
+        count: number of items that are its own.
+        ends: number of messages that are its own.
+    """
+
+    def __init__(self, start: State, model: str | None, messages: Sequence[Message]) -> None:
+        self.model, self.hop, self.base = model, start.hop, start.base
+        if isinstance(messages, HistoryPrefix) and not (start.plain or start.exact):
+            self.chain = messages.fold(ItemChain)
+        else:
+            self.chain = ItemChain(start.plain, start.exact)
+            self.chain.read(messages)
+        self.ends = len(messages)
+        self.count = self.chain.ends[self.ends - 1] if messages else 0
+
+    @property
+    def items(self) -> Iterator[Item]:
+        """Its items, from the first on."""
+        return islice(self.chain.items, self.count)
+
+    def backwards(self) -> Iterator[tuple[int, Item]]:
+        """(index, item) from the last on."""
+        return ((n, self.chain.items[n]) for n in range(self.count - 1, -1, -1))
+
+    def message_after(self, count: int) -> int | None:
+        """Index of the message that begins behind the first items; None if these end within a message."""
+        at = bisect_right(self.chain.ends, count, hi=self.ends)
+        return at if self.chain.ends[at - 1] == count else None
+
+    def with_answer(self, messages: Iterable[Message]) -> ItemChain:
+        """The items of an answer alone, with fingerprints of everything up to each."""
+        answer = ItemChain(self.chain.plain[self.count], self.chain.exact[self.count])
+        for message in messages:
+            answer.add(items(message, is_answer=True))
+        return answer
+
+    def state(self, answer: ItemChain) -> State:
+        """The state after an answer."""
+        return State(self.hop, self.base, answer.plain[-1], answer.exact[-1])
+
+    def whole(self, plain: int, exact: int) -> tuple[int, int]:
+        """Keys of everything said up to some item, by the fingerprints there.
+
+        The stronger first: as it is; under other instructions and ids, to any model.
+        """
+        return hash(("whole", self.model, self.hop, self.base, exact)), hash(("any", self.hop, plain))
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """(start, stop) of neighbouring items that the model said, last run first."""
-        stop = len(self.items)
+        said, stop = self.chain.items, self.count
         while stop:
-            if self.items[stop - 1].is_answer:
+            if said[stop - 1].is_answer:
                 start = stop - 1
-                while start and self.items[start - 1].is_answer:
+                while start and said[start - 1].is_answer:
                     start -= 1
                 yield start, stop
                 stop = start
             else:
                 stop -= 1
 
+    def run(self, start: int, stop: int) -> tuple[int, ...]:
+        """Fingerprints of the items of a run."""
+        return tuple(i.plain for i in self.chain.items[start:stop])
+
     def request_key(self, n: int) -> int:
         """Key of a request with the first n items."""
-        return hash(("asked", self.hop, self.base, self.plain[n]))
+        return hash(("asked", self.hop, self.base, self.chain.plain[n]))
 
     def retelling_key(self, n: int) -> int:
         """Key of a request with the first n items under any instructions."""
-        return hash(("retold", self.hop, self.plain[n]))
+        return hash(("retold", self.hop, self.chain.plain[n]))
 
-    def near(self, before: int, start: int, stop: int) -> int | None:
+    def near(self, before: int, run: tuple[int, ...]) -> int | None:
         """Key of a run behind the first ``before`` items: what is between them and the run may change."""
         if not before and not self.base:
             return None
-        return hash(("near", self.hop, self.base, self.plain[before], self._run(start, stop)))
+        return hash(("near", self.hop, self.base, self.chain.plain[before], run))
 
-    def pair(self, start: int, stop: int) -> int | None:
+    def pair(self, start: int, run: tuple[int, ...]) -> int | None:
         """Key of a run and the one item before it."""
-        return hash(("pair", self.hop, self.items[start - 1].plain, self._run(start, stop))) if start else None
+        return hash(("pair", self.hop, self.chain.items[start - 1].plain, run)) if start else None
 
     def call(self, item: Item) -> int:
         """Key of a call: its id, and where that is a counter what is called too."""
         return hash(("call", self.hop, item.call_id, 0 if looks_unique(item.call_id or "") else item.plain))
-
-    def _run(self, start: int, stop: int) -> tuple[int, ...]:
-        return tuple(i.plain for i in self.items[start:stop])
 
 
 def _items_of(message: Message) -> tuple[Item, ...]:

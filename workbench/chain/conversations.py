@@ -18,13 +18,14 @@ own. Of requests only fingerprints are kept.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
-from workbench.chain._history_keys import HistoryKeys, State, beginning
+from workbench.chain._history_keys import HistoryKeys, ItemChain, State, beginning
 from workbench.chain._retelling import is_retold
 from workbench.chain.fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
 from workbench.chain.received_answers import ReceivedAnswers
@@ -126,6 +127,7 @@ class Conversations:
         self._threads: dict[tuple[str, str], _Thread] = {}
         self._attempts: dict[int, list[_Attempt]] = {}
         self._said: list[set[int]] = []
+        self._noted: dict[int, tuple[ItemChain, int]] = {}
 
     def add(self, decoded: DecodedExchange) -> Conversation | None:
         """The conversation of the next exchange, None for what is no model exchange. Exchanges come in order."""
@@ -135,13 +137,13 @@ class Conversations:
         hop = decoded.exchange.hop
         thread = self._threads.get((hop, request.previous_id)) if request and request.previous_id else None
         start = thread.state if thread else beginning(request, hop)
-        told = HistoryKeys.after(start, request.model if request else None).tell(request.messages if request else ())
+        told = HistoryKeys(start, request.model if request else None, request.messages if request else ())
         found = self._find(request, told, thread, decoded.exchange.started_at)
         self.journal.append(found.exchanges, decoded.index)
-        self.journal.add(self._said[found.id], (i.plain for i in told.items))
-        owner = _Owner(found.id, told.request_key(len(told.items)))
+        self._note_items(found.id, told)
+        owner = _Owner(found.id, told.request_key(told.count))
         if request is not None:
-            self._try(owner, told.retelling_key(len(told.items)), request, response, _end(decoded.exchange))
+            self._try(owner, told.retelling_key(told.count), request, response, _end(decoded.exchange))
             if request.previous_id:
                 known = self._threads.get((hop, request.previous_id), _Thread(owner, start))
                 self.journal.put(self._threads, (hop, request.previous_id), known)
@@ -176,13 +178,21 @@ class Conversations:
         self.journal.append(self._said, set())
         return self.all[-1]
 
+    def _note_items(self, number: int, told: HistoryKeys) -> None:
+        """What a conversation has said; of a history that grew, what is new."""
+        chain, count = self._noted.get(number, (None, 0))
+        start = count if chain is told.chain else 0
+        if start < told.count:
+            self.journal.add(self._said[number], (item.plain for item in islice(told.chain.items, start, told.count)))
+        self.journal.put(self._noted, number, (told.chain, max(start, told.count)))
+
     def _by_answer(self, told: HistoryKeys) -> _Owner | None:
         return next((self._owners[k] for k in _answer_keys(told) if k in self._owners), None)
 
     def _by_request(self, request: ModelRequest, told: HistoryKeys, started: float | None) -> int | None:
         """The conversation of the longest earlier request that this one repeats or extends."""
         kind = _Kind(_protocol_and_model(request), _tool_names(request))
-        for n in range(len(told.items), 0, -1):
+        for n in range(told.count, 0, -1):
             for attempt in reversed(self._attempts.get(told.request_key(n), ())):
                 if not _is_beside(attempt, started) and _goes_on(attempt, request, kind, told, n):
                     return attempt.conversation
@@ -190,7 +200,7 @@ class Conversations:
 
     def _by_counter(self, told: HistoryKeys) -> int | None:
         shared: dict[int, int] = {}  # conversation → first item that it has said too
-        for n, item in reversed(list(enumerate(told.items))):
+        for n, item in told.backwards():
             owner = self._owners.get(told.call(item)) if item.call_id and item.is_answer else None
             if owner is None:
                 continue
@@ -204,7 +214,8 @@ class Conversations:
 
     def _by_retelling(self, request: ModelRequest, told: HistoryKeys, started: float | None) -> int | None:
         """The conversation that continues here at another provider, which gets its answers in other words."""
-        for at, n in reversed(list(enumerate(told.ends, 1))):
+        for at in range(told.ends, 0, -1):
+            n = told.chain.ends[at - 1]
             for attempt in reversed(self._attempts.get(told.retelling_key(n), ())):
                 is_other = attempt.asked != _protocol_and_model(request) and not _is_beside(attempt, started)
                 if is_other and attempt.answer and is_retold(attempt.answer, request.messages[at:]):
@@ -229,46 +240,49 @@ class Conversations:
 
     def _remember(self, owner: _Owner, response: ModelResponse, told: HistoryKeys) -> None:
         """Make an answer findable."""
-        start = len(told.items)
+        start = told.count
         for messages in response.choices:
-            after = told.with_answer(messages)
-            stop = len(after.items)
-            if start < stop:
-                keys = (*after.whole(stop), after.near(start, start, stop), after.pair(start, stop))
-                shorter = after.near(start - 1, start, stop) if start else None
-                calls = (after.call(i) for i in after.items[start:] if i.call_id)
+            answer = told.with_answer(messages)
+            if answer.items:
+                run = tuple(item.plain for item in answer.items)
+                keys = (*told.whole(answer.plain[-1], answer.exact[-1]), told.near(start, run), told.pair(start, run))
+                shorter = told.near(start - 1, run) if start else None
+                calls = (told.call(item) for item in answer.items if item.call_id)
                 for key in (*keys, shorter, *calls):
                     if key is not None:
                         self.journal.put(self._owners, key, owner)
-                self.journal.add(self._said[owner.conversation], (i.plain for i in after.items[start:]))
+                self.journal.add(self._said[owner.conversation], run)
             if response.id:
-                self.journal.put(self._threads, (told.hop, response.id), _Thread(owner, after.end))
+                self.journal.put(self._threads, (told.hop, response.id), _Thread(owner, told.state(answer)))
 
 
 def _answer_keys(told: HistoryKeys) -> Iterator[int]:
     """Keys of every answer that a history may hold: strongest kind first, latest answer first."""
-    runs = list(told.runs())
-    after = [n for start, stop in runs for n in range(stop, start, -1)]
+    chain = told.chain
     for strength in range(2):
-        yield from (told.whole(n)[strength] for n in after)
-    yield from (told.call(i) for i in reversed(told.items) if i.is_answer and i.call_id and looks_unique(i.call_id))
-    for start, stop in runs:
+        for start, stop in told.runs():
+            for n in range(stop, start, -1):
+                yield told.whole(chain.plain[n], chain.exact[n])[strength]
+    for _, item in told.backwards():
+        if item.is_answer and item.call_id and looks_unique(item.call_id):
+            yield told.call(item)
+    for start, stop in told.runs():
         for before in range(start, max(start - 2, -1), -1):
-            key = told.near(before, start, stop)
+            key = told.near(before, told.run(start, stop))
             if key is not None:
                 yield key
-    yield from (key for start, stop in runs if (key := told.pair(start, stop)) is not None)
+    yield from (key for start, stop in told.runs() if (key := told.pair(start, told.run(start, stop))) is not None)
 
 
 def _goes_on(attempt: _Attempt, request: ModelRequest, kind: _Kind, told: HistoryKeys, n: int) -> bool:
     """A request whose first n items are those of an earlier one belongs to it."""
     if attempt.answer and not _is_alike(attempt, kind):
         return False
-    if n == len(told.items):
+    if n == told.count:
         # once an answer was taken up, the same first words begin a conversation anew
         return not (attempt.is_continued and attempt.answer) or any(i.is_answer for i in told.items)
-    at = bisect_right(told.ends, n)
-    if told.ends[at - 1] != n:
+    at = told.message_after(n)
+    if at is None:
         return False
     following = request.messages[at]
     return following.role not in ANSWERING or attempt.answer is None or _is_of(attempt.answer, following)
