@@ -144,12 +144,21 @@ class History:
         return [r for r in self.results if r.call is None]
 
 
-def read(sides: Iterable[tuple[str, Iterable[Message]]], terms: ClosureTerms, *, itemized: bool = False) -> History:
-    """The history of (side, messages) groups, with calls and results paired; ``itemized``: messages are items."""
+def read(
+    sides: Iterable[tuple[str, Iterable[Message]]], terms: ClosureTerms, *, itemized: bool = False, start: int = 0
+) -> History:
+    """The history of (side, messages) groups, with calls and results paired.
+
+    Args:
+        sides: the groups, in wire order.
+        terms: which messages are one turn, and how far ids have to be unique.
+        itemized: messages are items.
+        start: index of the first message of the request, where those before it are left out.
+    """
     joins_neighbours = terms.placement is Placement.NEXT_MESSAGE
     history = History(joins_neighbours, joins_items=itemized, calls_last=itemized and terms.calls_last)
     for side, messages in sides:
-        for index, message in enumerate(messages):
+        for index, message in enumerate(messages, start if side == REQUEST else 0):
             history.add(side, index, message)
     _mark_twins(history.calls, terms.unique_ids)
     _pair_by_id(history)

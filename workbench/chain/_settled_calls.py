@@ -1,0 +1,169 @@
+"""Calls of a growing history that nothing later can change, so that only the last turns are paired for each request.
+
+A history is cut before a turn with calls. A result belongs to a call of the turn before it or to the nearest call with
+its id, so what is before the cut is settled until a call or a result behind it has an id that occurs before it. Such a
+history is paired as a whole again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
+from typing import NamedTuple
+
+from workbench.chain._call_lines import CallLine, first_ref, lines_of
+from workbench.chain._pairing import REQUEST, RESPONSE, History, NodeRef, read
+from workbench.chain.terms import ClosureTerms
+from workbench.ir import Message
+from workbench.protocols import HistoryPrefix
+
+
+class _Lines(NamedTuple):
+    """Lines in wire order, and those of them that are not simply closed."""
+
+    all: list[CallLine]
+    flawed: list[CallLine]
+
+    def add(self, more: Iterable[CallLine]) -> None:
+        for line in more:
+            self.all.append(line)
+            if line.is_flawed:
+                self.flawed.append(line)
+
+
+class _Cut(NamedTuple):
+    """A point before which everything is settled.
+
+    Attributes:
+        needs: number of messages that a request has at least for this to hold: the turn behind the cut has ended.
+        start: index of the first message behind it.
+        lines: the first ``total`` of them, ``flawed`` of them with flaws, are those before it.
+    """
+
+    needs: int
+    start: int
+    lines: _Lines
+    total: int
+    flawed: int
+
+
+class SettledCalls:
+    """A fold over a history: the lines of its calls up to the last cut. ``itemized``: messages are items."""
+
+    def __init__(self, terms: ClosureTerms, itemized: bool) -> None:
+        self.terms, self.itemized = terms, itemized
+        self._cuts = [_Cut(0, 0, _Lines([], []), 0, 0)]
+        self._ids: dict[str, int] = {}
+        self._orphan_ids: dict[str, int] = {}
+        self._server_ids: dict[str, int] = {}
+
+    def read(self, messages: Sequence[Message]) -> None:
+        """Nothing: a cut is made where a request asks."""
+
+    def fork(self, length: int) -> SettledCalls:
+        other = SettledCalls(self.terms, self.itemized)
+        other._cuts = [cut for cut in self._cuts if cut.needs <= length]
+        last = other._cuts[-1]
+        lines = _Lines(last.lines.all[: last.total], last.lines.flawed[: last.flawed])
+        other._cuts[-1] = last._replace(lines=lines)  # both histories go on with lines of their own
+        other._ids = {name: place for name, place in self._ids.items() if place < last.start}
+        other._orphan_ids = {name: place for name, place in self._orphan_ids.items() if place < last.start}
+        other._server_ids = {name: place for name, place in self._server_ids.items() if place < last.start}
+        return other
+
+    def lines(
+        self, messages: HistoryPrefix, answer: Sequence[Message]
+    ) -> tuple[tuple[CallLine, ...], tuple[CallLine, ...]]:
+        """All lines of a request and its answer, and those of them that are not simply closed."""
+        number = next(n for n in range(len(self._cuts) - 1, -1, -1) if self._cuts[n].needs <= len(messages))
+        cut, is_latest = self._cuts[number], number == len(self._cuts) - 1
+        history = self._history(cut.start, messages, answer)
+        if cut.start and self._is_disturbed(history, cut.start):
+            cut = _Cut(0, 0, _Lines([], []), 0, 0)
+            history = self._history(0, messages, answer)
+        found = lines_of(history, self.terms)
+        settled, flawed = cut.lines.all[: cut.total], cut.lines.flawed[: cut.flawed]
+        if is_latest:
+            self._settle(history, found, cut)
+        return (*settled, *found), (*flawed, *(line for line in found if line.is_flawed))
+
+    def _history(self, start: int, messages: Sequence[Message], answer: Sequence[Message]) -> History:
+        sides = ((REQUEST, messages[start:]), (RESPONSE, answer))
+        return read(sides, self.terms, itemized=self.itemized, start=start)
+
+    def _is_disturbed(self, history: History, start: int) -> bool:
+        """Something behind the cut has the id of something before it, and may belong to it."""
+        ids, first = self._ids, {call.call.id: call.ref for call in reversed(history.calls) if call.call.id}
+        known = (ids, self._orphan_ids) if self.terms.unique_ids == "request" else (self._orphan_ids,)
+        if any(places.get(name, start) < start for name in first for places in known):
+            return True
+        for result in history.results:
+            name = result.result.tool_call_id
+            if name and ids.get(name, start) < start and not (name in first and _is_before(first[name], result.ref)):
+                return True
+        named = {*(call.id or "" for _, call in history.server_calls), *history.server_results}
+        return any(self._server_ids.get(name, start) < start for name in named)
+
+    def _settle(self, history: History, found: Sequence[CallLine], cut: _Cut) -> None:
+        """Make a cut as late as one is possible."""
+        start = _latest_cut(history)
+        if start is None or start[0] <= cut.start:
+            return
+        place, needs = start
+        if cut.start == 0 and cut.total == 0 and len(self._cuts) > 1:
+            cut = cut._replace(lines=_Lines([], []))
+        cut.lines.add(line for line in found if first_ref(line) < NodeRef(REQUEST, place, 0))
+        for call in history.calls:
+            if call.call.id and call.ref < (REQUEST, place):
+                self._ids.setdefault(call.call.id, call.ref.message)
+        for result in history.results:
+            if result.result.tool_call_id and result.ref < (REQUEST, place):
+                known = self._ids if result.call else self._orphan_ids
+                known.setdefault(result.result.tool_call_id, result.ref.message)
+        for name, ref in _server_refs(history):
+            if ref < (REQUEST, place):
+                self._server_ids.setdefault(name, ref.message)
+        self._cuts.append(_Cut(needs, place, cut.lines, len(cut.lines.all), len(cut.lines.flawed)))
+
+
+def _is_before(call: NodeRef, result: NodeRef) -> bool:
+    return call.side == result.side and call < result
+
+
+def _server_refs(history: History) -> Iterator[tuple[str, NodeRef]]:
+    yield from ((call.id or "", ref) for ref, call in history.server_calls)
+    yield from ((name, ref) for name, refs in history.server_results.items() for ref in refs)
+
+
+def _latest_cut(history: History) -> tuple[int, int] | None:
+    """First message of the last turn that a cut may be made before, and the messages a request needs for it.
+
+    The turn has calls and no results, another turn of the request follows it, and no pair lies on both sides.
+    """
+    turns = [turn for turn in history.turns if turn.side == REQUEST]
+    with_results = {result.turn.number for result in history.results}
+    divided = _divided(history)
+    for turn, following in zip(reversed(turns[1:-1]), reversed(turns[2:]), strict=True):
+        is_within = any(first < turn.first <= last for first, last in divided)
+        if turn.calls and turn.number not in with_results and not is_within:
+            return turn.first, following.first + 1
+    return None
+
+
+def _divided(history: History) -> list[tuple[float, float]]:
+    """(first, last) message of every run that a cut would divide: a call, its results and all between, joined."""
+    runs = [_run(call.ref, [result.ref for result in call.results]) for call in history.calls]
+    runs += [_run(ref, history.server_results.get(call.id or "", ())) for ref, call in history.server_calls]
+    joined: list[tuple[float, float]] = []
+    for first, last in sorted(run for run in runs if run[0] < run[1]):
+        if joined and first < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], last))
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _run(call: NodeRef, results: Sequence[NodeRef]) -> tuple[float, float]:
+    """First and last message of a call and its results; those of the answer come after all of the request."""
+    places = [ref.message if ref.side == REQUEST else inf for ref in (call, *results)]
+    return min(places), max(places)
