@@ -27,7 +27,7 @@ RESULT = st.builds(
     NAMES,
     IS_SERVER,
 )
-PARTS = st.lists(st.one_of(CALL, RESULT, st.just(Text("x"))), max_size=3).map(tuple)
+PARTS = st.lists(st.one_of(CALL, RESULT, RESULT, st.just(Text("x"))), max_size=4).map(tuple)
 ANY = st.builds(Message, st.sampled_from(("user", "assistant", "tool", "system")), PARTS)
 
 
@@ -47,8 +47,8 @@ def turn(draw: st.DrawFn, number: int) -> list[Message]:
 def histories(draw: st.DrawFn) -> list[Message]:
     """Turns, most of them healthy."""
     found: list[Message] = []
-    for number in range(draw(st.integers(1, 8))):
-        found += [draw(ANY)] if draw(st.integers(0, 3)) == 0 else draw(turn(number))
+    for number in range(draw(st.integers(3, 8))):
+        found += [draw(ANY)] if draw(st.integers(0, 2)) == 0 else draw(turn(number))
     return found
 
 
