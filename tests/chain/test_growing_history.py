@@ -5,10 +5,21 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.chain import closure
+from workbench.chain import closure, ledger
 from workbench.chain._history_keys import HistoryKeys, State
-from workbench.chain.terms import ClosureTerms, Placement
-from workbench.ir import Anomaly, Message, ModelRequest, ModelResponse, Text, ToolCallIR, ToolResultIR
+from workbench.chain.received_answers import ReceivedAnswers
+from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
+from workbench.ir import (
+    Anomaly,
+    Carrier,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    Reasoning,
+    Text,
+    ToolCallIR,
+    ToolResultIR,
+)
 from workbench.protocols.history import HistoryPrefix, where
 from workbench.protocols.known_messages import KnownMessages
 
@@ -119,6 +130,81 @@ class Interned:
 
     def _read(self, number: int) -> tuple[Message, tuple[Anomaly, ...]]:
         return self.messages[number], ()
+
+
+REASONING = st.builds(
+    lambda text, signature: Reasoning(Carrier.THINKING, text, signature),
+    st.sampled_from(("a", "b", "")),
+    st.sampled_from((None, "s", "t")),
+)
+SAID = st.builds(
+    lambda parts, reasoning: Message("assistant", (*reasoning, *parts)), PARTS, st.lists(REASONING, max_size=1)
+)
+REASONING_TERMS = st.builds(
+    ReasoningTerms,
+    carriers=st.just((Carrier.THINKING,)),
+    scope=st.sampled_from(Scope),
+    thinking_default=st.booleans(),
+    required_when=st.sampled_from(("", "on")),
+)
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> list[tuple[list[Message], list[Message]]]:
+    """Requests and their answers: each repeats the last, now and then changed, shorter or without an answer."""
+    found: list[tuple[list[Message], list[Message]]] = []
+    history: list[Message] = [Message("user", (Text("go"),))]
+    for number in range(draw(st.integers(2, 8))):
+        if draw(st.booleans()):
+            answer = Message("assistant", (*draw(st.lists(REASONING, max_size=1)), *draw(turn(number))[0].parts))
+        else:
+            answer = draw(SAID)
+        found.append((history, [] if draw(st.integers(0, 4)) == 0 else [answer]))
+        results = [ToolResultIR(part.id, ()) for part in answer.parts if isinstance(part, ToolCallIR)]
+        said = draw(st.sampled_from((answer, Message("assistant", answer.parts[-1:]))))
+        history = [*history, said, Message("user", (*results, *draw(st.sampled_from(((), (), (Text("more"),))))))]
+        if draw(st.integers(0, 3)) == 0:
+            at = draw(st.integers(0, len(history)))
+            history = [*history[:at], *draw(st.lists(st.one_of(ANY, SAID), max_size=2)), *history[at + 1 :]]
+    return found
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    conversations(),
+    st.lists(REASONING_TERMS, min_size=1, max_size=2),
+    st.lists(st.sampled_from(("on", None, "off")), min_size=1, max_size=3),
+    st.lists(st.booleans(), min_size=8, max_size=8),
+    st.booleans(),
+)
+def test_reasoning_is_accounted_as_if_each_request_were_the_first(
+    exchanges: list[tuple[list[Message], list[Message]]],
+    terms: list[ReasoningTerms],
+    thinking: list[str | None],
+    again: list[bool],
+    itemized: bool,
+) -> None:
+    """Answers arrive between the requests, and now and then one is taken back and arrives again."""
+    known, received = Interned(), ReceivedAnswers()
+    for number, (body, answer) in enumerate(exchanges):
+        mode = thinking[number % len(thinking)]
+        prefix = known.prefix(body)
+        for each in terms:
+            kept, alone = (
+                ledger.derive(
+                    ModelRequest("openai-chat", "m", messages=messages, itemized=itemized, thinking=mode),
+                    None,
+                    received.before(number),
+                    each,
+                )
+                for messages in (prefix, tuple(body))
+            )
+            assert kept == alone
+        response = ModelResponse("openai-chat", messages=tuple(answer))
+        received.add(number, response)
+        if again[number % len(again)]:
+            received.drop(number)
+            received.add(number, response)
 
 
 def has_calls(message: Message) -> bool:

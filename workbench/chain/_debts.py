@@ -30,11 +30,17 @@ class Loop:
 
     Attributes:
         signed_in: first message that carries reasoning with a signature or opaque data.
-        has_reasoning: some turn of it carries reasoning, or its answer carried some.
+        reasoned_in: number of the first turn that carries reasoning, or whose answer carried some.
+        first: number of its first turn.
     """
 
     signed_in: int | None = None
-    has_reasoning: bool = False
+    reasoned_in: int | None = None
+    first: int = 0
+
+    @property
+    def has_reasoning(self) -> bool:
+        return self.reasoned_in is not None
 
 
 @dataclass(slots=True)
@@ -43,6 +49,7 @@ class Turn:
 
     Attributes:
         message: index of the message with the calls, else of the first.
+        last: index of its last message.
         sent, refs: reasoning it carries, and where.
         came: reasoning of the answers it shows; None where no answer is known.
         exchange: where that came in.
@@ -54,6 +61,7 @@ class Turn:
 
     number: int
     message: int
+    last: int = -1
     sent: list[Reasoning] = field(default_factory=list)
     refs: list[NodeRef] = field(default_factory=list)
     came: list[Reasoning] | None = None
@@ -69,21 +77,91 @@ class Turn:
 def turns(request: ModelRequest, received: ReceivedAnswers) -> list[Turn]:
     """The assistant turns of a request, matched with what was received."""
     places = [n for n, m in enumerate(request.messages) if m.role in ANSWERING]
-    positions = _positions(request, places, received)
-    users = [n for n, m in enumerate(request.messages) if m.role == "user" and fact(m, _is_said)]
-    found: list[Turn] = []
-    loops: defaultdict[int, Loop] = defaultdict(Loop)
-    last = -2
-    for n, position in zip(places, positions, strict=True):
-        if n != last + 1:
-            found.append(Turn(len(found), n))
-        _add_message(found[-1], n, request.messages[n])
-        if position is not None and position not in found[-1].positions:
-            _add_answer(found[-1], position, received)
-        last = n
-        found[-1].ended_by = _end_of_loop(n, users, request.messages)
-        _join(found[-1], loops[bisect_right(users, n)])
-    return found
+    users = [n for n, m in enumerate(request.messages) if is_question(m)]
+    found = Turns()
+    for n, position in zip(places, _positions(request, places, received), strict=True):
+        found.add(n, position, request.messages, users, received)
+    return found.all
+
+
+def is_question(message: Message) -> bool:
+    """A user said something, beside results."""
+    return message.role == "user" and fact(message, _is_said)
+
+
+class Turns:
+    """Turns of a history, to which assistant messages are added in order.
+
+    Attributes:
+        all: the turns.
+        loops: by the number of questions before it, each tool loop.
+    """
+
+    def __init__(self) -> None:
+        self.all: list[Turn] = []
+        self.loops: defaultdict[int, Loop] = defaultdict(Loop)
+        self._last = -2
+
+    def add(
+        self,
+        place: int,
+        position: int | None,
+        messages: Sequence[Message],
+        users: Sequence[int],
+        received: ReceivedAnswers,
+    ) -> None:
+        """Add an assistant message.
+
+        Args:
+            place: its index.
+            position: of the answer that it shows, among what was received.
+            messages: of the request.
+            users: indices of the questions.
+            received: the answers.
+        """
+        if place != self._last + 1:
+            self.all.append(Turn(len(self.all), place))
+        turn, self._last = self.all[-1], place
+        turn.last = place
+        _add_message(turn, place, messages[place])
+        if position is not None and position not in turn.positions:
+            _add_answer(turn, position, received)
+        turn.ended_by = end_of_loop(place, users, messages)
+        number = bisect_right(users, place)
+        if number not in self.loops:
+            self.loops[number].first = turn.number
+        _join(turn, self.loops[number])
+
+    def drop(self, number: int) -> int:
+        """Take back a turn and all later ones; the number of first turns of which everything is as it was."""
+        place = self.all[number - 1].last + 1 if number else 0
+        del self.all[number:]
+        self._last = self.all[-1].last if self.all else -2
+        self.loops = defaultdict(Loop, {key: loop for key, loop in self.loops.items() if loop.first < number})
+        loop = self.all[-1].loop if self.all else None
+        if loop and loop.signed_in is not None and loop.signed_in >= place:
+            loop.signed_in = None
+        if loop and loop.reasoned_in is not None and loop.reasoned_in >= number:
+            loop.reasoned_in = None
+            return loop.first
+        return number
+
+    def end_again(self, users: Sequence[int], messages: Sequence[Message]) -> int:
+        """Look again where open loops end; the number of first turns of which everything is as it was."""
+        same = len(self.all)
+        while same and self.all[same - 1].ended_by is None:
+            same -= 1
+        for turn in self.all[same:]:
+            turn.ended_by = end_of_loop(turn.last, users, messages)
+        return same
+
+    def open_again(self, place: int) -> int:
+        """Forget the ends of loops from a message on; the number of first turns of which everything is as it was."""
+        same = len(self.all)
+        while same and (self.all[same - 1].ended_by is None or (self.all[same - 1].ended_by or 0) >= place):
+            same -= 1
+            self.all[same].ended_by = None
+        return same
 
 
 def _positions(request: ModelRequest, places: Sequence[int], received: ReceivedAnswers) -> list[int | None]:
@@ -129,7 +207,7 @@ def _has_results(message: Message) -> bool:
     return any(True for _ in message.tool_results())
 
 
-def _end_of_loop(last: int, users: Sequence[int], messages: Sequence[Message]) -> int | None:
+def end_of_loop(last: int, users: Sequence[int], messages: Sequence[Message]) -> int | None:
     """The user message that ends the loop of a turn: one that answers its calls too does not."""
     at = bisect_right(users, last)
     if at < len(users) and users[at] == last + 1 and fact(messages[last + 1], _has_results):
@@ -139,16 +217,17 @@ def _end_of_loop(last: int, users: Sequence[int], messages: Sequence[Message]) -
 
 def _join(turn: Turn, loop: Loop) -> None:
     turn.loop = loop
-    loop.has_reasoning |= bool(turn.sent or turn.came)
+    if loop.reasoned_in is None and (turn.sent or turn.came):
+        loop.reasoned_in = turn.number
     if loop.signed_in is None and turn.is_signed:
         loop.signed_in = turn.message
 
 
-def owes(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Debt:
+def owes(turn: Turn, thinking: str | None, terms: ReasoningTerms) -> Debt:
     """Whether a turn has to send its reasoning in this request."""
     return (
-        _not_asked(request, terms)
-        or _never_there(turn, request, terms)
+        _not_asked(thinking, terms)
+        or _never_there(turn, thinking, terms)
         or (Debt(True, "required for every turn") if terms.scope is Scope.ALWAYS else None)
         or (None if turn.has_calls else Debt(False, "not required: the turn called no tool"))
         or (
@@ -161,19 +240,19 @@ def owes(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Debt:
     )
 
 
-def _not_asked(request: ModelRequest, terms: ReasoningTerms) -> Debt | None:
+def _not_asked(thinking: str | None, terms: ReasoningTerms) -> Debt | None:
     if terms.scope is Scope.NEVER:
         return Debt(False, "the provider does not require it")
-    if request.thinking == "off" or (request.thinking is None and not terms.thinking_default):
+    if thinking == "off" or (thinking is None and not terms.thinking_default):
         return Debt(False, "thinking is off")
     return None
 
 
-def _never_there(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Debt | None:
+def _never_there(turn: Turn, thinking: str | None, terms: ReasoningTerms) -> Debt | None:
     """What never came cannot be sent back; where that is not certain, the terms decide."""
     if turn.sent or turn.came:
         return None
-    is_certain = terms.required_when in ("", request.thinking)
+    is_certain = terms.required_when in ("", thinking)
     if turn.came is not None:
         # thinking switched on in an open loop: the provider wants what the loop began without
         if terms.required_when and is_certain and not turn.loop.has_reasoning:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from workbench.chain._debts import Debt, Turn, owes, turns
+from workbench.chain._growing_turns import GrowingTurns
 from workbench.chain._reasoning_replay import Replay, ReplayOutcome, compare
 from workbench.chain.closure import NodeRef
 from workbench.chain.received_answers import ReceivedAnswers
 from workbench.chain.terms import ReasoningTerms
 from workbench.ir import ModelRequest, ModelResponse, Reasoning
+from workbench.protocols import HistoryPrefix
 
 __all__ = ["Entry", "Ledger", "ReceivedAnswers", "ReplayOutcome", "derive"]
 
@@ -89,14 +91,31 @@ def derive(
     if request is None:
         return Ledger(came_in=came_in)
     received = answers if isinstance(answers, ReceivedAnswers) else ReceivedAnswers.of(answers)
-    history = turns(request, received)
-    entries = [_entry(turn, request, terms) for turn in history]
+    history, entries = _entries(request, received, terms)
     shown = {position for turn in history for position in turn.positions}
     return Ledger((*_lost_turns(received, shown, request), *entries), came_in)
 
 
-def _entry(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Entry:
-    debt = owes(turn, request, terms)
+def _entries(
+    request: ModelRequest, received: ReceivedAnswers, terms: ReasoningTerms
+) -> tuple[Sequence[Turn], Iterable[Entry]]:
+    """The turns of a request and their entries; of a history that grew, those of turns that are the same are kept."""
+
+    def entry(turn: Turn) -> Entry:
+        return _entry(turn, request.thinking, terms)
+
+    messages = request.messages
+    if isinstance(messages, HistoryPrefix):
+        growing = messages.fold(GrowingTurns, request.itemized)
+        known = growing.turns(messages, received)
+        if known is not None:
+            return known, growing.values((terms, request.thinking), entry)
+    history = turns(request, received)
+    return history, map(entry, history)
+
+
+def _entry(turn: Turn, thinking: str | None, terms: ReasoningTerms) -> Entry:
+    debt = owes(turn, thinking, terms)
     unread = _unread(turn, terms) if debt.is_owed else ""
     replay = Replay(ReplayOutcome.MISSING, note=unread) if unread else _replay(turn, debt)
     blocks = turn.came or ()

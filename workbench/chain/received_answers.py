@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -67,6 +67,7 @@ class ReceivedAnswers:
     _by_calls: defaultdict[tuple[int, ...], list[int]] = field(default_factory=lambda: defaultdict(list))
     _by_text: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _end: int | None = None
+    _drops: list[int] = field(default_factory=list)
 
     @classmethod
     def of(cls, answers: Iterable[tuple[int, ModelResponse]]) -> ReceivedAnswers:
@@ -90,6 +91,7 @@ class ReceivedAnswers:
 
     def drop(self, exchange: int) -> None:
         """Take back what was added last: the answer of an exchange."""
+        self._drops.append(exchange)
         while self.answers and self.answers[-1].exchange == exchange:
             answer = self.answers.pop()
             for call_id in dict.fromkeys(answer.ids):
@@ -102,7 +104,7 @@ class ReceivedAnswers:
     def before(self, exchange: int) -> ReceivedAnswers:
         """What had been received when an exchange was sent, over the same index."""
         end = bisect_left(self.answers, exchange, key=lambda a: a.exchange)
-        return ReceivedAnswers(self.answers, self._by_id, self._by_calls, self._by_text, end)
+        return ReceivedAnswers(self.answers, self._by_id, self._by_calls, self._by_text, end, self._drops)
 
     def __len__(self) -> int:
         return len(self.answers) if self._end is None else self._end
@@ -119,8 +121,47 @@ class ReceivedAnswers:
         for n in range(len(history) - 1, -1, -1):
             found[n] = position = self._find(history[n], later)
             later = later if position is None else min(later, position)
-        self._fill(history, found)
+        self._fill(history.__getitem__, found)
         return found
+
+    def match_again(self, count: int, shown: Callable[[int], Answer], memory: MatchMemory, same: int) -> int:
+        """``match`` for a history that grew, with its result in ``memory.found``.
+
+        Answers and turns that are new can change the match of old turns only through the position of the next turn, and
+        where a new answer has a unique call id of an old turn. So turns are looked up from the last back to the first
+        one for which nothing of this is different.
+
+        Args:
+            count: number of assistant messages.
+            shown: the assistant message of a number.
+            memory: of the same history.
+            same: number of first messages that are as they were.
+
+        Returns:
+            Number of first messages whose match is as it was.
+        """
+        memory.prepare(self.answers, self._drops, len(self))
+        ids = (i for answer in self.answers[memory.length : len(self)] for i in answer.unique)
+        known = min(same, len(memory.raw), *(memory.first_with[i] for i in ids if i in memory.first_with), count)
+        later, number, found, bounds = len(self), count - 1, [], []
+        while number >= 0 and not (number < known and memory.later[number] == later):
+            position = self._find(shown(number), later)
+            found.append(position)
+            bounds.append(later)
+            later = later if position is None else min(later, position)
+            number -= 1
+        start = number + 1
+        memory.raw[start:], memory.later[start:] = reversed(found), reversed(bounds)
+        for n in range(start, count):
+            for call_id in shown(n).unique:
+                memory.first_with.setdefault(call_id, n)
+        while start and memory.raw[start - 1] is None:
+            start -= 1
+        filled = memory.found[:start] + memory.raw[start:]
+        self._fill(shown, filled, start)
+        before, memory.found, memory.length = memory.found, filled, len(self)
+        pairs = enumerate(zip(before[start:], filled[start:], strict=False), start)
+        return min(same, next((n for n, (old, new) in pairs if old != new), min(len(before), count)))
 
     def _find(self, shown: Answer, later: int) -> int | None:
         near = {p for i in shown.ids for p in self._near(self._by_id.get(i, ()), later)}
@@ -151,18 +192,55 @@ class ReceivedAnswers:
         at = min(bisect_left(positions, later), end)
         return positions[max(0, at - _NEIGHBOURS) : min(end, at + _NEIGHBOURS)]
 
-    def _fill(self, history: Sequence[Answer], found: list[int | None]) -> None:
-        """Match what is left by order, where as many turns as answers are left between two known ones."""
-        start = 0
-        for stop in [n for n, p in enumerate(found) if p is not None] + [len(found)]:
+    def _fill(self, history: Callable[[int], Answer], found: list[int | None], start: int = 0) -> None:
+        """Match what is left by order, where as many turns as answers are left between two known ones.
+
+        Args:
+            history: the turn of a number.
+            found: its positions; those that are filled in are changed.
+            start: number of the first turn to look at, 0 or behind a known one.
+        """
+        for stop in [n for n in range(start, len(found)) if found[n] is not None] + [len(found)]:
             first = (found[start - 1] or 0) + 1 if start else 0
             last = found[stop] if stop < len(found) else len(self)
             turns, answers = range(start, stop), range(first, last if last is not None else 0)
             if turns and len(turns) == len(answers):
                 for n, position in zip(turns, answers, strict=True):
-                    if _may_show(history[n], self.answers[position]):
+                    if _may_show(history(n), self.answers[position]):
                         found[n] = position
             start = stop + 1
+
+
+@dataclass(slots=True)
+class MatchMemory:
+    """What ``ReceivedAnswers.match_again`` found last time.
+
+    Attributes:
+        answers, drops: of what was received: of another conversation, or after an answer was taken back, nothing holds.
+        length: number of answers there were.
+        raw: positions that were found by id, calls or text.
+        later: position of the next turn, by which each was found.
+        found: the positions, with those that were filled in.
+        first_with: unique call id → the first turn that has it.
+    """
+
+    answers: list[Answer] = field(default_factory=list)
+    drops: int = 0
+    length: int = 0
+    raw: list[int | None] = field(default_factory=list)
+    later: list[int] = field(default_factory=list)
+    found: list[int | None] = field(default_factory=list)
+    first_with: dict[str, int] = field(default_factory=dict)
+
+    def prepare(self, answers: list[Answer], drops: Sequence[int], length: int) -> None:
+        """Forget everything unless it is still true of these answers."""
+        if self.answers is not answers or self.drops != len(drops) or self.length > length:
+            self.answers, self.drops, self.length = answers, len(drops), 0
+            self.raw, self.later, self.found, self.first_with = [], [], [], {}
+
+    def cut(self, count: int) -> None:
+        """Forget all but the first turns. A call id of a later one is looked up once in vain."""
+        del self.raw[count:], self.later[count:], self.found[count:]
 
 
 def _same_calls(shown: Answer, answer: Answer, *, is_earlier: bool) -> bool:

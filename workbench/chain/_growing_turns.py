@@ -1,0 +1,132 @@
+"""Assistant turns of a growing history, matched with what was received: only what is new or changed is built again."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TypeVar
+
+from workbench.chain._debts import Turn, Turns, is_question
+from workbench.chain.fingerprint import ANSWERING
+from workbench.chain.received_answers import Answer, MatchMemory, ReceivedAnswers, join_items
+from workbench.ir import Message
+from workbench.protocols import HistoryPrefix, fact
+
+E = TypeVar("E")
+
+_MOST_KINDS = 4
+"""Kinds of values that are kept for turns: under so many terms a history is usually read."""
+
+
+class GrowingTurns:
+    """A fold over a history: its assistant turns, as the latest request shows them.
+
+    A fork takes the turns over, since requests usually continue the fork: the history that it leaves builds them again
+    when a request continues that one.
+
+    Args:
+        itemized: messages are items; neighbours show one answer.
+    """
+
+    def __init__(self, itemized: bool) -> None:
+        self.itemized = itemized
+        self._count = 0
+        self._places: list[int] = []
+        self._users: list[int] = []
+        self._starts: list[int] = []  # of each run of places that shows one answer, its first place
+        self._runs: list[int] = []  # of each place, its run
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin without turns."""
+        self._memory = MatchMemory()
+        self._turns = Turns()
+        self._same = 0  # first runs that are as they were when the turns were built
+        self._asked = 0  # questions there were then
+        self._values: dict[Hashable, list[object]] = {}
+
+    def read(self, messages: Sequence[Message]) -> None:
+        for n in range(self._count, len(messages)):
+            if messages[n].role in ANSWERING:
+                if self.itemized and self._places and self._places[-1] == n - 1:
+                    self._same = min(self._same, len(self._starts) - 1)
+                else:
+                    self._starts.append(len(self._places))
+                self._places.append(n)
+                self._runs.append(len(self._starts) - 1)
+            elif is_question(messages[n]):
+                self._users.append(n)
+        self._count = len(messages)
+
+    def fork(self, length: int) -> GrowingTurns:
+        other = GrowingTurns(self.itemized)
+        other._count = min(length, self._count)
+        other._places = self._places[: bisect_left(self._places, length)]
+        other._users = self._users[: bisect_left(self._users, length)]
+        other._runs = self._runs[: len(other._places)]
+        count = other._runs[-1] + 1 if other._runs else 0
+        other._starts = self._starts[:count]
+        is_divided = len(other._runs) < len(self._runs) and self._runs[len(other._runs)] == count - 1
+        other._same = min(self._same, count - is_divided)
+        other._memory, other._turns, other._values = self._memory, self._turns, self._values
+        other._memory.cut(count - is_divided)
+        other._keep(other._turns.drop(bisect_left(other._turns.all, length, key=_last)))
+        other._keep(other._turns.open_again(length))
+        other._asked = -1
+        self._forget()
+        return other
+
+    def turns(self, messages: HistoryPrefix, received: ReceivedAnswers) -> Sequence[Turn] | None:
+        """The turns of a request, matched with what was received; None if the history goes on behind the request."""
+        if len(messages) != self._count:
+            return None
+        changed = received.match_again(len(self._starts), lambda n: self._answer(messages, n), self._memory, self._same)
+        self._same = len(self._starts)
+        turns, built = self._turns, self._built()
+        if changed < len(self._starts) and self._starts[changed] < built:
+            self._keep(turns.drop(bisect_left(turns.all, self._places[self._starts[changed]], key=_last)))
+            built = self._built()
+        if len(self._users) > self._asked:
+            self._keep(turns.end_again(self._users, messages))
+            self._asked = len(self._users)
+        last = turns.all[-1] if turns.all else None
+        had_reasoning = last is not None and last.loop.has_reasoning
+        if last and built < len(self._places) and self._places[built] == last.last + 1:
+            self._keep(last.number)
+        for place, run in zip(self._places[built:], self._runs[built:], strict=True):
+            turns.add(place, self._memory.found[run], messages, self._users, received)
+        if last and last.loop.has_reasoning != had_reasoning:
+            self._keep(last.loop.first)
+        return turns.all
+
+    def values(self, kind: Hashable, derive: Callable[[Turn], E]) -> Iterable[E]:
+        """``derive(turn)`` of each turn, derived once as long as the turn is the same.
+
+        Args:
+            kind: what the value depends on beside the turn.
+            derive: a function of the turn and of the kind.
+        """
+        known = self._values.pop(kind, [])
+        self._values[kind] = known
+        known += map(derive, self._turns.all[len(known) :])
+        while len(self._values) > _MOST_KINDS:
+            del self._values[next(iter(self._values))]
+        return known  # type: ignore[return-value]
+
+    def _answer(self, messages: Sequence[Message], run: int) -> Answer:
+        stop = self._starts[run + 1] if run + 1 < len(self._starts) else len(self._places)
+        shown = [messages[n] for n in self._places[self._starts[run] : stop]]
+        return Answer(join_items(shown)) if self.itemized else fact(shown[0], Answer)
+
+    def _built(self) -> int:
+        """Number of places that are in the turns."""
+        return bisect_left(self._places, self._turns.all[-1].last) + 1 if self._turns.all else 0
+
+    def _keep(self, count: int) -> None:
+        """Keep the values of the first turns alone: others have changed."""
+        for known in self._values.values():
+            del known[count:]
+
+
+def _last(turn: Turn) -> int:
+    return turn.last
