@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,7 +47,7 @@ ANY = st.builds(Message, st.sampled_from(("user", "assistant", "tool", "system")
 @st.composite
 def turn(draw: st.DrawFn, number: int) -> list[Message]:
     """A healthy turn: calls with ids of their own, and their results."""
-    ids = [f"call_{number}_{n}" for n in range(draw(st.integers(1, 3)))]
+    ids = [f"toolu_{number:018d}{n}" for n in range(draw(st.integers(1, 3)))]
     calls = tuple(ToolCallIR(i, "read", {}, "openai") for i in ids)
     results = [ToolResultIR(i, (Text("done"),)) for i in ids]
     said = Message("assistant", calls)
@@ -164,8 +166,9 @@ def conversations(draw: st.DrawFn) -> list[tuple[list[Message], list[Message]]]:
         said = draw(st.sampled_from((answer, Message("assistant", answer.parts[-1:]))))
         history = [*history, said, Message("user", (*results, *draw(st.sampled_from(((), (), (Text("more"),))))))]
         if draw(st.integers(0, 3)) == 0:
-            at = draw(st.integers(0, len(history)))
-            history = [*history[:at], *draw(st.lists(st.one_of(ANY, SAID), max_size=2)), *history[at + 1 :]]
+            at = draw(st.integers(0, len(history) - 1))
+            others = st.one_of(ANY, SAID, st.just(Message("user", history[at].parts[:1])), st.just(history[at]))
+            history = [*history[:at], *draw(st.lists(others, max_size=2)), *history[at + 1 :]]
     return found
 
 
@@ -184,7 +187,7 @@ def test_reasoning_is_accounted_as_if_each_request_were_the_first(
     again: list[bool],
     itemized: bool,
 ) -> None:
-    """Answers arrive between the requests, and now and then one is taken back and arrives again."""
+    """Answers arrive between the requests, and now and then some are taken back and others arrive."""
     known, received = Interned(), ReceivedAnswers()
     for number, (body, answer) in enumerate(exchanges):
         mode = thinking[number % len(thinking)]
@@ -203,9 +206,29 @@ def test_reasoning_is_accounted_as_if_each_request_were_the_first(
         response = ModelResponse("openai-chat", messages=tuple(answer))
         received.add(number, response)
         if again[number % len(again)]:
-            received.drop(number)
-            received.add(number, response)
+            first = number // 2
+            for n in range(number, first - 1, -1):
+                received.drop(n)
+            for n in range(first, number + 1):
+                received.add(n, replace(response, messages=tuple(exchanges[n // 2][1])))
 
 
 def has_calls(message: Message) -> bool:
     return any(True for _ in message.tool_calls())
+
+
+def test_an_answer_that_repeats_an_old_call_id_is_matched_with_the_old_turn_too() -> None:
+    known, received = Interned(), ReceivedAnswers()
+    calls = [Message("assistant", (ToolCallIR(f"toolu_{n:020d}", "read", {}, "anthropic"),)) for n in range(3)]
+    results = [Message("user", (ToolResultIR(f"toolu_{n:020d}", (Text("done"),)),)) for n in range(3)]
+    history = [Message("user", (Text("go"),))]
+    for number, answers in enumerate(((calls[0],), (calls[1],), (calls[0],), ())):
+        prefix = known.prefix(history)
+        kept, alone = (
+            ledger.derive(ModelRequest("openai-chat", "m", messages=m), None, received.before(number), ReasoningTerms())
+            for m in (prefix, tuple(history))
+        )
+        assert kept == alone
+        received.add(number, ModelResponse("openai-chat", messages=answers))
+        history = [*history, *(pair[number] for pair in (calls, results) if number < 3)]
+    assert alone.entries[0].received_in == 2

@@ -118,7 +118,7 @@ class SettledCalls:
                 self._ids.setdefault(call.call.id, call.ref.message)
         for result in history.results:
             if result.result.tool_call_id and result.ref < (REQUEST, place):
-                known = self._ids if result.call else self._orphan_ids
+                known = self._ids if result.call and not result.is_by_position else self._orphan_ids
                 known.setdefault(result.result.tool_call_id, result.ref.message)
         for name, ref in _server_refs(history):
             if ref < (REQUEST, place):
