@@ -104,7 +104,7 @@ def test_every_request_is_read_as_if_it_were_the_first(
         alone = ModelRequest("openai-chat", "m", messages=tuple(body), itemized=itemized)
         found, expected = (closure.derive(r, response, terms) for r in (kept, alone))
         assert found.lines == expected.lines
-        assert [*found.flawed] == [*expected.flawed]
+        assert [*found.flawed_lines] == [*expected.flawed_lines]
         keys, own = HistoryKeys(State("", 1), "m", prefix), HistoryKeys(State("", 1), "m", tuple(body))
         assert [*keys.items] == [*own.items]
         assert [*keys.runs()] == [*own.runs()]

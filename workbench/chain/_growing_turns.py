@@ -77,15 +77,15 @@ class GrowingTurns:
         return other
 
     def turns(self, messages: HistoryPrefix, received: ReceivedAnswers) -> Sequence[Turn] | None:
-        """The turns of a request, matched with what was received; None if the history goes on behind the request."""
+        """The turns of a request, matched with what was received; None if the history continues behind the request."""
         if len(messages) != self._count:
             return None
         changed = received.match_again(len(self._starts), lambda n: self._answer(messages, n), self._memory, self._same)
         self._same = len(self._starts)
-        turns, built = self._turns, self._built()
+        turns, built = self._turns, self._built_places()
         if changed < len(self._starts) and self._starts[changed] < built:
             self._keep(turns.drop(bisect_left(turns.all, self._places[self._starts[changed]], key=_last)))
-            built = self._built()
+            built = self._built_places()
         if len(self._users) > self._asked:
             self._keep(turns.end_again(self._users, messages))
             self._asked = len(self._users)
@@ -118,7 +118,7 @@ class GrowingTurns:
         shown = [messages[n] for n in self._places[self._starts[run] : stop]]
         return Answer(join_items(shown)) if self.itemized else fact(shown[0], Answer)
 
-    def _built(self) -> int:
+    def _built_places(self) -> int:
         """Number of places that are in the turns."""
         return bisect_left(self._places, self._turns.all[-1].last) + 1 if self._turns.all else 0
 

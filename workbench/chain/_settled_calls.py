@@ -142,7 +142,7 @@ def _latest_cut(history: History) -> tuple[int, int] | None:
     """
     turns = [turn for turn in history.turns if turn.side == REQUEST]
     with_results = {result.turn.number for result in history.results}
-    divided = _divided(history)
+    divided = _runs_of_pairs(history)
     for turn, following in zip(reversed(turns[1:-1]), reversed(turns[2:]), strict=True):
         is_within = any(first < turn.first <= last for first, last in divided)
         if turn.calls and turn.number not in with_results and not is_within:
@@ -150,7 +150,7 @@ def _latest_cut(history: History) -> tuple[int, int] | None:
     return None
 
 
-def _divided(history: History) -> list[tuple[float, float]]:
+def _runs_of_pairs(history: History) -> list[tuple[float, float]]:
     """(first, last) message of every run that a cut would divide: a call, its results and all between, joined."""
     runs = [_run(call.ref, [result.ref for result in call.results]) for call in history.calls]
     runs += [_run(ref, history.server_results.get(call.id or "", ())) for ref, call in history.server_calls]

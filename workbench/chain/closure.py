@@ -22,18 +22,19 @@ class Closure:
     """Every call and every result of a request's history and of its answer, in wire order."""
 
     lines: tuple[CallLine, ...] = ()
-    _flawed: tuple[CallLine, ...] | None = field(default=None, repr=False, compare=False)
+    _known_flawed: tuple[CallLine, ...] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
-    def flawed(self) -> Sequence[CallLine]:
+    def flawed_lines(self) -> Sequence[CallLine]:
         """The lines that are not simply closed: open calls, orphans, and calls with a flaw."""
-        return [line for line in self.lines if line.is_flawed] if self._flawed is None else self._flawed
+        known = self._known_flawed
+        return [line for line in self.lines if line.is_flawed] if known is None else known
 
     @cached_property
     def open_by_turn(self) -> Mapping[int, Sequence[str]]:
         """Message of the request → ids of the calls in it that a client still has to send results for."""
         found = defaultdict[int, list[str]](list)
-        for line in self.flawed:
+        for line in self.flawed_lines:
             is_open = line.state is not CallState.CLOSED and not line.is_server
             if is_open and line.id and line.call and line.call.side == REQUEST:
                 found[line.call.message].append(line.id)

@@ -81,7 +81,7 @@ class GrowingHistory:
         self.size = 0
         self._folds: dict[Hashable, Fold] = {}
 
-    def shared(self, texts: Sequence[bytes]) -> int:
+    def count_shared(self, texts: Sequence[bytes]) -> int:
         """Number of first messages that have these texts."""
         if self.texts == texts[: len(self.texts)]:
             return len(self.texts)

@@ -81,7 +81,7 @@ class KnownMessages:
         """The history with the most first messages in common, the latest of several, and how many these are."""
         best, most = GrowingHistory(), 0
         for known in reversed(self._histories):
-            shared = known.history.shared(texts) if (known.reader, known.key) == (reader, key) else 0
+            shared = known.history.count_shared(texts) if (known.reader, known.key) == (reader, key) else 0
             if shared > most:
                 best, most = known.history, shared
         return best, most

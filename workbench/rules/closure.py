@@ -76,11 +76,11 @@ MOST_RESULTS = 256
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings from the closure of the request's history and of the calls of the answer."""
-    answered_by_place = {line.stands_for for line in case.closure.flawed if line.stands_for}
+    answered_by_place = {line.stands_for for line in case.closure.flawed_lines if line.stands_for}
     foreign = list(_foreign_results(case))
     answered_elsewhere = {result.call_id for result in foreign}
     seen: set[tuple[str, str]] = set()
-    for line in case.closure.flawed:
+    for line in case.closure.flawed_lines:
         if line.is_server or line.call in answered_by_place or line.id in answered_elsewhere:
             continue
         for finding in _line(case, line):

@@ -47,7 +47,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _over_open_calls(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
     """Text that follows a call whose result the model never saw."""
-    lines = [line for line in case.closure.flawed if _is_open(case, line)]
+    lines = [line for line in case.closure.flawed_lines if _is_open(case, line)]
     if not lines or any(True for m in answer.messages for _ in m.tool_calls()):
         return
     names = ", ".join(dict.fromkeys(f"{quote(line.id, 60)} of {quote(line.name, 60)}" for line in lines[:3]))
@@ -67,7 +67,7 @@ def _is_open(case: RuleContext, line: CallLine) -> bool:
     if line.state not in (CallState.MISSING, CallState.PENDING) or line.stands_for:
         return False
     asked = (n for n, m in enumerate(case.decoded.messages(REQUEST)) if m.role == "user" and _speaks(m))
-    is_answered_by_place = any(other.stands_for == line.call for other in case.closure.flawed)
+    is_answered_by_place = any(other.stands_for == line.call for other in case.closure.flawed_lines)
     return not is_answered_by_place and line.call.message > max(asked, default=-1)
 
 

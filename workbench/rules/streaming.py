@@ -137,7 +137,7 @@ def _is_cut(case: RuleContext, noticed: Anomaly) -> bool:
 
 def _is_said_of_the_call(case: RuleContext, noticed: Anomaly) -> bool:
     """The closure finds the same: two calls with one id."""
-    twins = (line.call for line in case.closure.flawed if line.call and line.call.side == RESPONSE and line.twin)
+    twins = (line.call for line in case.closure.flawed_lines if line.call and line.call.side == RESPONSE and line.twin)
     return any(case.pointer(call, "id") == noticed.pointer for call in twins)
 
 
