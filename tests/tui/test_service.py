@@ -9,11 +9,11 @@ from tests.tui import samples
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.rules.inspection import Inspector
 from workbench.tui.service import (
+    InspectedRows,
     Inspecting,
     JobAnswer,
     OpenedExchange,
     OpenFailure,
-    RowsCame,
     SessionList,
     Trouble,
     guard,
@@ -29,7 +29,7 @@ def run(session: Session, *asked: int, until: type[Message] | None = None) -> li
 
     def post(message: Message) -> None:
         came.append(message)
-        is_all = isinstance(message, RowsCame) and len(message.rows) == len(session)
+        is_all = isinstance(message, InspectedRows) and len(message.rows) == len(session)
         if isinstance(message, OpenedExchange | Trouble) or (is_all and not asked):
             if waiting:
                 service.ask(waiting.pop(0))
@@ -44,14 +44,14 @@ def run(session: Session, *asked: int, until: type[Message] | None = None) -> li
 
 def test_it_goes_through_the_session() -> None:
     (last,) = run(samples.example(samples.LOST_RESULT))[-1:]
-    assert isinstance(last, RowsCame)
+    assert isinstance(last, InspectedRows)
     assert [row.index for row in last.rows] == [0, 1, 2]
 
 
 def test_an_exchange_is_opened_when_those_before_it_are_inspected() -> None:
     came = run(samples.example(samples.LOST_RESULT), 1, 0)
     kinds = [type(m) for m in came]
-    assert kinds.index(RowsCame) < kinds.index(OpenedExchange)
+    assert kinds.index(InspectedRows) < kinds.index(OpenedExchange)
     assert [m.opened.index for m in came if isinstance(m, OpenedExchange)] == [1, 0]
 
 

@@ -21,7 +21,7 @@ async def settled(pilot: Pilot[None]) -> None:
         await until(pilot, lambda: not screen.repair_lookup.is_looking)
     else:
         pane = screen.query_one(HomePane)
-        await until(pilot, lambda: pane.rows and pane.rows[-1].note and not pane.untold())
+        await until(pilot, lambda: pane.rows and pane.rows[-1].note and not pane.pending_summaries())
 
 
 def app_on(name: str | None, theme: str = "dark") -> WorkbenchApp:

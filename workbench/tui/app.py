@@ -77,7 +77,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
     ) -> None:
         start = "screens/home.tcss" if source is None else "screens/session/session.tcss"
         super().__init__(css_path=["app.tcss", start])  # the first screen's own is not read otherwise
-        self._dress(theme or themes.DEFAULT, is_ascii)
+        self._set_appearance(theme or themes.DEFAULT, is_ascii)
         self.keymap = keymap.load(keymap.path())
         self.set_keymap(self.keymap.overrides())
         self.source = source
@@ -89,7 +89,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         self.crash: BaseException | None = None
         self.is_ending = False
 
-    def _dress(self, theme: str, is_ascii: bool) -> None:
+    def _set_appearance(self, theme: str, is_ascii: bool) -> None:
         """Colours and signs that the terminal can show."""
         safetext.use_ascii(is_ascii)
         if self.no_color:
@@ -120,10 +120,10 @@ class WorkbenchApp(App[None], inherit_bindings=False):
             more = f" (and {len(problems) - 1} more: workbench keys)" if len(problems) > 1 else ""
             self._warn(f"{problems[0]}{more}", "keys.yaml")
         if resources.own_profiles():
-            self._look_at_contracts()
+            self._report_bad_contracts()
 
     @work(thread=True, group="contracts", exit_on_error=False)
-    def _look_at_contracts(self) -> None:
+    def _report_bad_contracts(self) -> None:
         """Notify of the user's own contracts that cannot be used."""
         from workbench import contracts
 

@@ -48,7 +48,7 @@ class SessionList(Message):
         self.path: Path | None = getattr(session, "path", None)
 
 
-class SessionGrew(Message):
+class SessionChange(Message):
     """The session has changed: it has more exchanges, or more of some, or its recording has ended."""
 
     def __init__(self, session: Session) -> None:
@@ -58,7 +58,7 @@ class SessionGrew(Message):
         self.about = session.about
 
     def can_replace(self, message: Message) -> bool:
-        return isinstance(message, SessionGrew)
+        return isinstance(message, SessionChange)
 
 
 class OpenFailure(Message):
@@ -69,7 +69,7 @@ class OpenFailure(Message):
         self.error = error
 
 
-class RowsCame(Message):
+class InspectedRows(Message):
     """Exchanges were inspected. ``rows`` are all rows so far: earlier ones may have changed."""
 
     def __init__(self, rows: tuple[InspectedExchange, ...]) -> None:
@@ -77,7 +77,7 @@ class RowsCame(Message):
         self.rows = rows
 
     def can_replace(self, message: Message) -> bool:
-        return isinstance(message, RowsCame)
+        return isinstance(message, InspectedRows)
 
 
 class OpenedExchange(Message):
@@ -88,11 +88,11 @@ class OpenedExchange(Message):
         self.opened = opened
 
 
-class ExchangeGrew(OpenedExchange):
+class ExchangeUpdate(OpenedExchange):
     """More of the open exchange has arrived, or its findings have changed."""
 
     def can_replace(self, message: Message) -> bool:
-        return isinstance(message, ExchangeGrew)
+        return isinstance(message, ExchangeUpdate)
 
 
 NOT_ONE = -1
@@ -267,7 +267,7 @@ class Inspecting:
             elif not is_done and (wanted is not None or not self.is_paused):
                 self._inspect(inspector, post)
             elif self._is_outdated and self._shown is not None:
-                self._open(inspector, self._shown, post, ExchangeGrew)
+                self._open(inspector, self._shown, post, ExchangeUpdate)
             else:
                 self._wait()
 
@@ -279,7 +279,7 @@ class Inspecting:
         if changed or session.is_live != was_live:
             self._grown_at = time.thread_time()
             self._is_outdated |= self._shown in changed
-            post(SessionGrew(session))
+            post(SessionChange(session))
 
     def _inspect(self, inspector: Inspector, post: Post) -> None:
         """Inspect a batch of exchanges."""
@@ -293,7 +293,7 @@ class Inspecting:
             post(Trouble(f"inspection stopped at exchange {len(inspector.rows) + 1}: {in_words(error)}"))
             self._is_broken = True
         finally:
-            post(RowsCame(tuple(inspector.rows)))
+            post(InspectedRows(tuple(inspector.rows)))
 
     def _open(self, inspector: Inspector, index: int, post: Post, how: type[OpenedExchange] = OpenedExchange) -> None:
         from workbench.tui.exchange_view import ExchangeView

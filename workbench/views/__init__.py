@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from workbench.views.losses import id_line, loss_line, loss_words
     from workbench.views.metrics import RATES, Rate, money, saving_words, share_of
-    from workbench.views.reasoning import came_in, entry_body, entry_line, reasoning_summary
+    from workbench.views.reasoning import entry_body, entry_line, reasoning_summary, received_words
     from workbench.views.verdicts import PROBE_SIGNS, REQUEST_SIGNS, SCHEMA_SIGNS
     from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH, byte_range, count, duration, event_range, size
 else:
@@ -54,7 +54,6 @@ __all__ = [
     "byte_range",
     "call_body",
     "call_line",
-    "came_in",
     "closure",
     "closure_summary",
     "column_text",
@@ -75,6 +74,7 @@ __all__ = [
     "plain",
     "reasoning",
     "reasoning_summary",
+    "received_words",
     "saving_words",
     "share_of",
     "size",

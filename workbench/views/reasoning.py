@@ -54,7 +54,7 @@ def reasoning_summary(ledger: Ledger) -> str:
     return f"sent {sum(e.sent is ReplayOutcome.SENT for e in owed)} of {len(owed)}"
 
 
-def came_in(ledger: Ledger) -> str:
+def received_words(ledger: Ledger) -> str:
     """Number of reasoning parts in the response, in words; empty if there are none."""
     return f"the response contains {count(len(ledger.came_in), 'part')} of reasoning" if ledger.came_in else ""
 

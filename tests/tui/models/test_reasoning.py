@@ -7,7 +7,7 @@ import pytest
 from tests.tui import samples
 from workbench.chain.ledger import Entry, ReplayOutcome
 from workbench.views.lines import plain
-from workbench.views.reasoning import LOOK, came_in, entry_body, entry_line, reasoning_summary
+from workbench.views.reasoning import LOOK, entry_body, entry_line, reasoning_summary, received_words
 
 
 def entry(sent: ReplayOutcome, *, owed: bool = True) -> Entry:
@@ -54,7 +54,7 @@ def test_a_lost_debt_is_counted() -> None:
 
 def test_what_came_in_is_said_even_when_nothing_is_owed() -> None:
     opened = samples.opened(samples.LOST_REASONING, 0)
-    assert came_in(opened.detail.ledger) == "the response contains 1 part of reasoning"
+    assert received_words(opened.detail.ledger) == "the response contains 1 part of reasoning"
     view = opened.views["reasoning"]
     assert view.count() == 0
     assert "requires no reasoning" in " ".join(plain(x) for x in view.nothing(200))

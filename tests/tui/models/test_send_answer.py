@@ -9,7 +9,7 @@ from workbench.protocols.decode import DecodedExchange
 from workbench.safetext import cells
 from workbench.send.sending import RetryWait
 from workbench.tui.models import send_answer
-from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside, beside
+from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, ResponseComparison, compare_responses
 from workbench.views.lines import plain
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
@@ -46,13 +46,13 @@ ERROR = {"error": {"message": "no such thing", "type": "invalid_request_error"}}
 def test_what_differs_in_meaning_is_told_from_what_differs_in_bytes(
     before: object, after: object, kinds: set[str]
 ) -> None:
-    rows = beside(decoded(before), decoded(after)).rows
+    rows = compare_responses(decoded(before), decoded(after)).rows
     assert {row.kind for row in rows if not row.is_same and row.kind != "bytes"} == kinds
     assert rows[-1].kind == "bytes" and rows[-1].is_same == (before == after)
 
 
 def test_the_range_that_differs_is_marked_on_both_sides() -> None:
-    shown = beside(decoded(answer("the file is red today")), decoded(answer("the file is dark green today")))
+    shown = compare_responses(decoded(answer("the file is red today")), decoded(answer("the file is dark green today")))
     text = next(row for row in shown.rows if row.kind == "text")
     assert text.before and text.before.text[slice(*text.before.marked)] == "red"
     assert text.after and text.after.text[slice(*text.after.marked)] == "dark green"
@@ -63,7 +63,7 @@ def test_the_range_that_differs_is_marked_on_both_sides() -> None:
 
 
 def test_texts_that_share_nothing_are_not_marked_all_over() -> None:
-    shown = beside(decoded(answer("alpha beta gamma delta")), decoded(answer("one two three four five six")))
+    shown = compare_responses(decoded(answer("alpha beta gamma delta")), decoded(answer("one two three four five six")))
     text = next(row for row in shown.rows if row.kind == "text")
     assert text.before and text.before.marked == (0, 0) and not text.is_same
 
@@ -71,7 +71,7 @@ def test_texts_that_share_nothing_are_not_marked_all_over() -> None:
 @pytest.mark.parametrize("width", [92, 118, 200])
 def test_columns_stand_in_line_whatever_is_in_them(width: int) -> None:
     long = "日本語 and \x1b[2J " * 30
-    shown = beside(decoded(answer(long)), decoded(answer(long[::-1])))
+    shown = compare_responses(decoded(answer(long)), decoded(answer(long[::-1])))
     row = next(row for row in shown.rows if row.kind == "text")
     at = {cells(plain(each).partition(" │ ")[0]) for each in send_answer.body(row, width, BOTH)}
     assert len(at) == 1
@@ -79,7 +79,7 @@ def test_columns_stand_in_line_whatever_is_in_them(width: int) -> None:
 
 
 def test_one_answer_alone_where_there_is_no_room_for_two() -> None:
-    shown = beside(decoded(answer("before")), decoded(answer("after")))
+    shown = compare_responses(decoded(answer("before")), decoded(answer("after")))
     row = next(row for row in shown.rows if row.kind == "text")
     assert [plain(each).strip() for each in send_answer.body(row, 70, BEFORE)] == ["before"]
     assert [plain(each).strip() for each in send_answer.body(row, 70, AFTER)] == ["after"]
@@ -95,11 +95,11 @@ def test_one_answer_alone_where_there_is_no_room_for_two() -> None:
     ],
 )
 def test_the_verdict_is_one_line(before: object, old: int, after: object, new: int, words: str) -> None:
-    assert plain(send_answer.verdict(beside(decoded(before, old), decoded(after, new)))) == words
+    assert plain(send_answer.verdict(compare_responses(decoded(before, old), decoded(after, new)))) == words
 
 
 def test_what_has_not_come_yet_is_not_called_missing() -> None:
-    shown: Beside = beside(decoded(answer("a")), decoded({"choices": []}))
+    shown: ResponseComparison = compare_responses(decoded(answer("a")), decoded({"choices": []}))
     text = next(row for row in shown.rows if row.kind == "text")
     assert "not received yet" in plain(send_answer.head(text, is_over=False))
     assert "only in original" in plain(send_answer.head(text, is_over=True))
@@ -115,5 +115,5 @@ def test_a_retry_says_why_and_how_long_it_waits() -> None:
 def test_an_answer_that_cannot_be_read_is_not_called_accepted() -> None:
     after = decoded(["no", "answer"])
     assert after.unread
-    told = plain(send_answer.verdict(beside(decoded(answer("a")), after)))
+    told = plain(send_answer.verdict(compare_responses(decoded(answer("a")), after)))
     assert told.startswith("? 200, but unreadable: response: ")

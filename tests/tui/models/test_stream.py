@@ -107,9 +107,9 @@ def test_clients_that_agree_and_that_do_not() -> None:
 
 def test_another_stream_is_not_taken_for_the_same() -> None:
     made, grown, other = (stream(ROLE, {"content": a}, {"content": "b"}) for a in ("a", "a", "x"))
-    assert grown.go_on(made)
+    assert grown.reuse_steps(made)
     assert grown.steps is made.steps
-    assert not other.go_on(made)
+    assert not other.reuse_steps(made)
 
 
 def test_search_looks_at_bytes_and_words() -> None:

@@ -7,7 +7,7 @@ import pytest
 from workbench.ir import ToolDef
 from workbench.rules import schema_check
 from workbench.tui.models import tools
-from workbench.tui.models.tools import Lens, ToolDeclaration
+from workbench.tui.models.tools import ToolDeclaration, ToolJudgement
 from workbench.views.lines import plain
 from workbench.wire.jsontext import JsonIndex, dumps
 
@@ -36,7 +36,7 @@ def declared(name: str | None) -> ToolDeclaration:
     ],
 )
 def test_a_tool_says_how_many_take_it(dialects: tuple[str, ...], said: str) -> None:
-    told = Lens(tuple(judged(ONE_OF, name) for name in dialects)) if dialects else None
+    told = ToolJudgement(tuple(judged(ONE_OF, name) for name in dialects)) if dialects else None
     assert said in plain(tools.tool_line(declared(None), told))
 
 

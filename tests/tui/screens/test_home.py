@@ -74,7 +74,7 @@ async def at_home(size: tuple[int, int] = (120, 40)) -> AsyncIterator[Home]:
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)])
 async def test_every_session_in_sight_tells_its_story(size: tuple[int, int]) -> None:
     async with at_home(size) as home:
-        await until(home.pilot, lambda: not home.pane.untold())
+        await until(home.pilot, lambda: not home.pane.pending_summaries())
         assert "✗ closure.missing-result" in home.text
         assert "✓ no breaks" in home.text
         assert "2 exchanges" in home.text
@@ -84,7 +84,7 @@ async def test_every_session_in_sight_tells_its_story(size: tuple[int, int]) -> 
 
 async def test_stories_are_told_when_they_come_into_sight() -> None:
     async with at_home((60, 15)) as home:
-        await until(home.pilot, lambda: not home.pane.untold())
+        await until(home.pilot, lambda: not home.pane.pending_summaries())
         assert len(home.pane.stories) < len(home.pane.items())
         await home.press("G")
         await until(home.pilot, lambda: home.pane.items()[-1].path in home.pane.stories)
@@ -169,7 +169,7 @@ async def test_nothing_is_ever_an_empty_box(tmp_path: Path, monkeypatch: pytest.
 
 async def test_a_search_goes_through_the_list() -> None:
     async with at_home() as home:
-        await until(home.pilot, lambda: not home.pane.untold())
+        await until(home.pilot, lambda: not home.pane.pending_summaries())
         await home.press("/", *"deepseek", "enter")
         assert home.here == samples.LOST_REASONING
         await home.press("/", *"x" * 0, "escape")
@@ -248,7 +248,7 @@ async def test_hostile_names_reach_the_screen_visibly(own_home: Path, size: tupl
     async with at_home(size) as home:
         for key in ("g", "j", "j", "G", "k"):
             await home.press(key)
-            await until(home.pilot, lambda: not home.pane.untold())
+            await until(home.pilot, lambda: not home.pane.pending_summaries())
             assert_clean(home)  # type: ignore[arg-type]
         await home.press("g", "j", "enter")
         await home.session()

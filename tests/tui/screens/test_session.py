@@ -16,7 +16,7 @@ from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.help import HelpPane
 from workbench.tui.screens.session.screen import SessionScreen
-from workbench.tui.service import RowsCame
+from workbench.tui.service import InspectedRows
 from workbench.views.lines import plain
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import Session
@@ -67,7 +67,7 @@ async def test_who_has_gone_somewhere_stays_there(monkeypatch: pytest.MonkeyPatc
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.press("1", "g")
         await driver.shows(0)
-        driver.screen.post_message(RowsCame(tuple(driver.screen.state.rows)))
+        driver.screen.post_message(InspectedRows(tuple(driver.screen.state.rows)))
         await driver.press("j")
         await driver.shows(1)
 

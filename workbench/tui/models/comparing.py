@@ -256,7 +256,7 @@ def _answers(before: DecodedExchange, after: DecodedExchange, named: Set[str]) -
             yield ComparedRow(RESPONSE, AnswerRow("response", left, right))
         return
     yield from _headers(RESPONSE, old.headers, new.headers, named)
-    for row in send_answer.beside(before, after).rows:
+    for row in send_answer.compare_responses(before, after).rows:
         if not row.is_same and row.kind != "bytes":
             yield ComparedRow(RESPONSE, row, at="/status" if row.kind == "status" else "")
     if before.events and after.events:

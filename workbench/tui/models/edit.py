@@ -9,7 +9,7 @@ from workbench.edits import Element, ElementAction, ElementKind
 from workbench.safetext import cells, clip, from_bytes
 from workbench.tui.models.matrix import said_of
 from workbench.tui.models.tabs import Panes
-from workbench.tui.models.tools import DialectRow as Said
+from workbench.tui.models.tools import DialectRow
 from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size
 
 if TYPE_CHECKING:
@@ -193,18 +193,18 @@ def changed_words(studied: EditStudy) -> str:
     return f"{changes} · {size(len(found.before))} → {size(len(found.after))}"
 
 
-def study_notes(studied: EditStudy) -> tuple[Said, ...]:
+def study_notes(studied: EditStudy) -> tuple[DialectRow, ...]:
     """All notes on the edited request: why it was not checked, findings of the contract, invalidated signed blocks."""
     if studied.meant.problem:
         head = line(Span("✗ ", "error"), Span("not checked  ", "error"), Span(studied.meant.problem))
         more = "you can send it unchanged to see the response · R: edit its bytes"
-        return (Said(head, ((studied.meant.problem, ""), (more, "muted"))),)
+        return (DialectRow(head, ((studied.meant.problem, ""), (more, "muted"))),)
     loose = (_unbound(pointer) for pointer in studied.meant.unbound)
     return (*said_of(studied.told), *loose)
 
 
-def _unbound(pointer: str) -> Said:
+def _unbound(pointer: str) -> DialectRow:
     """Note on a signed block whose signature an earlier edit may have invalidated."""
     head = line(Span("! ", "warning"), Span("signature unbound  ", "warning"), Span(pointer, "muted"))
     why = "content before this signed block has changed, so its signature may be invalid: the provider may refuse it"
-    return Said(head, ((why, ""), ("the Send screen can drop it", "muted")), pointer)
+    return DialectRow(head, ((why, ""), ("the Send screen can drop it", "muted")), pointer)

@@ -16,7 +16,7 @@ from workbench.diff import Difference, ItemChangeKind, compare
 from workbench.edits import EditAssessment, Element, assess, elements_of, json_problem, text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.send import MatrixRow as Told
+from workbench.send import MatrixRow
 from workbench.tui.models.diff import Places
 from workbench.wire import HttpRequest, JsonIndex, loads
 
@@ -45,7 +45,7 @@ class EditStudy:
     contract: str
     meant: EditAssessment
     places: Places
-    told: Told
+    told: MatrixRow
     is_changed: bool
     elements: tuple[Element, ...] = ()
 
@@ -138,7 +138,7 @@ def study(inspector: Inspector, index: int, request: HttpRequest, contract: str 
         contract=trial.contract.label if trial else label,
         meant=meant,
         places=Places(meant.difference),
-        told=_contract_result(trial) if trial else Told(label, label, "", Verdict.UNKNOWN, note=meant.problem),
+        told=_contract_result(trial) if trial else MatrixRow(label, label, "", Verdict.UNKNOWN, note=meant.problem),
         is_changed=request != recorded,
         elements=elements_of(trial.decoded) if trial else (),
     )
@@ -153,9 +153,9 @@ def _meant_elsewhere(inspector: Inspector, index: int, request: HttpRequest, con
     return EditAssessment(difference, "", trial)
 
 
-def _contract_result(trial: Trial) -> Told:
+def _contract_result(trial: Trial) -> MatrixRow:
     found, contract = trial.judgement, trial.contract
-    return Told(
+    return MatrixRow(
         contract=contract.label,
         title=contract.title,
         protocol=trial.decoded.protocol or "",

@@ -19,12 +19,12 @@ def finding_line(finding: Finding, *, is_open: bool) -> Line:
     return line(
         Span(f"{SEVERITY_GLYPH[finding.severity]} {finding.severity}", f"{style} strong", 10),
         Span(f"{finding.rule}  ", "strong"),
-        Span(f"{finding.side} {lasting(finding)}  ", "accent"),
+        Span(f"{finding.side} {exchange_range(finding)}  ", "accent"),
         rest,
     )
 
 
-def lasting(finding: Finding) -> str:
+def exchange_range(finding: Finding) -> str:
     """Number of the exchange of a finding, ``3``; ``3–9`` if later exchanges carry it."""
     first = f"{finding.exchange + 1:,}"
     return first if finding.last in (None, finding.exchange) else f"{first}–{(finding.last or 0) + 1:,}"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.models.tools import DialectRow as Said
+from workbench.tui.models.tools import DialectRow
 from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class VerdictRow(NamedTuple):
     """Verdict of one contract, with its lines."""
 
     row: MatrixRow
-    said: tuple[Said, ...]
+    said: tuple[DialectRow, ...]
 
 
 def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
@@ -56,19 +56,19 @@ def contract_line(label: str, told: VerdictRow | None, *, is_here: bool) -> Line
     )
 
 
-def said_of(row: MatrixRow) -> tuple[Said, ...]:
+def said_of(row: MatrixRow) -> tuple[DialectRow, ...]:
     """Details of a contract: the provider's response, every finding, losses of the conversion."""
     first = row.finding
     ordered = ([first] if first else []) + [f for f in row.findings if f is not first]
     made = [_finding(row, f, is_answer=f is first and row.refusal is not None) for f in ordered]
     if row.note and row.verdict != "unknown":
         made.append(
-            Said(line(Span("· ", "info"), Span("note    ", "info"), Span(row.note, "muted")), ((row.note, ""),))
+            DialectRow(line(Span("· ", "info"), Span("note    ", "info"), Span(row.note, "muted")), ((row.note, ""),))
         )
     return (*made, *map(_loss, row.losses))
 
 
-def _finding(row: MatrixRow, found: Finding, *, is_answer: bool) -> Said:
+def _finding(row: MatrixRow, found: Finding, *, is_answer: bool) -> DialectRow:
     sign, style = SEVERITIES[found.severity.value]
     head = line(
         Span(sign, style),
@@ -84,14 +84,14 @@ def _finding(row: MatrixRow, found: Finding, *, is_answer: bool) -> Said:
         text.append((found.evidence, "muted"))
     if found.source:
         text.append((f"source: {found.source}", "muted"))
-    return Said(head, tuple(text), found.pointer, (found.span,) if found.span else (), True)
+    return DialectRow(head, tuple(text), found.pointer, (found.span,) if found.span else (), True)
 
 
-def _loss(loss: Loss) -> Said:
+def _loss(loss: Loss) -> DialectRow:
     head = line(
         Span("- ", "warning"), Span("lost  ", "warning"), Span(loss.what, "strong"), Span(f"  {loss.pointer}", "muted")
     )
-    return Said(head, ((loss.what, ""), (loss.instead, "info")), None, ())
+    return DialectRow(head, ((loss.what, ""), (loss.instead, "info")), None, ())
 
 
 def body_title(row: MatrixRow) -> Line:

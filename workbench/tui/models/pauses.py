@@ -192,7 +192,6 @@ def facts(held: PausedSide, number: int | None, now: float, width: int) -> list[
 
 
 def _wrap_facts(of: Line, width: int) -> list[Line]:
-    """Wrap a line of facts to the width."""
     room = sum(len(span.text) for span in of)
     if room <= width or len(of) != 2:
         return [of]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.models.view import Items, View
 from workbench.tui.selection import ExchangeSelection, Lights
-from workbench.views import Line, came_in, entry_body, entry_line, reasoning_summary, wrap
+from workbench.views import Line, entry_body, entry_line, reasoning_summary, received_words, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
@@ -18,7 +18,7 @@ class ReasoningView(View):
     def __init__(self, opened: ExchangeView) -> None:
         self.opened = opened
         self.ledger = opened.detail.ledger
-        self.facts = (reasoning_summary(self.ledger), came_in(self.ledger))
+        self.facts = (reasoning_summary(self.ledger), received_words(self.ledger))
 
     def count(self) -> int:
         return len(self.ledger.entries)
@@ -32,7 +32,7 @@ class ReasoningView(View):
     def nothing(self, width: int) -> list[Line]:
         contract = self.opened.detail.contract.label
         words = f"no response of a model in the history: contract {contract} requires no reasoning"
-        return wrap(came_in(self.ledger), width, "reasoning") + wrap(self.opened.silence(words), width, "muted")
+        return wrap(received_words(self.ledger), width, "reasoning") + wrap(self.opened.silence(words), width, "muted")
 
     def selection(self, item: int) -> ExchangeSelection:
         return self.opened.at_entry(self.ledger.entries[item])

@@ -67,7 +67,7 @@ class AnswerRow(NamedTuple):
     is_same: bool = False
 
 
-class Beside(NamedTuple):
+class ResponseComparison(NamedTuple):
     """Two responses: the recorded one, and the new one as far as received. Created in the inspector's thread.
 
     Attributes:
@@ -83,14 +83,16 @@ class Beside(NamedTuple):
     trial: Trial | None = None
 
 
-def beside(before: DecodedExchange, after: DecodedExchange, trial: Trial | None = None) -> Beside:
+def compare_responses(
+    before: DecodedExchange, after: DecodedExchange, trial: Trial | None = None
+) -> ResponseComparison:
     """Compare two responses."""
     from workbench.diff import compare_answers
 
     answers = compare_answers(before, after)
     found = tuple(_row(pair.before, pair.after, is_same=pair.is_same) for pair in answers.pairs)
     body = b"" if after.events else after.response_text
-    return Beside(before, after, (*found, *_bytes(before, after, answers.first)), body, trial)
+    return ResponseComparison(before, after, (*found, *_bytes(before, after, answers.first)), body, trial)
 
 
 def _bytes(before: DecodedExchange, after: DecodedExchange, first: int | None) -> Iterator[AnswerRow]:
@@ -165,7 +167,7 @@ def body(row: AnswerRow, width: int, side: str) -> list[Line]:
     return made
 
 
-def columns(shown: Beside, width: int, side: str, where: str) -> Line:
+def columns(shown: ResponseComparison, width: int, side: str, where: str) -> Line:
     """Headings of the columns."""
     old = f"Original · {_facts(shown.before)}"
     new = f"New · {where} · {_facts(shown.after)}"
@@ -213,7 +215,7 @@ def _mark_range(lines: list[Line], text: str, start: int, end: int) -> list[Line
     return made
 
 
-def verdict(shown: Beside) -> Line:
+def verdict(shown: ResponseComparison) -> Line:
     """Outcome of the new request beside that of the original."""
     old, new = (d.exchange.response.status if d.exchange.response else 0 for d in (shown.before, shown.after))
     was = f"the original was {'accepted' if _is_fine(old) else 'refused'} ({old})" if old else "no original"
@@ -232,7 +234,7 @@ def verdict(shown: Beside) -> Line:
     return line(Span(f"{words} ({new})", style), Span(f" · {was}", "muted"), *differing, said)
 
 
-def _differing(shown: Beside) -> Line:
+def _differing(shown: ResponseComparison) -> Line:
     """Kinds of items in which two responses with the same outcome differ."""
     kinds = tuple(dict.fromkeys(row.kind for row in shown.rows if not row.is_same and row.kind != "bytes"))
     if not kinds:
@@ -264,12 +266,12 @@ def retry_line(retry: RetryWait) -> Line:
     return line(Span(f"! {what}", "warning"), f"  {retry.why}", Span(f"  retry after {duration(retry.wait)}", "muted"))
 
 
-def event_lines(shown: Beside) -> list[Line]:
+def event_lines(shown: ResponseComparison) -> list[Line]:
     """Events received so far, one line each; none for a response that is not a stream."""
     return [_event(n, event.name or "", event.data or b"") for n, event in enumerate(shown.after.events)]
 
 
-def event_body(shown: Beside, number: int, width: int) -> list[Line]:
+def event_body(shown: ResponseComparison, number: int, width: int) -> list[Line]:
     """The full data of an event, if one line is too short for it."""
     data = shown.after.events[number].data or b""
     rows = laid_out_bytes(data, width - MARGIN, MOST_LINES)
@@ -277,7 +279,7 @@ def event_body(shown: Beside, number: int, width: int) -> list[Line]:
     return [] if is_whole else [(Span(" " * MARGIN), *row) for row in rows]
 
 
-def body_lines(shown: Beside, width: int) -> list[Line]:
+def body_lines(shown: ResponseComparison, width: int) -> list[Line]:
     """The body of a response that is not a stream, laid out."""
     return laid_out_bytes(shown.body, width, MOST_LINES) if shown.body else []
 

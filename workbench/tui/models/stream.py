@@ -45,7 +45,7 @@ class StreamTable:
         self.steps = Steps(adapter, self.events)
         self.effects = Effects(decoded.response, decoded.events, self.steps)
 
-    def go_on(self, before: StreamTable) -> bool:
+    def reuse_steps(self, before: StreamTable) -> bool:
         """Reuse the steps of an earlier, shorter state of the same stream. Returns False if it is another stream."""
         end = before.events[-1].end if before.events else 0
         known = before.decoded.response_text[:end]

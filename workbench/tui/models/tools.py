@@ -32,7 +32,7 @@ class ToolDeclaration(NamedTuple):
     pointer: str
 
 
-class Lens(NamedTuple):
+class ToolJudgement(NamedTuple):
     """Judgement of one tool by every dialect.
 
     Attributes:
@@ -74,15 +74,15 @@ def headline(number: int, tools: int, judged: int, here: str | None) -> Line:
     return line(Span(f" Tools of request {number}", "strong"), Span(words, "muted"), Span(contract, "info"))
 
 
-def tool_line(declared: ToolDeclaration, lens: Lens | None) -> Line:
+def tool_line(declared: ToolDeclaration, judgement: ToolJudgement | None) -> Line:
     """Line of a tool, with the number of dialects that accept it."""
     tool = declared.tool
     name = Span(tool.name if tool.name else "(no name)", "strong")
-    if lens is None:
+    if judgement is None:
         return line(Span("  "), name)
-    if lens.why:
-        return line(Span("· ", "muted"), name, Span(f"  {lens.why}", "muted"))
-    tally = Counter(judged.verdict for judged in lens.judged)
+    if judgement.why:
+        return line(Span("· ", "muted"), name, Span(f"  {judgement.why}", "muted"))
+    tally = Counter(judged.verdict for judged in judgement.judged)
     worst = next(v for v in ("refused", "changed", "accepted") if tally[v])
     sign, style = SCHEMA_SIGNS[worst]
     return line(Span(f"{sign} ", style), name, Span(f"  {_tally(tally)}", "muted"))
@@ -190,9 +190,9 @@ def _short(value: JsonValue) -> str:
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-def declared_title(lens: Lens) -> Line:
+def declared_title(judgement: ToolJudgement) -> Line:
     """Title of the declared schema."""
-    return line(f" Declared · {size(len(lens.body))} ") if lens.body else line(" Declared ")
+    return line(f" Declared · {size(len(judgement.body))} ") if judgement.body else line(" Declared ")
 
 
 def lowered_title(judged: JudgedSchema, lowered: bytes, declared: bytes) -> Line:

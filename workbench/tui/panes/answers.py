@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.tui.models import findings, send_answer
-from workbench.tui.models.send_answer import AFTER, BOTH, Beside
+from workbench.tui.models.send_answer import AFTER, BOTH, ResponseComparison
 from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, wrap
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from workbench.contracts import Finding
 
 
-class BesidePane(LineView):
+class ResponsesPane(LineView):
     """Two responses compared, row by row."""
 
-    shown: Beside | None = None
+    shown: ResponseComparison | None = None
     where = ""
     side = AFTER
     why = "waiting for a response …"
 
-    def show(self, shown: Beside | None, where: str, why: str = "") -> None:
+    def show(self, shown: ResponseComparison | None, where: str, why: str = "") -> None:
         """Show two responses."""
         self.shown, self.where, self.why = shown, where, why
         self.rows = shown.rows if shown else ()
@@ -53,7 +53,7 @@ class BesidePane(LineView):
         return wrap(self.why, width, "muted", indent=2)
 
 
-class FoundPane(LineView):
+class NewFindingsPane(LineView):
     """Findings of the new exchange."""
 
     is_accordion = True
@@ -82,7 +82,7 @@ class RawPane(LineView):
     """The raw response: its events, the one under the cursor in full; a body without events is laid out."""
 
     is_accordion = True
-    shown: Beside | None = None
+    shown: ResponseComparison | None = None
     retries: Sequence[Line] = ()
     _lines: Sequence[Line] = ()
 
@@ -91,7 +91,7 @@ class RawPane(LineView):
         """True if the response is a stream of events."""
         return self.shown is not None and bool(self.shown.after.events)
 
-    def show(self, shown: Beside | None, retries: Sequence[Line]) -> None:
+    def show(self, shown: ResponseComparison | None, retries: Sequence[Line]) -> None:
         """Show a response; follow the end of a stream unless the user has moved the cursor away from it."""
         self.shown, self.retries = shown, retries
         was_last = self.cursor >= self.count() - 1

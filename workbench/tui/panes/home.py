@@ -68,12 +68,12 @@ class HomePane(LineView):
     def _switch(self) -> str:
         return cast("WorkbenchApp", self.app).keymap.row(keys.table()["home.clients"]).show
 
-    def tell(self, path: Path, story: SessionSummary) -> None:
+    def add_summary(self, path: Path, story: SessionSummary) -> None:
         """Add the summary of a session."""
         self.stories[path] = story
         self.reload()
 
-    def hold(self, held: Mapping[Path, Sequence[PausedSide]]) -> None:
+    def set_paused(self, held: Mapping[Path, Sequence[PausedSide]]) -> None:
         """Set the paused exchanges of each session."""
         self.held = held
         self.reload()
@@ -86,7 +86,7 @@ class HomePane(LineView):
         """The session under the cursor."""
         return self.rows[self.cursor].item if self.cursor < len(self.rows) else None
 
-    def untold(self) -> list[Path]:
+    def pending_summaries(self) -> list[Path]:
         """Visible sessions whose summary is unknown or may be outdated, from the top."""
         top = self.scroll_offset.y
         last = min(top + self.size.height, self.virtual_size.height) - 1

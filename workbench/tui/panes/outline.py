@@ -8,13 +8,20 @@ from workbench.edits import ElementKind
 from workbench.tui.models import edit
 from workbench.tui.models.edit import EditRow
 from workbench.tui.panes.lineview import LineView
-from workbench.views import Line, Span, call_body, call_line, entry_body, entry_line, wrap
-from workbench.views import closure_summary as calls_of
-from workbench.views import reasoning_summary as owed_of
+from workbench.views import (
+    Line,
+    Span,
+    call_body,
+    call_line,
+    closure_summary,
+    entry_body,
+    entry_line,
+    reasoning_summary,
+    wrap,
+)
 
 if TYPE_CHECKING:
-    from workbench.chain import CallLine
-    from workbench.chain import Entry as Debt
+    from workbench.chain import CallLine, Entry
     from workbench.tui.models.edit_study import EditStudy
 
 
@@ -111,7 +118,7 @@ class ChainPane(LineView):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._calls: tuple[CallLine, ...] = ()
-        self._debts: tuple[Debt, ...] = ()
+        self._entries: tuple[Entry, ...] = ()
         self._why = ""
         self.facts: tuple[str, ...] = ()
 
@@ -119,23 +126,23 @@ class ChainPane(LineView):
         """Show the chain of another request."""
         closure, ledger = studied.meant.closure, studied.meant.ledger
         self._calls = tuple(closure.lines) if closure else ()
-        self._debts = tuple(ledger.entries) if ledger else ()
+        self._entries = tuple(ledger.entries) if ledger else ()
         self._why = "no calls, and no reasoning is required" if closure else "the request cannot be read"
-        self.facts = (calls_of(closure), owed_of(ledger)) if closure and ledger else ()
+        self.facts = (closure_summary(closure), reasoning_summary(ledger)) if closure and ledger else ()
         self.reload()
 
     def count(self) -> int:
-        return len(self._calls) + len(self._debts)
+        return len(self._calls) + len(self._entries)
 
     def head(self, item: int, width: int) -> Line:
         if item < len(self._calls):
             return call_line(self._calls[item])
-        return (Span("∴ ", "reasoning"), *entry_line(self._debts[item - len(self._calls)]))
+        return (Span("∴ ", "reasoning"), *entry_line(self._entries[item - len(self._calls)]))
 
     def further(self, item: int, width: int) -> list[Line]:
         if item < len(self._calls):
             return call_body(self._calls[item], width)
-        return entry_body(self._debts[item - len(self._calls)], width)
+        return entry_body(self._entries[item - len(self._calls)], width)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self._why, width, "muted")

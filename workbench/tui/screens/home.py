@@ -160,17 +160,17 @@ class HomeScreen(Screen[None]):
             if new := [each for each in pauses if (each.recorder, each.id) not in known]:
                 words = visible(f"a {new[0].side}: {new[0].why} · enter: open the session · P: decide")
                 self.notify(words, title=visible(f"{SIGN} paused in {path.name}"), severity="warning", markup=False)
-        self.pane.hold(message.pauses)
+        self.pane.set_paused(message.pauses)
 
     def on_home_pane_scroll(self, message: HomePane.Scroll) -> None:
         self._ask()
 
     def _ask(self) -> None:
         if self.is_current:
-            self.stories.ask(self.pane.untold())
+            self.stories.ask(self.pane.pending_summaries())
 
     def on_story_ready(self, message: StoryReady) -> None:
-        self.pane.tell(message.path, message.story)
+        self.pane.add_summary(message.path, message.story)
 
     # Open and import.
 

@@ -27,7 +27,7 @@ from workbench.tui.panes.text_lines import TextLinesPane
 from workbench.tui.screens.choose import offer_paths
 from workbench.tui.screens.form import Field, FormOffer, FormScreen
 from workbench.tui.screens.worklist import ListPane
-from workbench.tui.service import JobAnswer, RowsCame, guard, in_words
+from workbench.tui.service import InspectedRows, JobAnswer, guard, in_words
 from workbench.views import Line, line
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class MetricsScreen(Screen["int | None"]):
                 self._date = listed.date
                 tallies.append(Tally(listed))
             has_more = tallies[0].count_slice(inspector)
-            session.post_message(RowsCame(tuple(inspector.rows)))
+            session.post_message(InspectedRows(tuple(inspector.rows)))
             return JobAnswer(lambda: self._take_slice(job, tallies[0], has_more=has_more))
 
         def fail(why: str) -> None:

@@ -197,7 +197,7 @@ class StreamScreen(Screen["int | None"]):
 
     def on_stream_ready(self, message: StreamReady) -> None:
         before, self.stream = self.stream, message.stream
-        is_same = before is not None and self.stream.go_on(before)
+        is_same = before is not None and self.stream.reuse_steps(before)
         is_at_end = before is None or self.events.cursor >= len(before.events) - 1
         for pane in (self.events, self.built, self.clients):
             pane.show(self.stream)

@@ -14,7 +14,7 @@ from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import tools
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.tools import DialectRow, Lens, ToolDeclaration
+from workbench.tui.models.tools import DialectRow, ToolDeclaration, ToolJudgement
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
@@ -63,7 +63,7 @@ class DetailPane(LineView):
         return self.rows[self.cursor] if self.rows else None
 
 
-class ToolsSource(WorklistSource[ToolDeclaration, Lens]):
+class ToolsSource(WorklistSource[ToolDeclaration, ToolJudgement]):
     """Judges the declared tools of a request by every dialect.
 
     Args:
@@ -80,17 +80,17 @@ class ToolsSource(WorklistSource[ToolDeclaration, Lens]):
         declared = decoded.request.tools if decoded.request else ()
         return [ToolDeclaration(tool, schema_check.pointer_of(decoded, tool)) for tool in declared]
 
-    def judge(self, inspector: Inspector, subject: ToolDeclaration) -> Lens:
+    def judge(self, inspector: Inspector, subject: ToolDeclaration) -> ToolJudgement:
         from workbench.rules import schema_check
         from workbench.wire import JsonIndex, dumps
 
         tool = subject.tool
         if tool.schema is None or tool.kind != "client":
             kinds = {"server": "run by the provider: no schema", "custom": "accepts free text: no schema"}
-            return Lens(why=kinds.get(tool.kind, "declares no schema"))
+            return ToolJudgement(why=kinds.get(tool.kind, "declares no schema"))
         body = dumps(tool.schema)
         if len(body) > TOO_LARGE:
-            return Lens(body=body, why="too large to be judged here; use workbench schema")
+            return ToolJudgement(body=body, why="too large to be judged here; use workbench schema")
         standing = schema_check.standing(inspector.detail(self._index).decoded, tool)
         judged = [schema_check.judge(tool.name or "", tool.schema, *held, standing) for held in schema_check.dialects()]
         named = {i.pointer for one in judged for i in one.issues} | {
@@ -98,7 +98,7 @@ class ToolsSource(WorklistSource[ToolDeclaration, Lens]):
         }
         index = JsonIndex(body)
         spans = {pointer: span for pointer in named if (span := index.span(pointer))}
-        return Lens(tuple(judged), body, tuple(tools.rows_of(one, spans) for one in judged))
+        return ToolJudgement(tuple(judged), body, tuple(tools.rows_of(one, spans) for one in judged))
 
 
 class ToolsScreen(WorklistScreen):
@@ -206,18 +206,18 @@ class ToolsScreen(WorklistScreen):
         self.details.title(line(f" {judged.dialect.name} · {tools.verdict_words(judged)} "))
         self._show_schemas(lens, number)
 
-    def _show_schemas(self, lens: Lens, number: int) -> None:
+    def _show_schemas(self, judgement: ToolJudgement, number: int) -> None:
         from workbench.wire import dumps
 
         if self._shown != (self.cursor_number(), number):
             self._shown = (self.cursor_number(), number)
-            judged = lens.judged[number]
+            judged = judgement.judged[number]
             lowered = dumps(judged.lowered.schema)
-            faults = tuple(sorted({span for row in lens.rows[number] for span in row.spans if row.is_keyword}))
-            self.before.show(lens.body, (StyledSpans("doubtful", faults),))
+            faults = tuple(sorted({span for row in judgement.rows[number] for span in row.spans if row.is_keyword}))
+            self.before.show(judgement.body, (StyledSpans("doubtful", faults),))
             self.after.show(lowered)
-            self.before.title(tools.declared_title(lens))
-            self.after.title(tools.lowered_title(judged, lowered, lens.body))
+            self.before.title(tools.declared_title(judgement))
+            self.after.title(tools.lowered_title(judged, lowered, judgement.body))
         row = self.details.here()
         self.before.mark_range(row.spans if row else ())
 

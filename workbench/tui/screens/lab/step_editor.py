@@ -111,7 +111,6 @@ class RequestEditor:
         self.screen.outline.focus()
 
     def _change(self, studied: EditStudy, way: WritingWay, edited: bytes) -> None:
-        """Change the pending request."""
         self.screen.sample.do(lambda: self._apply(studied, way.make(edited)))
 
     def _apply(self, studied: EditStudy, changes: Sequence[Change | Splice]) -> None:

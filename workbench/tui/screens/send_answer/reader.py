@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.dispatch import IncomingResponse, ResponseGrew, is_open
 from workbench.tui.models import send_answer
-from workbench.tui.models.send_answer import Beside
+from workbench.tui.models.send_answer import ResponseComparison
 from workbench.tui.service import JobAnswer, guard
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ class AnswerReader:
 
             began = time.thread_time()
             before = inspector.detail(index).decoded
-            shown = send_answer.beside(before, DecodedExchange(index, incoming.exchange(), protocol, known))
+            shown = send_answer.compare_responses(before, DecodedExchange(index, incoming.exchange(), protocol, known))
             rest = REST * (time.thread_time() - began)
             return JobAnswer(lambda: self._show_growth(number, shown, max(REPAINT_SECONDS, min(rest, REST_SECONDS))))
 
         screen.session.inspecting.do(guard(job, lambda why: self._show_growth(number, None, REST_SECONDS)))
 
-    def _show_growth(self, number: int, shown: Beside | None, rest: float) -> None:
+    def _show_growth(self, number: int, shown: ResponseComparison | None, rest: float) -> None:
         screen = self.screen
         self._is_reading = False
         if not is_open(screen) or number != screen.sender.number or screen.is_over:
@@ -74,13 +74,13 @@ class AnswerReader:
 
             before = inspector.detail(index).decoded
             trial = judge_exchange(inspector, index, sent.outgoing, exchange)
-            shown = send_answer.beside(before, trial.decoded, trial)
+            shown = send_answer.compare_responses(before, trial.decoded, trial)
             return JobAnswer(lambda: self._show_judgement(shown))
 
         screen.show()
         screen.session.inspecting.do(guard(job, screen.sender.fail))
 
-    def _show_judgement(self, shown: Beside) -> None:
+    def _show_judgement(self, shown: ResponseComparison) -> None:
         if is_open(self.screen):
             self.screen.shown = shown
             self.screen.show()

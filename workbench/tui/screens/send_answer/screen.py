@@ -15,9 +15,9 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.dispatch import ResponseGrew, SendEnd
 from workbench.tui.models import send, send_answer
-from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside
+from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, ResponseComparison
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.panes.answers import BesidePane, FoundPane, RawPane
+from workbench.tui.panes.answers import NewFindingsPane, RawPane, ResponsesPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.send_answer.reader import AnswerReader
 from workbench.tui.screens.send_answer.sender import AnswerSender
@@ -50,8 +50,8 @@ class AnswerScreen(Screen[bool]):
     KEYS: ClassVar[tuple[keys.Key, ...]] = keys.ANSWER
     BINDINGS = keys.bindings(keys.ANSWER)
 
-    beside = getters.query_one("#beside", BesidePane)
-    found = getters.query_one("#found", FoundPane)
+    beside = getters.query_one("#beside", ResponsesPane)
+    found = getters.query_one("#found", NewFindingsPane)
     raw = getters.query_one("#raw", RawPane)
 
     def __init__(
@@ -60,7 +60,7 @@ class AnswerScreen(Screen[bool]):
         super().__init__()
         self.session, self.node, self.sent = session, node, sent
         self.recorded = recorded
-        self.shown: Beside | None = None
+        self.shown: ResponseComparison | None = None
         self.why = ""
         self.sender = AnswerSender(self)
         self.reader = AnswerReader(self)
@@ -72,9 +72,9 @@ class AnswerScreen(Screen[bool]):
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
-        yield BesidePane(id="beside")
+        yield ResponsesPane(id="beside")
         with Container(id="below"):
-            yield FoundPane(id="found")
+            yield NewFindingsPane(id="found")
             yield RawPane(id="raw")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
@@ -110,7 +110,7 @@ class AnswerScreen(Screen[bool]):
     def show(self) -> None:
         """Show the response as far as it is known."""
         outgoing, shown = self.sent.outgoing, self.shown
-        self.beside.show(shown, outgoing.target.name, self.why or BesidePane.why)
+        self.beside.show(shown, outgoing.target.name, self.why or ResponsesPane.why)
         self.beside.title(line(" Responses "))
         trial = shown.trial if shown else None
         findings = trial.findings if trial else ()
@@ -121,7 +121,7 @@ class AnswerScreen(Screen[bool]):
         self.set_class(self.is_over, "-over")
         self._entitle()
 
-    def _show_raw(self, shown: Beside | None) -> None:
+    def _show_raw(self, shown: ResponseComparison | None) -> None:
         incoming = self.sender.incoming
         self.raw.show(shown, [send_answer.retry_line(each) for each in incoming.retries] if incoming else ())
         self.raw.title(line(f" Raw response · {'events' if self.raw.is_stream else 'bytes'} "))

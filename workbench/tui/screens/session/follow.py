@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.screens.stream import StreamScreen
     from workbench.tui.selection import ExchangeSelection
-    from workbench.tui.service import SessionGrew, SessionList
+    from workbench.tui.service import SessionChange, SessionList
 
 
 class LiveFollower:
@@ -31,14 +31,14 @@ class LiveFollower:
         self.stream: StreamScreen | None = None
         self._is_break_known: bool | None = None
 
-    def grow_session(self, message: SessionGrew) -> None:
+    def grow_session(self, message: SessionChange) -> None:
         """Show more exchanges, or the end of the recording."""
         was_live = self.screen.state.is_live
         self.update(message)
         if was_live and not message.is_live:
             self.screen.notify("the recording has ended", markup=False)
 
-    def update(self, message: SessionList | SessionGrew) -> None:
+    def update(self, message: SessionList | SessionChange) -> None:
         """Show the current list of exchanges."""
         self.screen.state.follow(message.summaries, is_live=message.is_live, about=message.about)
         self.screen.refresh_lists()

@@ -33,14 +33,14 @@ from workbench.tui.screens.session.pointer import Pointer
 from workbench.tui.screens.session.type_ahead import TypeAhead
 from workbench.tui.screens.session.updates import SessionUpdates
 from workbench.tui.service import (
-    ExchangeGrew,
+    ExchangeUpdate,
+    InspectedRows,
     Inspecting,
     JobAnswer,
     OpenedExchange,
     Opener,
     OpenFailure,
-    RowsCame,
-    SessionGrew,
+    SessionChange,
     SessionList,
     Trouble,
 )
@@ -203,17 +203,17 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     def on_session_list(self, message: SessionList) -> None:
         self.updates.list(message)
 
-    def on_session_grew(self, message: SessionGrew) -> None:
+    def on_session_change(self, message: SessionChange) -> None:
         self.breakpoints.listen(message.is_live)
         self.follower.grow_session(message)
 
-    def on_rows_came(self, message: RowsCame) -> None:
+    def on_inspected_rows(self, message: InspectedRows) -> None:
         self.updates.add_rows(message.rows)
 
     async def on_opened_exchange(self, message: OpenedExchange) -> None:
         await self.updates.open_exchange(message.opened)
 
-    def on_exchange_grew(self, message: ExchangeGrew) -> None:
+    def on_exchange_update(self, message: ExchangeUpdate) -> None:
         self.follower.grow(message.opened)
 
     def on_job_answer(self, message: JobAnswer) -> None:
