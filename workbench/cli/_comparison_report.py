@@ -172,7 +172,7 @@ def _value(value: JsonValue) -> str:
 
 
 def _pointer(found: Difference) -> str:
-    """Pointer to the value with the first difference: in the second body, or in the first where that one is longer."""
+    """Pointer to the value with the first difference: in the second body, or in the first if that is longer."""
     from workbench.wire import JsonIndex
 
     first = found.first or 0

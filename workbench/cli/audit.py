@@ -51,7 +51,7 @@ NAME = "audit"
 HELP = "what a gateway changes"
 
 PORT = 8765
-"""Where our upstream listens unless progress otherwise: gateways are configured with it beforehand."""
+"""Default port of our upstream, for which gateways are configured beforehand."""
 
 DUMMY = "sk-workbench-audit-0000"
 """The key that is sent unless one is given: no provider ever sees it."""

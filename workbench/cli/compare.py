@@ -166,8 +166,8 @@ def _is_of(pair: Comparison, index: int) -> bool:
 
 
 def _demand(session: Session, path: str, name: str) -> None:
-    """Raises UsageError where nothing was recorded at a place of that name."""
+    """Raise UsageError if a session has no hop of that name."""
     names = {row.hop for row in session.summaries()}
     if name not in names:
         known = ", ".join(repr(n) for n in sorted(names)) or "none"
-        raise UsageError(f"{path} was recorded at no place named {name!r} (its places: {known})")
+        raise UsageError(f"{path} has no hop named {name!r} (hops: {known})")

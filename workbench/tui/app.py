@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 SWITCH_SECONDS = 0.0005
-"""How long a thread that computes may keep the screen's thread from a key: Python's own 5 ms add up to seconds."""
+"""Switch interval of threads: with Python's default of 5 ms, waits of the screen's thread add up to seconds."""
 
 
 LATE = 0.2

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 MOST: Final = 64 * 1024
-"""Bytes put on a clipboard: terminals cap what they take at 74 to 100 kB, and say nothing."""
+"""Bytes copied to a clipboard, at most: terminals drop more than 74 to 100 kB, without an error."""
 
 TMUX_HINT: Final = "if nothing was copied, run in tmux: set -s set-clipboard on"
 """With tmux's default, ``external``, copies by programs inside it are dropped."""

@@ -167,7 +167,7 @@ SEARCH = (  # what the footer shows instead while a search is active
 )
 _SWITCH = table()["session.branch"]._replace(rank=3)
 WITH_BRANCH = tuple(_SWITCH if key.id == _SWITCH.id else key for key in SESSION)
-"""Keys of the session screen where something was made of the request that is shown."""
+"""Keys of the session screen if the shown request has a branch."""
 OPEN_CHANGE = _with_hint("pane.open", "show bytes", "show the bytes of the change in the session", 1)
 OPEN_LOSS = _with_hint("pane.open", "show bytes", "show the bytes of the loss in the session", 1)
 OPEN_DECLARATION = _with_hint("pane.open", "show bytes", "show the bytes of the declaration in the session", 1)
@@ -189,7 +189,7 @@ OPEN_TURN = _with_hint("pane.open", "open", "open the exchange of the turn, or t
 OPEN_EXAMPLE = _with_hint("pane.open", "open", "open the session under the cursor", 1)
 
 EVEN_WHILE_TYPING = frozenset({"global.suspend", "global.quit"})
-"""Ids of keys that work in a line of input too: none of them may be a printable character."""
+"""Ids of keys that also work in an input line: none of them may be a printable character."""
 
 
 def first_name(key: Key) -> str:

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 BATCH_SECONDS = 0.1
-"""Rows are handed over this often: more would repaint for nothing."""
+"""Interval at which rows are posted; a shorter one would repaint without need."""
 
 LOOK_SECONDS = 0.1
-"""The session is looked at again this often: what grows is painted ten times a second at most."""
+"""Least interval between two checks of the session: growth is painted at most ten times a second."""
 
 REST = 4
-"""Times as long as following computes that it rests: a fifth of one core for a body that takes long to decode."""
+"""Pause after an update, as a multiple of its CPU time: slow bodies then take a fifth of one core."""
 
 REST_SECONDS = 2.0
-"""It rests no longer: what is shown of a big body that grows is not older."""
+"""Longest pause: the shown part of a growing body is never older."""
 
 
 class SessionList(Message):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.wire import Summary
 
 OWN_KEY = re.compile(r"the key is that of ([A-Za-z_]\w*)")
-"""What an adapter in the path notes where it uses a key of its own (``bridge.keys``)."""
+"""Note of a recorder that converts and uses an API key of its own (``recorder.translation.keys``)."""
 
 RECENT = 64
 """Exchanges whose notes are looked at for that."""

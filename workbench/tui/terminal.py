@@ -27,7 +27,7 @@ PATIENCE = 5.0
 """Seconds that work in progress has to stop, once a signal ended the app."""
 
 LOOK = 1.0
-"""Seconds between two looks whether the terminal is still there."""
+"""Seconds between two checks that the terminal still exists."""
 
 RESET = (
     "\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l\x1b[?1004l\x1b[<u\x1b[?1049l\x1b[?25h"

@@ -68,7 +68,7 @@ PLAIN = {
     "input-cursor-text-style": "reverse",
     "button-focus-text-style": "reverse",
 }
-"""Where there are no colours, or few: what Textual's own widgets say by background alone."""
+"""Styles for terminals with no or few colours, in place of states that Textual's widgets show by background only."""
 
 
 def make(*, is_plain: bool) -> list[Theme]:

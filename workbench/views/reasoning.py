@@ -13,11 +13,11 @@ LOOK: dict[ReplayOutcome, tuple[str, str]] = {
     ReplayOutcome.ALTERED: ("✗", "error"),
     ReplayOutcome.NOT_OWED: ("·", "muted"),
 }
-"""What a request did with reasoning → glyph and style; the word is shown next to them."""
+"""Outcome of a request for reasoning → glyph and style; the word is shown next to them."""
 
 
 def entry_line(entry: Entry) -> Line:
-    """One turn: what was sent back, and whether that is required."""
+    """Line of one turn: its outcome, and if reasoning is required."""
     glyph, style = LOOK[entry.sent]
     if not entry.owed and entry.sent not in (ReplayOutcome.SENT, ReplayOutcome.NOT_OWED):
         glyph, style = "!", "warning"
@@ -34,7 +34,7 @@ def entry_line(entry: Entry) -> Line:
 
 
 def entry_body(entry: Entry, width: int) -> list[Line]:
-    """Why it is required, where it came from, its carrier, and its beginning."""
+    """Reason for the requirement, place and carrier of the reasoning, and its beginning."""
     made: list[Line] = []
     if entry.why:
         made += wrap(entry.why, width, indent=2)

@@ -55,7 +55,7 @@ async def test_the_end_of_a_pasted_line_is_no_loss(monkeypatch: pytest.MonkeyPat
             page.post_message(events.Paste(pasted))
             await pilot.pause()
     assert page.writing.text == "one line "
-    assert [words.partition(":")[0] for words in said] == ["characters that cannot be shown were left out"]
+    assert [words.partition(" ·")[0] for words in said] == ["characters that cannot be shown were removed"]
 
 
 async def test_what_cannot_be_shown_is_left_out_of_what_is_pasted() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MESSAGE, TEXT, RESULT, TOOL, PARAMETER = " message", "text part", "tool result", "tool", "parameter"
 NO_SCHEMA = {"type": "object", "properties": {}}
-"""Schema of a new tool: it takes nothing yet."""
+"""Schema of a new tool: no parameters yet."""
 
 
 class AdditionChoice(NamedTuple):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from workbench.protocols import DecodedExchange
 
 MOST = 100_000
-"""Matches kept: nobody walks through more."""
+"""Matches kept, at most; nobody looks through more."""
 
 
 class BodySearch:

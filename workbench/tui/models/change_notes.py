@@ -1,4 +1,4 @@
-"""Changes by a translation or correction, parsed from the note of an exchange (``bridge.changes``)."""
+"""Changes by a translation or correction, parsed from the note of an exchange (``recorder.translation.changes``)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ MOST_SHOWN = 200
 """Bytes of a value shown in its row."""
 
 WHOLE = Element("", ElementKind.OTHER, "the whole body", frozenset({ElementAction.VALUE}))
-"""What is edited where nothing of a body can be told apart."""
+"""The only editable element of a body that cannot be read."""
 
 STYLES: Mapping[ElementKind, str] = {
     ElementKind.MESSAGE: "role",

@@ -20,7 +20,7 @@ MOST_LINES = 2000
 """Lines of a file that are shown."""
 
 MOST_BYTES = 8 * 1024 * 1024
-"""Bytes of exchanges up to which is shown what would be written, before it is."""
+"""Bytes of exchanges up to which a preview is made."""
 
 
 class ExportScope(StrEnum):

@@ -358,7 +358,7 @@ GUIDES: Mapping[str, Guide] = {
         ("error", "warning", "held", "unread", "cursor"),
     ),
 }
-"""Guides by the id of the pane, or the name of its class where it has none."""
+"""Guides by the id of the pane; by the name of its class if it has no id."""
 
 
 def help_lines(guide: Guide | None, tables: Tables, width: int) -> list[Line]:

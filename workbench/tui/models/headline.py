@@ -14,9 +14,9 @@ _UPSTREAM = 32
 
 TOOLS = "tools are never run"
 PROMISE = f"offline · {TOOLS}"
-"""What the program does with what is open: it only reads."""
+"""Text for a replay, which only reads."""
 CLIENTS_KEY = "client's API key not stored"
-"""What it does with what is recorded at this moment: the key of the client goes on to its provider, and to no file."""
+"""Text for a live session: the client's API key is forwarded to its provider, and not written to a file."""
 
 
 def headline(

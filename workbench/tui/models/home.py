@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.tui.models.pauses import PausedSide
 
 ROOMY, WIDE = 92, 144
-"""Columns from which a row says where its traffic went, and what broke in a sentence."""
+"""Least columns for a row with its upstream, and for a row with its break in a sentence."""
 
 _VERDICT = 27
 _AGE = 8

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from workbench.wire import Body, Exchange, HttpRequest, HttpResponse
 
 LABEL: Final = 29
-"""Columns of a row's name, where there is room."""
+"""Columns of a row's name, if there is room."""
 
 WIDE: Final = 80
 
 ARROW: Final = {REQUEST: "> ", RESPONSE: "< ", "": "  "}
-"""Which side a row is of, as curl marks what it sends and what it gets."""
+"""Side of a row → its sign, as curl marks sent and received lines."""
 
 CHANGE_STYLES: Final = {"loss": "warning", "correction": "info", "reasoning": "reasoning"}
 """Kind of a change on the way → its style."""

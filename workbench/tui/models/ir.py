@@ -21,7 +21,7 @@ PREVIEW = 600
 
 _EMPTY: Line = (Span('""', "muted"),)
 _WORD = 9
-"""Columns of the word that says what a part is."""
+"""Columns of the kind of a part."""
 
 
 class IrView(View):

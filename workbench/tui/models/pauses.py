@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from workbench.ir import JsonValue
 
 SIGN = "‖"
-"""Stands before what is held, in every list."""
+"""Sign of a paused exchange in every list."""
 
 SHORT = 30.0
 """Seconds a client still waits from which on it is an error to think on."""

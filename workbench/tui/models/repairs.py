@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from workbench.wire import HttpRequest
 
 LOOKING = "searching for a repair …"
-"""Stands in place of repairs until they are known."""
+"""Shown in place of repairs until they are known."""
 
 LABEL = 10
-"""Columns of what stands before the lines of a finding."""
+"""Columns of the label before the lines of a finding."""
 
 
 class RepairOffer(NamedTuple):

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from workbench.send import RetryWait
 
 BEFORE, AFTER, BOTH = "before", "after", "both"
-"""Which of the answers is shown."""
+"""Sides: the response or responses that are shown."""
 
 LEAST_COLUMN = 44
-"""Columns that an answer needs to stand beside another one."""
+"""Least columns of a response, for both to be shown side by side."""
 
 MOST_SAME = 6
-"""Lines of what both answers say alike."""
+"""Lines shown of an item that is the same in both responses, at most."""
 
 MOST_LINES = 400
 
@@ -34,7 +34,7 @@ MARGIN = 6
 """Columns in front of the data of an event that is open."""
 
 LEAST_SHARED = 0.2
-"""How much of a text the other one has to share for what differs to be marked: else all of it does."""
+"""Least share of a text that both have, for only the differing part to be marked; below it, all of it is marked."""
 
 
 def branch_of(node: BranchNode, sent: BranchNode, session: str) -> str:

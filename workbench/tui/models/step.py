@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.lab.probe_sample import SampleState, SentRequest
 
 SHORT = 60
-"""Characters of a text that says what an answer is."""
+"""Characters of the summary of a response, at most."""
 
 
 def sent_line(sent: SentRequest) -> Line:

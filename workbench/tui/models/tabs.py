@@ -22,7 +22,7 @@ TOO_SMALL: tuple[Line, ...] = (
     (Span(" 60 columns and 15 lines.", "strong"),),
     (Span(" Make it larger · ctrl+q: quit."),),
 )
-"""What stands in place of a screen for which there is no room."""
+"""Text shown if the window is too small for the screen."""
 
 
 def tab_line(focused: str, seen: Sequence[str], *, is_zoomed: bool = False, panes: Panes = PANES) -> Line:

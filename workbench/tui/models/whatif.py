@@ -20,7 +20,7 @@ LEAST_CELL = 18
 """Columns of an outcome."""
 
 MORE = 3
-"""Columns of what says that there are more targets."""
+"""Columns of the sign for further targets."""
 
 
 def room(width: int) -> int:

@@ -17,7 +17,7 @@ class BodyPane(LineView):
     """Pane of bytes that are not part of the open exchange."""
 
     why = ""
-    """What to say while there are no bytes."""
+    """Text shown while there are no bytes."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)

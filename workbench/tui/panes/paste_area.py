@@ -10,7 +10,7 @@ from textual.widgets.text_area import Edit, EditResult
 from workbench.safetext import visible
 
 MOST = 200_000
-"""Characters kept of what is pasted: as many as are looked at."""
+"""Characters kept of a pasted text: the lookup reads no more."""
 
 
 class PastedText(TextArea):

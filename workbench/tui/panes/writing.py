@@ -14,7 +14,7 @@ from workbench.tui.paint import content
 from workbench.views import line
 
 MOST_IN_PLACE = 64 * 1024
-"""Bytes that are written in place: with more of them every key takes longer than a person waits."""
+"""Bytes that can be edited in place, at most: with more the field responds too slowly to keys."""
 
 
 class Writing(TextArea):
