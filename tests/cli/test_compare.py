@@ -167,7 +167,7 @@ def test_one_turn_of_one_file(places: dict[str, str], capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(("client",), "one hop"), (("all", "--hops", "client", "x"), "no place named 'x'")],
+    [(("client",), "one hop"), (("all", "--hops", "client", "x"), "no hop named 'x'")],
     ids=["one hop", "no such place"],
 )
 def test_places_that_are_not_there(
