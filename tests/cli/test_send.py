@@ -238,7 +238,7 @@ def test_a_row_for_each_target(run: Run) -> None:
     ("words", "said"),
     [
         ((LOST, "--target", "nobody"), "no target named 'nobody'"),
-        ((LOST, "--target", "https://x.example"), "is unknown; say --as"),
+        ((LOST, "--target", "https://x.example"), "is unknown; use --as"),
         ((LOST, "--target", "sim:gemini", "--as", "openai-chat"), "does not support openai-chat"),
         ((LOST, "--target", "sim:openai", "--exchange", 9), "no exchange 9"),
         ((LOST, "--target", "sim:openai", "--retries", -1), "is out of range"),

@@ -124,7 +124,7 @@ def test_ones_own_come_first(home):
         ("deepsek", "", "did you mean deepseek"),
         ("sim:nobody", "", "no contract named 'nobody'"),
         ("sim:deepseek:v9", "", "no variant 'v9'"),
-        ("https://x.example", "", "is unknown; say --as"),
+        ("https://x.example", "", "is unknown; use --as"),
         ("https://x.example", "morse", "no protocol named 'morse'"),
         ("ftp://x.example", "openai-chat", "not an http:// or https:// URL"),
         ("https://user:pw@x.example", "openai-chat", "put keys in the environment"),

@@ -30,7 +30,7 @@ since the epoch), "timeout" (seconds the client waits, or null), "timeout_from",
 of the response already sent), "deeds": ["continue", "edit", "answer", "drop"]}}]}}, as it is afterwards.
 
 Exit status: 0 done, or nothing is paused; 1 nothing was asked for and something is paused; 2 no recorder writes FILE,
-or a pause cannot be ended like that; 3 --wait timed out; 4 the recorder ended meanwhile. With --timeout, --wait waits
+or a decision is not possible; 3 --wait timed out; 4 the recorder ended meanwhile. With --timeout, --wait waits
 for the recorder, too.
 """
 

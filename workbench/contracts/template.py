@@ -23,12 +23,12 @@ _GOES_ON = re.compile(r"[`'\":]?(?:[ \t]+[`'\"(\[]{0,2}[A-Za-z0-9\]]|[a-z])")
 
 _ONE = r"(?:`[^`]*`|'[^']*'|\"[^\"]*\"|[^\s`'\",]+)"
 _VALUE = re.compile(rf"[\s.,:;]*{_ONE}(?:,\s*{_ONE})*")
-"""What is in place of a variable: a word or a quotation, or a list of them."""
+"""Text in place of a variable: a word or a quotation, or a list of them."""
 _FIELD = re.compile(r"\{([a-z]+)\}")
 _SENTENCE = re.compile(r"(?<=[.!:]) ")
 
 NUMBERS = frozenset(("message", "part", "call", "tool", "first", "item", "line", "column", "char", "limit", "length"))
-"""Variables that hold a number; what is no number in their place is not taken."""
+"""Variables that hold a number; a template with anything else in their place does not match."""
 
 LONGEST_VALUE = 400
 """Characters a variable may take: a list of ten ids."""

@@ -13,10 +13,10 @@ from workbench.ir import JsonValue
 from workbench.protocols import REQUEST
 
 USUAL_TYPE = "invalid_request_error"
-"""``{type}`` of an error body where the check names none."""
+"""``{type}`` of an error body if the check names none."""
 
 UNREAD = ("request.unread", "answer.unread")
-"""Rules that say what was not decoded: what that hides is not known, and nothing is clean beside it."""
+"""Rules that report undecoded parts; a request with such a part cannot be called clean."""
 
 UNKNOWN_TEXT = "(refused; the provider's text is not known)"
 

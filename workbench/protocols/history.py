@@ -151,7 +151,7 @@ class Matches:
         return other
 
     def before(self, length: int) -> list[int]:
-        """Those of the first messages."""
+        """Indices of the matches among the first messages."""
         return self.indices[: bisect_left(self.indices, length)]
 
 

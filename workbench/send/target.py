@@ -193,7 +193,7 @@ def _by_url(url: str, protocol: str, named: Mapping[str, Target]) -> Target:
     known = contracts.endpoint(url)
     spoken = known[1].protocols if known else ()
     if not protocol and not spoken:
-        raise UsageError(f"the protocol of {url} is unknown", hint=f"say --as {'|'.join(adapters.protocols())}")
+        raise UsageError(f"the protocol of {url} is unknown", hint=f"use --as {'|'.join(adapters.protocols())}")
     first, *others = (protocol,) if protocol else spoken
     key = own.key_variable if own else contracts.key_variable(url)
     return Target(url, first, url, key_variable=key, others=tuple((each, url) for each in others))

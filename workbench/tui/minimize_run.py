@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.tui.models.rowtable import Range
 
 TURN_SECONDS = 0.1
-"""Local checks go on for this long before the inspector's thread answers others."""
+"""Seconds of local checks before the inspector's thread answers other questions."""
 
 
 class SearchProgress(NamedTuple):

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from workbench.tui.panes.pane import Pane
 
 SLOTS = ("exchanges", "wire", "main", "upper", "lower", "findings")
-"""Places in the widest layout, in their order; of the panes of one slot, the one that had the focus last is seen."""
+"""Slots of the widest layout, in order; a slot shows the pane that had the focus last."""
 
 SIDE_SLOTS = ("main", "upper", "lower")
-"""Slots whose panes share one place while there is no room for all."""
+"""Slots that are merged into one if there is little room."""
 
 HALVES = ("upper", "lower")
 """Slots that share the height of a column."""

@@ -20,7 +20,7 @@ OWN_KEY = re.compile(r"the key is that of ([A-Za-z_]\w*)")
 """Note of a recorder that converts and uses an API key of its own (``recorder.translation.keys``)."""
 
 RECENT = 64
-"""Exchanges whose notes are looked at for that."""
+"""Number of newest exchanges whose notes are searched for it."""
 
 
 class SessionState:

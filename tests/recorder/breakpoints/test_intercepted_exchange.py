@@ -320,7 +320,7 @@ async def test_an_edited_stream_keeps_what_has_left_and_both_are_recorded() -> N
         number = (await stage.paused())["id"]
         with pytest.raises(UsageError, match="must begin with them"):
             stage.gate.decide(number, "edit", b"data: no\n\n")
-        with pytest.raises(UsageError, match="cannot be ended like that"):
+        with pytest.raises(UsageError, match="this decision is not possible"):
             await stage.gate.answer(number, "sim:anthropic")
         stage.gate.decide(number, "edit", BEFORE + END)
         await client.expects(STREAM)

@@ -184,7 +184,7 @@ def test_small_endpoints_are_refused_in_words_the_client_reads():
                 client.models.list()
         path.heard.all_ended(2)
         assert counted.value.status_code == 501 and not path.heard.at("upstream")
-        assert "answered here" in path.heard.ends[1][1]
+        assert "answered by the recorder" in path.heard.ends[1][1]
 
 
 def test_an_answer_that_breaks_off_upstream_breaks_off_here():

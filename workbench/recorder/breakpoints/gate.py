@@ -231,7 +231,7 @@ class BreakpointGate:
         if action not in pause.exchange.actions():
             can = ", ".join(pause.exchange.actions())
             raise UsageError(
-                f"pause {number} cannot be ended like that: part of the response is already sent",
+                f"this decision is not possible for pause {number}: part of the response is already sent",
                 hint=f"possible: {can}",
             )
         return pause

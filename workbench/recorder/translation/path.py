@@ -35,7 +35,7 @@ def resolve_upstreams(targets: Mapping[str, str], spoken: str, stack: ExitStack)
     for name, text in targets.items():
         target = resolve(text, spoken)
         if target.protocols and spoken not in target.protocols:
-            raise UsageError(f"{target.name} does not speak {spoken}", hint=f"say --as {'|'.join(target.protocols)}")
+            raise UsageError(f"{target.name} does not speak {spoken}", hint=f"use --as {'|'.join(target.protocols)}")
         url = _simulator_url(target, stack) if target.is_simulator else target.base(spoken)
         found[name] = TranslationUpstream(target, url)
     return found

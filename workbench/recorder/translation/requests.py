@@ -170,8 +170,10 @@ def _other_request(
     ours, theirs = protocols.get(client).serving.api, protocols.get(rules.spoken).serving.api
     if client != rules.spoken and not (ours and ours == theirs):
         status, body = other_endpoints.refusal(http.url, client, rules.spoken)
-        return OwnReply(status, body, (TranslationChange(NOTE, f"answered here: the upstream speaks {rules.spoken}"),))
-    return _pass_unchanged(http, client, upstream, rules, "unchanged, since it asks no model")
+        return OwnReply(
+            status, body, (TranslationChange(NOTE, f"answered by the recorder: the upstream uses {rules.spoken}"),)
+        )
+    return _pass_unchanged(http, client, upstream, rules, "unchanged: not a request to a model")
 
 
 def _pass_unchanged(
@@ -213,7 +215,7 @@ def _translate(
         own = put_reasoning_back(decoded, memory, contract, lambda part: is_owed and is_wanted(part))
         changes, context = own.changes, own.context
         if not changes and not any(each.is_on for each in decided) and model == (request.model or ""):
-            turn = _pass_unchanged(http, client, upstream, rules, f"unchanged, since it is in {spoken} already")
+            turn = _pass_unchanged(http, client, upstream, rules, f"unchanged: it is in {spoken} already")
             return replace(turn, is_kept=True, context=context)
         http = with_body(http, own.text, decoded.request_text)
         decoded = DecodedExchange(0, Exchange("client", http), client)

@@ -24,7 +24,7 @@ SIGNS = {
     ItemChangeKind.MOVED: (">", "warning"),
     ItemChangeKind.RESPELLED: ("=", "info"),
 }
-"""The sign and style of a change; its word stands beside it."""
+"""Kind of a change → its sign and style; its word is shown next to it."""
 
 CONTEXT = 32
 """Bytes shown on either side of a difference."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
 
 PREVIEW = 600
-"""Characters of a text that one line could show."""
+"""Characters of a text that fit on one line, at most."""
 
 _EMPTY: Line = (Span('""', "muted"),)
 _WORD = 9

@@ -35,7 +35,7 @@ __all__ = [
 _ROOMS = (anthropic_messages, openai_chat, openai_responses, gemini)
 
 PROTOCOLS = tuple(room.SPEECH.protocol for room in _ROOMS)
-"""Those that can be audited."""
+"""Names of the protocols that can be audited."""
 
 
 @cache
