@@ -17,6 +17,8 @@ from workbench.protocols import HistoryPrefix
 
 __all__ = ["Entry", "Ledger", "ReceivedAnswers", "ReplayOutcome", "derive"]
 
+_SENT, _NOT_OWED = ReplayOutcome.SENT, ReplayOutcome.NOT_OWED
+
 _MAX_LOST = 50
 """Turns that a history holds no longer are listed back to this many: more is an archive, not a ledger."""
 
@@ -67,6 +69,11 @@ class Ledger:
 
     entries: tuple[Entry, ...] = ()
     came_in: tuple[NodeRef, ...] = ()
+
+    @property
+    def deviations(self) -> list[Entry]:
+        """The entries of reasoning that is missing, empty or altered."""
+        return [e for e in self.entries if e.sent is not _SENT and e.sent is not _NOT_OWED]
 
 
 def derive(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from workbench.chain import NodeRef, call_digest
 from workbench.ir import Message, Text, ToolCallIR, ToolDef, ToolResultIR
-from workbench.protocols import REQUEST, DecodedExchange, fact
+from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, fact
 from workbench.rules.context import RuleContext
 
 FAILURE = re.compile(
@@ -76,17 +76,49 @@ def steps(case: RuleContext) -> list[Step]:
     return found
 
 
-def digests(case: RuleContext) -> list[int]:
-    """Of the calls of ``steps``: what takes no more than a look."""
-    messages, start = case.decoded.messages(REQUEST), _start(case)
-    return [digest for message in messages[start:] for digest in fact(message, _digests)]
+def has_repeated_call(case: RuleContext) -> bool:
+    """Two calls of ``steps`` are the same: what takes no more than a look."""
+    messages = case.decoded.messages(REQUEST)
+    if isinstance(messages, HistoryPrefix):
+        calls = messages.fold(_RepeatedCalls)
+    else:
+        calls = _RepeatedCalls()
+        calls.read(messages)
+    return bool(messages) and calls.latest[len(messages) - 1] >= _start(case)
+
+
+class _RepeatedCalls:
+    """A fold over a history: which calls were made before.
+
+    Attributes:
+        latest: for each message, the latest one with a call that it or a message before it repeats; -1 if none does.
+    """
+
+    def __init__(self) -> None:
+        self.latest: list[int] = []
+        self._made: list[tuple[int, ...]] = []
+        self._last: dict[int, int] = {}
+
+    def read(self, messages: Sequence[Message]) -> None:
+        for n in range(len(self.latest), len(messages)):
+            latest, made = self.latest[-1] if n else -1, fact(messages[n], _digests)
+            for digest in made:
+                latest = max(latest, self._last.get(digest, -1))
+                self._last[digest] = n
+            self.latest.append(latest)
+            self._made.append(made)
+
+    def fork(self, length: int) -> _RepeatedCalls:
+        other = _RepeatedCalls()
+        other.latest, other._made = self.latest[:length], self._made[:length]
+        other._last = {digest: n for n, made in enumerate(other._made) for digest in made}
+        return other
 
 
 def _start(case: RuleContext) -> int:
     """The first message that ``steps`` reads."""
-    messages = case.decoded.messages(REQUEST)
-    back = range(len(messages) - 1, -1, -1) if case.earlier.exchanges else ()
-    return next((n for n in back if fact(messages[n], _is_question)), 0)
+    questions = [n for n, _ in case.suspects(_is_question)] if case.earlier.exchanges else []
+    return questions[-1] if questions else 0
 
 
 def _digests(message: Message) -> tuple[int, ...]:

@@ -52,8 +52,8 @@ RULES = (MISSING, EMPTY, ALTERED, STALE)
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the reasoning that the request sends, and does not send."""
     if case.request is not None:
-        latest = max((e.turn for e in case.ledger.entries), default=-1)
-        for entry in case.ledger.entries:
+        latest = case.ledger.entries[-1].turn if case.ledger.entries else -1
+        for entry in case.ledger.deviations:
             yield from _entry(case, entry, is_latest=entry.turn == latest)
         yield from _check_signatures(case)
         yield from _stale(case)
@@ -95,7 +95,7 @@ def _check_signatures(case: RuleContext) -> Iterator[Finding]:
     """Thinking blocks without the key of their signature, where the provider asks for it in every one."""
     if not any(check.rule == EMPTY.slug and check.when == "no-signature" for check in case.contract.enforces):
         return
-    told = {entry.sent_part for entry in case.ledger.entries if entry.sent is ReplayOutcome.EMPTY}
+    told = {entry.sent_part for entry in case.ledger.deviations if entry.sent is ReplayOutcome.EMPTY}
     for ref, part in sent_reasoning(case):
         if part.carrier is Carrier.THINKING and part.signature is None and ref not in told:
             yield case.at(EMPTY, ref, "the thinking block has no signature", when="no-signature")

@@ -9,7 +9,16 @@ from dataclasses import replace
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR
 from workbench.protocols import REQUEST
-from workbench.rules._repeats import Step, digests, failures, has_broken_off, has_effect, has_failed, is_told, steps
+from workbench.rules._repeats import (
+    Step,
+    failures,
+    has_broken_off,
+    has_effect,
+    has_failed,
+    has_repeated_call,
+    is_told,
+    steps,
+)
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, with_related
 
@@ -68,8 +77,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _may_repeat(case: RuleContext) -> bool:
     """The quick question before the history is read: a call twice, failures, or an effect that has just come in."""
-    made = digests(case)
-    if len(set(made)) < len(made) or sum(failures(m) for _, m in case.suspects(failures)) >= FLAILING:
+    if has_repeated_call(case) or sum(failures(m) for _, m in case.suspects(failures)) >= FLAILING:
         return True
     answers = case.earlier.answers[-1:]
     return any(has_effect(call, case.tools) for _, answer in answers for call in _calls(answer.messages))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
 from workbench.contracts import Finding
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelRequest
-from workbench.protocols import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.protocols.refusals import RetryAdvice
 from workbench.rules._failure_place import refusal_of
 from workbench.rules._reasoning import is_rebuilt
@@ -39,6 +40,8 @@ LOOKED_BACK = 8
 """Attempts that are read again to say what each of them changed."""
 
 _SHOWN = 3
+
+_PARTS = attrgetter("parts")
 """Names of tools and parameters that one rung lists."""
 
 
@@ -71,7 +74,9 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _is_same(one: DecodedExchange, other: DecodedExchange) -> bool:
     """The same request: the same JSON, in whatever order its keys are, by the same way."""
-    if _way(one) != _way(other) or _size(one) != _size(other):  # bodies are parsed again only where they may be equal
+    if _way(one) != _way(other) or fact(one, _size) != fact(
+        other, _size
+    ):  # bodies are parsed again only where they may be equal
         return False
     return one.request_text == other.request_text or _json(one) == _json(other)
 
@@ -81,7 +86,7 @@ def _size(attempt: DecodedExchange) -> tuple[int, ...]:
     request = attempt.request
     if request is None:
         return ()
-    return len(request.messages), len(request.tools), sum(len(message.parts) for message in request.messages)
+    return len(request.messages), len(request.tools), sum(map(len, map(_PARTS, request.messages)))
 
 
 def _json(attempt: DecodedExchange) -> JsonValue:
