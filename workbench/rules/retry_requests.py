@@ -40,9 +40,9 @@ LOOKED_BACK = 8
 """Attempts that are read again to say what each of them changed."""
 
 _SHOWN = 3
+"""Names of tools and parameters that one rung lists."""
 
 _PARTS = attrgetter("parts")
-"""Names of tools and parameters that one rung lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _is_same(one: DecodedExchange, other: DecodedExchange) -> bool:
     """The same request: the same JSON, in whatever order its keys are, by the same way."""
-    if _way(one) != _way(other) or fact(one, _size) != fact(
-        other, _size
-    ):  # bodies are parsed again only where they may be equal
-        return False
+    if _way(one) != _way(other) or fact(one, _size) != fact(other, _size):
+        return False  # bodies are parsed again only where they may be equal
     return one.request_text == other.request_text or _json(one) == _json(other)
 
 
