@@ -603,6 +603,65 @@ def judging(protocol: str, has: str, how: str) -> Made:
     return made
 
 
+TURNS: Mapping[str, Callable[[int], tuple[Any, Any]]] = {
+    "anthropic-messages": lambda n: (
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": f"toolu_{n:020d}", "name": "f", "input": {"n": n}}],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"toolu_{n:020d}", "content": "y"}]},
+    ),
+    "openai-chat": lambda n: (
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": f"call_{n:020d}", "type": "function", "function": {"name": "f", "arguments": f'{{"n": {n}}}'}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": f"call_{n:020d}", "content": "y"},
+    ),
+    "openai-responses": lambda n: (
+        {"type": "function_call", "call_id": f"call_{n:020d}", "name": "f", "arguments": f'{{"n": {n}}}'},
+        {"type": "function_call_output", "call_id": f"call_{n:020d}", "output": "y"},
+    ),
+    "gemini": lambda n: (
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"n": n}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"result": "y"}}}]},
+    ),
+}
+"""Protocol → the call and the result of a turn."""
+
+
+def growing(protocol: str) -> Made:
+    """A conversation that is never compacted: each request repeats the one before it and has one turn more."""
+
+    def made(n: int) -> Run:
+        body = REQUESTS[protocol](0, "unique", "")
+        key = next(key for key in ("messages", "input", "contents") if key in body)
+        exchanges, answer = [], ANSWERS[protocol]
+        for number in range(n):
+            request = HttpRequest("POST", "https://x.example/", body=Body(dumped(body)))
+            call, result = TURNS[protocol](number)
+            response = HttpResponse(200, Headers((("content-type", "application/json"),)), Body(dumped(answer(call))))
+            exchanges.append(Exchange(f"e{number}", request, response))
+            body = body | {key: [*body[key], call, result]}
+        return lambda: Inspector(MemorySession("x", tuple(exchanges)), protocol=protocol).run()
+
+    return made
+
+
+ANSWERS: Mapping[str, Callable[[Any], Any]] = {
+    "anthropic-messages": lambda said: {"type": "message", "model": "m", "stop_reason": "tool_use", **said},
+    "openai-chat": lambda said: {
+        "object": "chat.completion", "choices": [{"index": 0, "message": said, "finish_reason": "tool_calls"}]
+    },
+    "openai-responses": lambda said: {"object": "response", "status": "completed", "output": [said]},
+    "gemini": lambda said: {"candidates": [{"index": 0, "content": said, "finishReason": "STOP"}]},
+}  # fmt: skip
+"""Protocol → an answer that holds a call."""
+
+
 def tools(n: int) -> Run:
     declared = [
         {"type": "function", "function": {"name": f"f{i}", "parameters": {"type": "object", "properties": {}}}}
@@ -629,6 +688,8 @@ def by_steps() -> Iterator[tuple[str, int, Made]]:
         ]
         for target in others[:2]:
             yield f"{protocol} converted into {target}", 150, converting(protocol, target)
+    for protocol in TURNS:
+        yield f"{protocol} conversation", 30, growing(protocol)
     for name in STREAMS:
         yield f"stream: {name}", 240, streaming(name)
     for name in formats.formats():

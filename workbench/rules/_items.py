@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.ir import JsonValue, Message, Opaque, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.protocols import fact
 
 
 def item_id(message: Message) -> str:
     """Id of an item, "" where it has none."""
+    return fact(message, _item_id)
+
+
+def _item_id(message: Message) -> str:
     part = message.parts[0] if message.parts else None
     held: Mapping[str, JsonValue] = message.extra
     if isinstance(part, Opaque):

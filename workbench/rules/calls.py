@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import ModelRequest, Opaque, ToolCallIR
-from workbench.protocols import RESPONSE
+from workbench.ir import Message, ModelRequest, Opaque, ToolCallIR
+from workbench.protocols import RESPONSE, where
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker, went_astray
 from workbench.wire import Origin
@@ -55,8 +55,11 @@ def _may_come_from_elsewhere(request: ModelRequest, call: ToolCallIR) -> bool:
         return True
     if any((call.name or "").startswith(f"{server}_") for server in _named_servers(request)):
         return True
-    parts = (part for message in request.messages for part in message.parts)
-    return any(isinstance(p, Opaque) and p.type == "tool_addition" for p in parts)
+    return any(True for _ in where(request.messages, _adds_tools))
+
+
+def _adds_tools(message: Message) -> bool:
+    return any(isinstance(part, Opaque) and part.type == "tool_addition" for part in message.parts)
 
 
 def _named_servers(request: ModelRequest) -> Iterator[str]:

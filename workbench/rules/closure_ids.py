@@ -28,7 +28,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     """Ids that are absent, empty, too long or of another form than the provider takes."""
     terms = case.contract.closure
     for side, messages in (
-        (REQUEST, case.suspects(_is_odd, terms.id_max_length, terms.id_pattern)),
+        (REQUEST, case.suspects(_is_odd, terms.id_max_length, terms.id_pattern, _needs_ids(case))),
         (RESPONSE, enumerate(case.decoded.messages(RESPONSE))),
     ):
         for n, message in messages:
@@ -78,10 +78,10 @@ def _ids(message: Message) -> Iterator[tuple[int, str, str | None]]:
             yield k, "tool_call_id", part.tool_call_id
 
 
-def _is_odd(message: Message, length: int | None, pattern: str) -> bool:
-    """Some id is not there, or not of the form that is wanted."""
+def _is_odd(message: Message, length: int | None, pattern: str, needs_ids: bool) -> bool:
+    """Some id is absent although the protocol needs it, or not of the form that is wanted."""
     ids = [value for _, _, value in _ids(message)]
-    return any(not i or _is_too_long(i, length) or _is_of_other_form(i, pattern) for i in ids)
+    return any(_is_too_long(i, length) or _is_of_other_form(i, pattern) if i else needs_ids for i in ids)
 
 
 def _is_too_long(value: str, length: int | None) -> bool:
@@ -92,11 +92,15 @@ def _is_of_other_form(value: str, pattern: str) -> bool:
     return bool(pattern) and not re.fullmatch(pattern, value)
 
 
+def _needs_ids(case: RuleContext) -> bool:
+    protocol = case.decoded.protocol
+    able = protocols.get(protocol).capabilities.tools if protocol and protocol != protocols.TEXT else None
+    return able is None or (able.call_ids and not able.ids_optional)
+
+
 def _has_no_ids(case: RuleContext, ref: NodeRef) -> bool:
     """Call and result are paired by their names: so protocols without ids have it, and the deprecated single call."""
-    protocol = case.decoded.protocol
-    able = protocols.get(protocol).capabilities if protocol else None
-    if able and (able.tools.ids_optional or not able.tools.call_ids):
+    if not _needs_ids(case):
         return True
     part = case.part(ref)
     return case.message(ref).role == LEGACY_ROLE or (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from workbench.chain import Entry, NodeRef
 from workbench.contracts import Breaks, Finding, Severity, known_values
-from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols import REQUEST
 from workbench.rules._reasoning import (
     BLOCKS,
@@ -92,27 +93,42 @@ _FIELDS = (Carrier.REASONING_CONTENT, Carrier.REASONING_DETAILS)
 
 
 def _check_order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
-    objects: list[tuple[str, Mapping[str, JsonValue]]] = [("", request.params)]
-    for _, message in case.suspects(_may_stray):
-        if message.role != case.contract.closure.call_role:
-            objects.append((message.pointer, message.extra))
-            objects += [(message.absolute(r), {r.carrier: r.text}) for _, r in message.reasoning()]
-        objects += [(message.absolute(part), part.extra) for _, part in message.tool_calls()]
-        objects += [(message.absolute(part), part.extra) for _, part in message.tool_results()]
-    for pointer, held in objects:
+    role = case.contract.closure.call_role
+    objects: list[_Object] = [("", request.params)]
+    for _, message in case.suspects(_has_stray, role):
+        objects += _objects(message, role)
+    for held in objects:
         for name in _FIELDS:
-            yield from _strays(case, pointer, held, name)
+            yield from _strays(case, held, name)
 
 
-def _may_stray(message: Message) -> bool:
-    """It holds reasoning, or keys that may be some."""
-    held = (part.extra for part in message.parts if isinstance(part, ToolCallIR | ToolResultIR))
-    return bool(message.extra) or any(True for _ in message.reasoning()) or any(held)
+_Object: TypeAlias = tuple[str, Mapping[str, JsonValue]]
+"""Pointer of an object of the wire, and its keys."""
 
 
-def _strays(case: RuleContext, pointer: str, held: Mapping[str, JsonValue], name: str) -> Iterator[Finding]:
-    inner = held.get("function")
-    for at, keys in ((pointer, held), (f"{pointer}/function", inner if isinstance(inner, Mapping) else {})):
+def _objects(message: Message, role: str) -> Iterator[_Object]:
+    """Objects of a message that hold no reasoning: calls, results, and itself if ``role`` is not its own."""
+    if message.role != role:
+        yield message.pointer, message.extra
+        yield from ((message.absolute(r), {str(r.carrier): r.text}) for _, r in message.reasoning())
+    yield from ((message.absolute(part), part.extra) for _, part in message.tool_calls())
+    yield from ((message.absolute(part), part.extra) for _, part in message.tool_results())
+
+
+def _has_stray(message: Message, role: str) -> bool:
+    held = [keys for each in _objects(message, role) for _, keys in _with_function(each)]
+    return any(name in keys for keys in held for name in _FIELDS)
+
+
+def _with_function(held: _Object) -> tuple[_Object, ...]:
+    """An object, and the object ``function`` in it."""
+    pointer, keys = held
+    inner = keys.get("function")
+    return (held, (f"{pointer}/function", inner)) if isinstance(inner, Mapping) else (held,)
+
+
+def _strays(case: RuleContext, held: _Object, name: str) -> Iterator[Finding]:
+    for at, keys in _with_function(held):
         if name in keys:
             place = at if at.endswith(f"/{name}") else f"{at}/{name}"
             message = f"{name} is on an object that is not an assistant message; the provider does not read it here"
