@@ -103,8 +103,8 @@ class _Foreign(NamedTuple):
 def _foreign_results(case: RuleContext) -> Iterator[_Foreign]:
     """Messages of the role, and blocks of the type, that results have on another wire."""
     wanted = case.contract.closure.result_role
-    for _, message in case.suspects(_is_foreign):
-        if wanted and message.role in ("tool", LEGACY_ROLE) and wanted not in ("tool", LEGACY_ROLE):
+    for _, message in case.suspects(_is_foreign, wanted):
+        if _has_foreign_role(message, wanted):
             call_id = message.extra.get("tool_call_id")
             yield _Foreign(f"{message.pointer}/role", f"a message of role {quote(message.role)}", str(call_id))
         for part in message.parts:
@@ -113,9 +113,16 @@ def _foreign_results(case: RuleContext) -> Iterator[_Foreign]:
                 yield _Foreign(message.absolute(part), "a 'tool_result' block", str(call_id))
 
 
-def _is_foreign(message: Message) -> bool:
-    """It has a role, or holds a block, that results have on some wire."""
-    return message.role in ("tool", LEGACY_ROLE) or any(isinstance(p, Opaque) for p in message.parts)
+def _is_foreign(message: Message, wanted: str) -> bool:
+    """It has a role, or holds a block, that results have on another wire."""
+    return _has_foreign_role(message, wanted) or any(isinstance(p, Opaque) for p in message.parts)
+
+
+def _has_foreign_role(message: Message, wanted: str) -> bool:
+    return bool(wanted) and message.role in _TOOL_ROLES and wanted not in _TOOL_ROLES
+
+
+_TOOL_ROLES = ("tool", LEGACY_ROLE)
 
 
 def _line(case: RuleContext, line: CallLine) -> Iterator[Finding]:

@@ -75,7 +75,7 @@ def _without_follower(case: RuleContext) -> Iterator[Finding]:
 
 def _without_reasoning(case: RuleContext) -> Iterator[Finding]:
     """Items that came in behind a reasoning item, as this session saw, and are sent without it."""
-    sent = {item_id(m): n for n, m in enumerate(case.decoded.messages(REQUEST)) if item_id(m)}
+    sent = {item_id(message): n for n, message in case.suspects(item_id)}
     for exchange, answer in case.earlier.answers:
         for reasoning, followers in _groups(answer):
             here = [name for name in followers if name in sent]
