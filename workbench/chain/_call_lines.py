@@ -74,8 +74,8 @@ class CallLine:
 
     @property
     def is_flawed(self) -> bool:
-        """It is not simply closed."""
-        return self.state is not CallState.CLOSED or bool(self.flaws)
+        """It is not closed, or something is wrong with it: to be paired by position is not."""
+        return self.state is not CallState.CLOSED or any(flaw is not Flaw.BY_POSITION for flaw in self.flaws)
 
 
 def lines_of(history: History, terms: ClosureTerms, *, is_held: bool = False) -> list[CallLine]:
