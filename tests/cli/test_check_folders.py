@@ -110,4 +110,4 @@ def test_a_process_that_dies_is_an_error_of_its_files(run: Run, folder: Path, mo
     status, found = checked(run, folder)
     assert status == 4
     assert found["files"] == []
-    assert all("a process that checks files was ended" in e["message"] for e in found["errors"])
+    assert all("the process that checked it died" in e["message"] for e in found["errors"])

@@ -249,7 +249,7 @@ def test_what_cannot_be_is_one_line(
 
 def test_it_is_said_that_nothing_points_the_client_to_names_nobody_knows() -> None:
     words = ("--upstream", "a=http://127.0.0.1:9", "--upstream", "b=http://127.0.0.1:9", "--", sys.executable, "-c", "")
-    assert f"nothing points {sys.executable} here: name an upstream anthropic, openai, gemini" in record(*words)[2]
+    assert f"{sys.executable} gets no URL: name an upstream anthropic, openai, gemini" in record(*words)[2]
 
 
 def test_a_bad_port_is_usage(run: Run) -> None:

@@ -14,7 +14,7 @@ KINDS_TEXT = """\
   id           an id with an invalid form, without a match, or used twice
   arguments    a tool call with arguments that need repair or violate the tool's schema
   repeat       the same tool call with the same arguments again and nothing new since, or a loop of steps
-  filter:EXPR  what the filter language of the app can say: 'filter:tool:Bash', 'filter:rule:schema model:gpt'
+  filter:EXPR  exchanges that match a filter, as in the app: 'filter:tool:Bash', 'filter:rule:schema model:gpt'
   all          every kind but filters"""
 
 

@@ -108,7 +108,7 @@ def _results(batch: Sequence[FileToCheck], future: Future[list[FileOutcome]]) ->
     try:
         return future.result()
     except BrokenExecutor:
-        why = "not checked: a process that checks files was ended, by this file or by one of its neighbours"
+        why = "not checked: the process that checked it died, because of this file or another one in its batch"
         hint = "check them one by one"
         return [FileOutcome(file.path, error=f"{file.path}: {why}; {hint}", status=4) for file in batch]
 

@@ -28,7 +28,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         default="",
         help="protocol of the upstream: clients of other protocols are translated",
     )
-    parser.add_argument("--model", default="", help="with --as: ask the upstream for this model, whatever clients say")
+    parser.add_argument(
+        "--model", default="", help="with --as: model to request from the upstream, in place of the client's"
+    )
     _corrections.add(parser)
 
 
@@ -103,7 +105,7 @@ def upstreams(args: argparse.Namespace) -> dict[str, str]:
 
 
 def bases(args: argparse.Namespace, upstreams: Mapping[str, str]) -> Mapping[str, str]:
-    """Name → URL whose path a client's base URL has to be like; "": that of the client's own provider."""
+    """Name → URL whose path the client's base URL must have; "" for the path of the client's own provider."""
     return {name: "" if args.spoken or is_simulated(to) else to for name, to in upstreams.items()}
 
 

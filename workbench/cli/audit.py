@@ -205,7 +205,7 @@ async def _run_audit(
 
 @contextmanager
 def _progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """A function that shows progress: a bar on a terminal."""
+    """Return a function that shows progress: a bar on a terminal."""
     if not sys.stderr.isatty():
         yield lambda protocol, done, of: None
         return

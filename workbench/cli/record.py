@@ -174,9 +174,7 @@ def _with_client(
     for name, value in pointed.variables.items():
         _say(f"  {name}={value}")
     if not (pointed.variables or pointed.arguments):
-        _say(
-            f"  nothing points {words[0]} here: name an upstream {', '.join(client.reaches())}, or set these URLs in it"
-        )
+        _say(f"  {words[0]} gets no URL: name an upstream {', '.join(client.reaches())}, or configure these URLs in it")
     if client.advice:
         _say(f"  {client.advice}")
     with ExitStack() as stack:
@@ -197,7 +195,7 @@ def _arguments(pointed: ClientSettings) -> Iterator[list[str]]:
 
 
 def _alone(args: argparse.Namespace, upstreams: Mapping[str, str], recording: RecorderProcess) -> None:
-    """Say what to set, and wait for ctrl-c."""
+    """Print the variables to set, and wait for ctrl-c."""
     with interrupted_by(signal.SIGINT, signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
         _output.emit(f"recording to {recording.out} until ctrl-c")
         for name, url in upstreams.items():
@@ -221,12 +219,12 @@ def _what_to_set(upstreams: Mapping[str, str], recording: RecorderProcess) -> It
 
 
 def _is_cut(recording: RecorderProcess) -> bool:
-    """The recorder, or the process that writes for it, ended before its time."""
+    """True if the recorder, or the process that writes its file, ended early."""
     return not recording.summary or bool(recording.summary["is_cut"])
 
 
 def _summarize(recording: RecorderProcess, args: argparse.Namespace, *, has_run: bool) -> None:
-    """Say what was recorded. ``has_run``: a client did, to its own end."""
+    """Print a summary of the recording. ``has_run``: a client was started and has ended."""
     summary, out = recording.summary, shlex.quote(str(recording.out))
     if _is_cut(recording):
         _say(f"the recorder ended early; what it wrote is in {out}")
@@ -240,11 +238,11 @@ def _summarize(recording: RecorderProcess, args: argparse.Namespace, *, has_run:
         _say(f"workbench open {out}")
         return
     if not args.out:
-        recording.out.unlink(missing_ok=True)  # nobody asked for this very file
+        recording.out.unlink(missing_ok=True)  # the file has a default name and is empty
     hint = ": does the client use the variables above?" if has_run and not states else ""
     _say(f"{count} recorded{hint}")
 
 
 def _say(line: str) -> None:
-    """On stderr: stdout belongs to the client."""
+    """Print on stderr, because stdout belongs to the client."""
     _output.complain(line, 0)
