@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.texts import RETIRED, ROOT, Text, docstrings, retired, texts
+from tests.texts import RETIRED, ROOT, Text, docstrings, retired, texts, tree
 
 GUIDE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 
@@ -81,7 +81,7 @@ def names() -> Iterator[tuple[str, str]]:
             continue
         place = path.relative_to(ROOT).as_posix()
         yield place, path.stem
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 yield f"{place}:{node.lineno}", node.name
 

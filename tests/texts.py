@@ -66,7 +66,12 @@ class Text(NamedTuple):
 def texts(paths: Sequence[Path] = ()) -> Iterator[Text]:
     """Every text in the order of files and lines."""
     for path in _files(paths or (ROOT / "workbench", ROOT / "profiles")):
-        yield from (_of_python if path.suffix == ".py" else _of_yaml)(path)
+        yield from _texts_of(path)
+
+
+@cache
+def _texts_of(path: Path) -> tuple[Text, ...]:
+    return tuple((_of_python if path.suffix == ".py" else _of_yaml)(path))
 
 
 def docstrings(paths: Sequence[Path] = ()) -> Iterator[Text]:
@@ -94,7 +99,8 @@ def _place(path: Path) -> str:
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
+def tree(path: Path) -> ast.Module:
+    """The parsed module; the program is parsed once for all tests."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -102,22 +108,22 @@ Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 
 def _documented(path: Path) -> Iterator[Any]:
-    return (node for node in ast.walk(_tree(path)) if isinstance(node, Documented))
+    return (node for node in ast.walk(tree(path)) if isinstance(node, Documented))
 
 
 def _of_python(path: Path) -> Iterator[Text]:
-    tree = _tree(path)
+    module = tree(path)
     skipped = {
-        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)
+        id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)
     }  # docstrings of modules, classes, functions, constants
-    for node in ast.walk(tree):
+    for node in ast.walk(module):
         if isinstance(node, ast.Call) and _called(node) in QUOTING:
             skipped |= {id(inner) for argument in node.args for inner in ast.walk(argument)}
         if isinstance(node, ast.JoinedStr):
             skipped |= {id(part) for part in node.values if isinstance(part, ast.Constant)}
     found = (
         Text(_place(path), node.lineno, words)
-        for node in ast.walk(tree)
+        for node in ast.walk(module)
         if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in skipped and (words := _words(node))
     )
     yield from sorted(found, key=lambda text: text.line)
