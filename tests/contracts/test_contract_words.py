@@ -84,6 +84,29 @@ SLIPS = [
     ("x.team", "y.team", "/facts/0/terms/y.team: no term", ""),
 ]
 
+MISSHAPEN = [
+    ("error-words: [Mine]", "/error-words/0", "not in lower case"),
+    ("key-prefixes: [sk]", "/key-prefixes/0", "not the beginning of a key"),
+    ('call-ids: "{name}"', "/call-ids", "not a shape of call ids"),
+    ('call-ids: "call_{99}"', "/call-ids", "not a shape of call ids"),
+    ("listed-models: [1]", "/listed-models/0", ""),
+]
+
+
+@pytest.mark.parametrize(("line", "place", "problem"), MISSHAPEN)
+def test_a_fact_of_the_wrong_shape_is_refused_at_its_place(own: Path, line: str, place: str, problem: str):
+    (own / "mine.yaml").write_text(MINIMAL.replace("hosts:", f"{line}\nhosts:"), encoding="utf-8")
+    (warning,) = contracts.warnings()
+    assert f"mine.yaml#{place}" in warning and problem in warning
+
+
+def test_prefixes_of_keys_hold_where_the_users_own_file_replaces_the_contract(own: Path):
+    assert contracts.key_owner("sk-ant-x") == "anthropic" and not contracts.key_owner("sk-x")
+    text = MINIMAL.replace("name: mine", "name: anthropic").replace("hosts:", "key-prefixes: [mine-]\nhosts:")
+    (own / "anthropic.yaml").write_text(text, encoding="utf-8")
+    contracts.forget()
+    assert [contracts.key_owner(key) for key in ("sk-ant-x", "mine-x")] == ["anthropic", "anthropic"]
+
 
 @pytest.mark.parametrize(("good", "bad", "place", "meant"), SLIPS)
 def test_a_slip_is_refused_at_its_place(own: Path, good: str, bad: str, place: str, meant: str):

@@ -69,6 +69,7 @@ class Contract:
         terms: every fact that holds here, key → Fact, those behind ``closure`` and ``reasoning`` too
             ("reasoning.scope"). Documented in ``profiles/README.md``.
         note: what somebody who reads a verdict of this contract has to know, "" for nothing.
+        call_ids, listed_models: as in the contract file; for the simulator.
         covers: the contract knows this protocol; False when it was asked for all the same.
         facts: what was derived from it already (``known.fact``).
     """
@@ -83,6 +84,8 @@ class Contract:
     terms: Mapping[str, Fact] = NOTHING
     note: str = ""
     covers: bool = True
+    call_ids: str = ""
+    listed_models: tuple[str, ...] = ()
     facts: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property

@@ -33,18 +33,6 @@ ANYBODY = "any provider"
 
 _STATUS = re.compile(r"(?<![\w.])([45]\d\d)(?![\w.])")
 _PATH = re.compile(r"\b(?:messages|tools|input)(?:\.?\[?\d+\]?[\w.\[\]]*|\.\w[\w.\[\]]*)")
-_NAMES = {
-    "anthropic": ("anthropic", "claude", "toolu_"),
-    "openai": ("openai", "gpt-"),
-    "deepseek": ("deepseek", "api-docs.deepseek.com"),
-    "kimi": ("kimi", "moonshot"),
-    "qwen": ("qwen", "dashscope", "alibaba", "aliyun"),
-    "minimax": ("minimax",),
-    "mistral": ("mistral",),
-    "gemini": ("gemini", "google", "vertex"),
-    "groq": ("groq",),
-}
-"""Words that tell where a text comes from, when several providers say the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +251,16 @@ def _explains_more(other: TemplateMatch, found: TemplateMatch) -> bool:
 def _rank(hit: tuple[_KnownText, TemplateMatch], text: str) -> tuple[float, ...]:
     known, found = hit
     name = known.provider.partition(":")[0]
-    named = any(word in text.lower() for word in _NAMES.get(name, (name,)))
+    named = any(word in text.lower() for word in _words().get(name, (name,)))
     statuses = {int(s) for s in _STATUS.findall(text)}
     return found.weight, named, found.weight / found.whole, not statuses or known.status in statuses
+
+
+@loading.forgotten_with
+@cache
+def _words() -> Mapping[str, tuple[str, ...]]:
+    """Contract → words that tell where a text comes from, when several providers say the same."""
+    return {file.name: file.error_words or (file.name,) for file in loading.files()}
 
 
 def _once(hits: Iterable[tuple[_KnownText, TemplateMatch]]) -> Iterator[tuple[_KnownText, TemplateMatch]]:

@@ -22,6 +22,12 @@ _KEY = re.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*)+")
 _DATE = re.compile(r"\d{4}-\d\d(-\d\d)?")
 _HTTPS = re.compile(r"https://[a-z0-9.-]+(/[A-Za-z0-9._~/-]*)?")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_KEY_PREFIX = re.compile(r"[A-Za-z0-9_-]{4,}")
+_LOWER = re.compile(r"[^A-Z]+")
+# One part of a call id differs from call to call, a count or enough letters: else no free id would ever be found.
+_CALL_ID = re.compile(
+    r"(?=.*\{(?:n|[89]|[1-5][0-9]|6[0-4])\})(?:[A-Za-z0-9_.:-]|\{(?:n|name|[1-9]|[1-5][0-9]|6[0-4])\})+"
+)
 
 
 def plain_model(name: str) -> str:
@@ -140,6 +146,11 @@ class ContractFile:
         native: protocols that are this provider's where neither host nor model tells.
         endpoints: where it is reached, and with which key; () where nobody's key would do.
         signs: what only its answers have.
+        error_words: words in lower case that name it in an error text; its own name if absent.
+        key_prefixes: beginnings that only its API keys have.
+        call_ids: shape of its tool call ids (``{n}``: a count, ``{name}``: the function, ``{24}``: so many letters and
+            digits); that of the protocol if empty.
+        listed_models: model names that a simulator lists.
     """
 
     name: str
@@ -155,6 +166,10 @@ class ContractFile:
     checks: tuple[tuple[Holds, EnforcedCheck], ...] = ()
     endpoints: tuple[Endpoint, ...] = ()
     signs: tuple[Sign, ...] = ()
+    error_words: tuple[str, ...] = ()
+    key_prefixes: tuple[str, ...] = ()
+    call_ids: str = ""
+    listed_models: tuple[str, ...] = ()
 
     def claims_model(self, model: str | None) -> bool:
         """The model is one of this provider's."""
@@ -208,6 +223,8 @@ class ContractFile:
             terms=terms,
             note="; ".join(notes),
             covers=covered,
+            call_ids=self.call_ids,
+            listed_models=self.listed_models,
         )
 
 
@@ -245,6 +262,10 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
         checks=tuple(_check(node, sources) for node in root.get("enforces").items()),
         endpoints=tuple(_endpoint(node) for node in root.get("endpoints").items()),
         signs=tuple(_sign(node) for node in root.get("signs").items()),
+        error_words=_fitting(root.get("error-words"), _LOWER, "not in lower case"),
+        key_prefixes=_fitting(root.get("key-prefixes"), _KEY_PREFIX, "not the beginning of a key"),
+        call_ids=_call_ids(root.get("call-ids")),
+        listed_models=root.get("listed-models").texts(),
     )
     if vet:
         vet(root)
@@ -254,6 +275,7 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
 _ROOT = (
     *("version", "name", "title", "hosts", "endpoints", "models", "unlike", "protocols", "native", "note", "surveyed"),
     *("variants", "sources", "facts", "enforces", "signs"),
+    *("error-words", "key-prefixes", "call-ids", "listed-models"),
 )
 
 
@@ -293,6 +315,21 @@ def _endpoint(node: Node) -> Endpoint:
     if not spoken:
         raise node.get("protocols").fail("missing")
     return Endpoint(url.text().rstrip("/"), key.text(), spoken)
+
+
+def _fitting(node: Node, pattern: re.Pattern[str], problem: str) -> tuple[str, ...]:
+    """The texts of a list, each of which fits the pattern. Raises ProfileError with the problem."""
+    for each in node.items():
+        if not pattern.fullmatch(each.text()):
+            raise each.fail(f"{problem}: {each.text()!r}")
+    return node.texts()
+
+
+def _call_ids(node: Node) -> str:
+    shape = node.text("")
+    if shape and not _CALL_ID.fullmatch(shape):
+        raise node.fail("not a shape of call ids: it needs {n}, or {8} to {64} for so many letters and digits")
+    return shape
 
 
 def _sign(node: Node) -> Sign:

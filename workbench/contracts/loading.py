@@ -39,6 +39,7 @@ __all__ = [
     "forget",
     "forgotten_with",
     "get",
+    "key_owner",
     "key_variable",
     "lines",
     "load",
@@ -105,7 +106,7 @@ def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> C
 
 def forget() -> None:
     """Read every contract again when it is next asked for: for who has changed a file."""
-    for cached in (names, broken_files, read, endpoints, resolve, of_model, *_DERIVED):
+    for cached in (names, broken_files, read, endpoints, _key_prefixes, resolve, of_model, *_DERIVED):
         cached.cache_clear()
 
 
@@ -201,6 +202,24 @@ def key_variable(url: str) -> str:
     """The environment variable that holds the key for exactly the host of an https URL, "" where none is known."""
     found = endpoint(url)
     return found[1].key if found else ""
+
+
+def key_owner(key: str) -> str:
+    """The provider that issued an API key, by its beginning; empty if none is known."""
+    return next((name for prefix, name in _key_prefixes().items() if key.startswith(prefix)), "")
+
+
+@cache
+def _key_prefixes() -> Mapping[str, str]:
+    """Beginning of a key → the provider that issues it.
+
+    The shipped contracts count too where a file of the user's own replaces them: an older copy that does not list the
+    prefixes must not let a key go to another provider.
+    """
+    shipped = [
+        _load(name, path) for name, path in resources.shipped_profiles().items() if name in resources.own_profiles()
+    ]
+    return {prefix: file.name for file in (*shipped, *files()) for prefix in file.key_prefixes}
 
 
 def _secure_place(url: str) -> tuple[str, str]:

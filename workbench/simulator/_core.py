@@ -16,7 +16,7 @@ from workbench.ir import JsonValue, ModelRequest
 from workbench.protocols import DecodedExchange, KnownMessages, Serving
 from workbench.rules import judge
 from workbench.simulator import _errors, _features
-from workbench.simulator._endpoints import COUNT, MODEL, NAMES, STORED, Route, route
+from workbench.simulator._endpoints import COUNT, MODEL, STORED, Route, route
 from workbench.simulator._ids import Ids, call_ids
 from workbench.simulator._memory import SimulatorMemory
 from workbench.simulator._model import ScriptedModel, ScriptTurn, answer
@@ -106,7 +106,7 @@ class Simulator:
 
     def names(self) -> tuple[str, ...]:
         """Listed models: some of the provider's, and those that were requested."""
-        return tuple(dict.fromkeys((*NAMES.get(self.contract.name, ()), *self._names))) or ("simulated",)
+        return tuple(dict.fromkeys((*self.contract.listed_models, *self._names))) or ("simulated",)
 
     def best_repair(self, served: ServedRequest) -> str:
         """Title of the repair that makes a refused request legal; empty if there is none, or it is forgotten."""

@@ -11,7 +11,7 @@ from workbench import protocols as adapters
 from workbench.protocols import COUNT, STORED, Body, SmallEndpoint, endpoint
 from workbench.protocols.common import undecoded_protocols
 
-__all__ = ["COUNT", "MODEL", "NAMES", "OWN", "STORED", "Route", "route"]
+__all__ = ["COUNT", "MODEL", "OWN", "STORED", "Route", "route"]
 
 MODEL = "model"
 
@@ -25,24 +25,6 @@ COMMON = (
     endpoint("GET HEAD", r"", lambda _names, _: {"status": "ok"}),
 )
 """Small endpoints of every server."""
-
-NAMES: Mapping[str, tuple[str, ...]] = {
-    "anthropic": ("claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-4-5"),
-    "deepseek": ("deepseek-v4-flash", "deepseek-v4-pro"),
-    "gemini": ("gemini-3-pro", "gemini-3.5-flash", "gemini-3.5-flash-lite"),
-    "gemini-interactions": ("gemini-3-pro", "gemini-3.5-flash"),
-    "gemini-openai": ("gemini-3-pro", "gemini-3.5-flash"),
-    "glm": ("glm-5", "glm-4.7"),
-    "groq": ("openai/gpt-oss-120b", "qwen/qwen3-32b"),
-    "kimi": ("kimi-k3", "kimi-k2.6"),
-    "minimax": ("MiniMax-M2.5", "MiniMax-M2"),
-    "mistral": ("mistral-large-latest", "magistral-medium-latest"),
-    "openai": ("gpt-5.4", "gpt-5-mini", "gpt-4.1"),
-    "openrouter": ("anthropic/claude-sonnet-4.6", "deepseek/deepseek-v4-flash"),
-    "qwen": ("qwen3-max", "qwen3-coder-plus"),
-    "xai": ("grok-4",),
-}
-"""Contract → models that are listed, beside those that were asked for; any other name is answered too."""
 
 
 class Route(NamedTuple):

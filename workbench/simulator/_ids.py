@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Set
 from hashlib import sha256, sha512
 
 from workbench.ir import Message
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _COUNTED = re.compile(r"\{(\d+)\}")
-
-CALLS: Mapping[str, str] = {"deepseek": "call_0{n}_{24}", "kimi": "{name}:{n}", "mistral": "{9}"}
-"""Contract → shape of the ids of its calls, for providers whose ids differ from those of their protocol."""
 
 _SIGN = b64encode(b"\x12\x51\x0aworkbench").decode()
 _SEAL = "gAAAAAB" + urlsafe_b64encode(b"workbench").decode()

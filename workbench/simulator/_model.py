@@ -30,7 +30,7 @@ from workbench.limits import BYTES_PER_TOKEN
 from workbench.protocols import Adapter
 from workbench.simulator import _recognition
 from workbench.simulator._dials import HEALTHY, NATIVE, Dials, HttpFault
-from workbench.simulator._ids import CALLS, Ids, call_ids
+from workbench.simulator._ids import Ids, call_ids
 from workbench.simulator._request_text import (
     ERROR,
     SHOWN,
@@ -331,7 +331,7 @@ class _Writer:
             words = user_words(self.request)
             made = words or "text" if is_custom else arguments_for(tool.schema if tool else None, words, number)
             made = _as_quoted(made, words)
-        shape = CALLS.get(self.contract.name) or self.adapter.serving.call_id
+        shape = self.contract.call_ids or self.adapter.serving.call_id
         call_id = self.ids.of_call(shape, call.name, number, self.taken) if shape else None
         self.taken |= {call_id} if call_id else set()
         own = dict(self.beside_call(call, number, is_custom=is_custom))

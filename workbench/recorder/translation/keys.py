@@ -18,8 +18,6 @@ from workbench.wire import Headers
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 _QUERY = "key"
 _BEARER = re.compile(r"Bearer +(.*)", re.IGNORECASE | re.DOTALL)
-_OWNERS: Mapping[str, str] = {"sk-ant-": "anthropic"}
-"""Beginning of a key → the provider that gave it."""
 
 
 class KeyedHeaders(NamedTuple):
@@ -65,5 +63,5 @@ def with_key(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, 
 def _foreign_owner(key: str, url: str) -> str:
     """Provider of a key that would go to another provider; empty if unknown, or the same."""
     known = contracts.endpoint(url)
-    owner = next((name for start, name in _OWNERS.items() if key.startswith(start)), "")
+    owner = contracts.key_owner(key)
     return owner if known and owner and known[0] != owner else ""
