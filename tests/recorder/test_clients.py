@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from workbench import contracts
 from workbench.protocols.clients.known_clients import CLIENTS, PROVIDERS, SDKS, client_for, client_of
 
 
@@ -56,6 +57,10 @@ def test_behind_a_library_is_who_was_started(agent: str, client: str) -> None:
 )
 def test_a_client_is_known_by_its_command(command: str, name: str) -> None:
     assert client_for(command).name == name
+
+
+def test_a_client_goes_where_the_contract_of_its_provider_says() -> None:
+    assert {name: contracts.read(name).endpoints[0].url for name in PROVIDERS} == PROVIDERS
 
 
 @pytest.mark.parametrize("client", [*CLIENTS, SDKS], ids=lambda c: c.name)

@@ -216,9 +216,8 @@ def _key_prefixes() -> Mapping[str, str]:
     The shipped contracts count too where a file of the user's own replaces them: an older copy that does not list the
     prefixes must not let a key go to another provider.
     """
-    shipped = [
-        _load(name, path) for name, path in resources.shipped_profiles().items() if name in resources.own_profiles()
-    ]
+    own = resources.own_profiles()
+    shipped = [_load(name, path) for name, path in resources.shipped_profiles().items() if name in own]
     return {prefix: file.name for file in (*shipped, *files()) for prefix in file.key_prefixes}
 
 

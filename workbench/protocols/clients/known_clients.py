@@ -18,7 +18,11 @@ PROVIDERS: Mapping[str, str] = {
     "openai": "https://api.openai.com",
     "gemini": "https://generativelanguage.googleapis.com",
 }
-"""Where a client goes by itself."""
+"""Provider → URL that a client uses if nothing else is set.
+
+The contracts hold these URLs too (a test compares them). They are repeated because this room may not import contracts,
+and because ``workbench record -- CLIENT`` would start 30 to 40 ms later for each contract it had to read.
+"""
 
 
 class Variable(NamedTuple):
