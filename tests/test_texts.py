@@ -34,10 +34,7 @@ PUBLIC = frozenset({"cancelled", "chunked", "failed", "found", "passed", "record
 
 LEFT: dict[str, tuple[int, int]] = {
     "chain": (1, 0),
-    "contracts": (1, 0),
-    "protocols": (2, 0),
     "rules": (7, 0),
-    "send": (1, 0),
     "simulator": (1, 0),
 }
 """Room → how many docstrings with a retired word, and how many names that are participles, it still has at most."""

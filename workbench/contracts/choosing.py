@@ -1,8 +1,7 @@
 """Choice of the contract for an exchange: by its host, by signs in its response, or by its model.
 
-A provider's front end has rules of its own (formats of ids, unknown fields, the words of its errors). They do not
-travel with the name of a model: at a host that no contract knows, a known model brings the facts of the model along,
-and ``generic`` says the rest.
+A provider's front end has rules of its own (formats of ids, unknown fields, error messages), which do not follow from
+the name of a model: at a host that no contract knows, the facts of a known model apply, and ``generic`` for the rest.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from workbench.protocols import DecodedExchange
 __all__ = ["SIMULATED", "Servers", "choose", "clues_of", "shown_by"]
 
 SIMULATED = "workbench-simulator/"
-"""What the Server header of a simulator begins with; the name of its contract follows."""
+"""Start of the Server header of a simulator; the name of its contract follows."""
 
 
 def choose(clues: Clues, protocol: str | None, shown: str = "") -> tuple[Contract, str]:

@@ -1,8 +1,8 @@
 """Effects of each block of a stream on the message, in words.
 
-Nearly every block adds characters to a part, and the answer says which: its strings know the blocks that carried them.
-What other blocks did is told by comparing the answer before and after. What a block says beside the parts (a finish
-reason, counts, an error) is what a decoder says that was fed this block alone. So nothing here knows a protocol.
+Nearly every block adds characters to a part, and the decoded response has the source of each string. The effects of
+other blocks are found by comparing the response before and after. For everything except parts (a finish reason, counts,
+an error) the block is decoded alone. So nothing here depends on a protocol.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Gemini's Interactions API: ``POST /v1beta/interactions``, on the Gemini API and Vertex AI.
 
-The server keeps what was said, unless it is told not to; ``previous_interaction_id`` continues from it.
+The server stores the interaction unless the request disables that; ``previous_interaction_id`` continues from it.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ class Limits:
         turns: requests that are sent.
         tokens: of the requests and answers of the loop together.
         repeats: how often a model may make the same call (its name, and its arguments by meaning).
-        errors: answers in a row whose calls all came to an error, after which people are asked.
+        errors: responses in a row whose calls all failed, after which the user is asked.
     """
 
     turns: int = 20
