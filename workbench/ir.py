@@ -60,11 +60,12 @@ class Source:
     Attributes:
         pointer: JSON pointer of the node, relative to its message; empty for the message itself.
         fields: IR field name → pointer suffix below ``pointer``, such as ``{"id": "/id", "input":
-    "/function/arguments"}``. A field that is missing here was not on the wire.
+            "/function/arguments"}``. A field that is missing here was not on the wire.
         segments: for streams, IR field name → the pieces the value was joined from, in order.
         events: for streams, every block that contributed to the node.
         slices: IR field name → (start, end) in characters of the string at the field's pointer (of its joined segments,
-    in a stream), if a field is only a part of it (``<think>`` text inside content). Missing means the whole string.
+            in a stream), if a field is only a part of it (``<think>`` text inside content). Missing means the whole
+            string.
     """
 
     pointer: str = ""
@@ -131,7 +132,7 @@ class ToolCallIR:
         input: parsed arguments; None if ``raw`` does not parse to one JSON value.
         format: ``"anthropic"``, ``"openai"``, … : the shape of the call on the wire.
         raw: the argument text if the protocol carries text; None if it carries an object (``input`` is then exact) or
-    nothing.
+            nothing.
         is_server: run by the provider itself (server tools): never answered by the client.
         error: reason why ``raw`` did not parse; None if it did.
     """
@@ -210,7 +211,7 @@ class Message:
         parts: in wire order.
         extra: unknown keys, verbatim.
         pointer: absolute pointer of the message in its body ("/messages/3", "/choices/0/message", empty for a body that
-    is the message).
+            is the message).
     """
 
     role: str
@@ -288,7 +289,7 @@ class ModelRequest:
 
     Attributes:
         thinking: ``"on"``, ``"off"``, ``"adaptive"``, another value as sent, or None if the request has no switch (the
-    contract's default then applies).
+            contract's default then applies).
         previous_id: id of the response that the server is expected to remember (``previous_response_id``, thread).
         params: every other known or unknown top-level key, verbatim.
         itemized: messages are items: adjacent items of an answering role are one answer (Responses).
@@ -351,7 +352,7 @@ class ModelResponse:
         messages: one per choice; of an itemized response one per item; empty for an error body.
         finish_reason: as sent; None if absent.
         stop: the finish reason in one vocabulary: ``"stop"``, ``"tool_calls"``, ``"length"``, ``"filter"``,
-    ``"pause"``, ``"other"`` or None.
+            ``"pause"``, ``"other"`` or None.
         is_stream: it was an event stream.
         is_complete: the terminal event (or the whole body) arrived.
         finish_events: for a stream, the block with the finish reason.

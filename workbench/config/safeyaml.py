@@ -54,7 +54,7 @@ def load(text: bytes | str, *, name: str) -> JsonValue:
 
     Returns:
         None, bool, int, float, str, list, dict with str keys, and bytes for ``!!binary`` and ``!binary``. Values
-    repeated by an alias are one shared object: treat them as read-only.
+        repeated by an alias are one shared object: treat them as read-only.
 
     Raises:
         UnreadableInput: not YAML, more than one document, or over a limit; with the line.

@@ -40,7 +40,7 @@ class StreamConversion:
     Args:
         source, target: names of protocols; if they are equal the bytes are not changed.
         prove: returns the proof (signature or encrypted state) for reasoning that has none valid for the target, or
-    None. Without it such reasoning is lost.
+            None. Without it such reasoning is lost.
         sign_call: returns the signature of a call for targets that need one (Gemini), or None.
         choose_id: id of a call, or None if it has none → the id to write; None to generate one.
         name: replaces the id of the response; empty to keep it.

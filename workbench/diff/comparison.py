@@ -41,7 +41,7 @@ class AnswerItem(NamedTuple):
 
     Attributes:
         kind: ``"status"``, ``"error"``, ``"reasoning"``, ``"text"``, ``"call"``, ``"media"``, ``"finish reason"``,
-    ``"model"`` or ``"usage"``.
+            ``"model"`` or ``"usage"``.
         label: name of a tool, or a carrier; empty for others.
         value: its content, without spelling and ids.
         pointer: into the (accumulated) body; empty if it has none.

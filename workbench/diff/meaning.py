@@ -36,7 +36,7 @@ class ValueDifference(NamedTuple):
 
     Attributes:
         missing_at: for a removed value, its pointer if it were in the second body (of an element: the pointer of its
-    list).
+            list).
     """
 
     kind: ItemChangeKind

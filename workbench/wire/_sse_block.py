@@ -15,7 +15,7 @@ class SseEvent(NamedTuple):
         name: value of the last ``event`` field; None if there is none.
         data: values of the ``data`` fields joined by LF; None if there are none.
         start, end: byte range in the body from the first byte of the first line to the last byte of the last line,
-    without its line end and the blank line.
+            without its line end and the blank line.
         data_spans: byte range of the value of each ``data`` field.
         id: value of the last ``id`` field (fields with NUL are void).
         retry: value of the last numeric ``retry`` field, milliseconds.

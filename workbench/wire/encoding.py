@@ -23,7 +23,7 @@ def decode_body(body: Body) -> bytes:
 
     Raises:
         WireError: truncated or corrupt data, an unknown coding, or more than ``limits.MAX_DECODED_BODY`` bytes.
-    ``decode_partial`` gives the part before the fault.
+            ``decode_partial`` gives the part before the fault.
     """
     decoded, problem = decode_partial(body)
     if problem:

@@ -102,7 +102,7 @@ class Body:
     Attributes:
         raw: as received, still content-encoded; decoded and redacted if ``is_raw`` is False.
         is_raw: False if the original bytes were not kept (a compressed body with a secret, or a recorder that stored a
-    parsed form); ``note`` gives the reason.
+            parsed form); ``note`` gives the reason.
         encoding: Content-Encoding of ``raw``, empty for identity.
         chunks: arrival of each piece, empty if the recording has no times.
         original_length, original_digest: of the wire bytes if they differ from ``raw`` (SHA-256, hex).
@@ -158,7 +158,7 @@ class Exchange:
     Attributes:
         id: unique in its session, stable under conversion between file forms.
         request, response: None if the side was not recorded (``state`` is then incomplete, or ``note`` gives the
-    reason).
+            reason).
         started_at: seconds since the epoch; None if unknown.
         duration: seconds from start to last byte; None if unknown.
         hop: name of the hop it was recorded at, empty if there is only one.

@@ -48,7 +48,7 @@ def damages_between(
         before: the client's side of a gateway.
         after: the upstream's. A request went from ``before`` to ``after``, a response the other way.
         is_passed_on: both are one exchange at two hops. Else they are two versions of one: the response, too, went from
-    ``before`` to ``after``, and times tell nothing.
+            ``before`` to ``after``, and times tell nothing.
     """
     answers = (after, before) if is_passed_on else (before, after)
     return (*_requests(before, after), *_answers(*answers, is_passed_on=is_passed_on))

@@ -72,7 +72,7 @@ class Damage:
     Attributes:
         side: "request" or "response".
         was: first place as received: a pointer into the body (into the accumulated message of a stream, or
-    "/events/N/…"), of a header "/headers/NAME", "/method", "/path", "/query", "/status"; empty for the whole.
+            "/events/N/…"), of a header "/headers/NAME", "/method", "/path", "/query", "/status"; empty for the whole.
         at: the same as forwarded; for a dropped value, its pointer if it were there.
         words: description for people; contains untrusted text.
         places: number of places.

@@ -47,7 +47,7 @@ class ClaudeEntry:
         position: line number, or index in the container.
         parent: uuid of the previous entry of the conversation; None at a root.
         resumes: on the first entry after a compaction, uuid of the last entry before it, or an unused uuid if not
-    given; None on other entries.
+            given; None on other entries.
         chain: id of the sub-agent, "?" if it has none; empty for the main conversation.
         kind: ``"user"``, ``"assistant"``, ``"boundary"`` (a new history starts) or ``"other"``.
         said: content added to the history.

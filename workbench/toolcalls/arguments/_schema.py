@@ -36,7 +36,7 @@ class SchemaFault:
         keyword: the schema keyword that fails ("required", "type" …).
         message: the fault, without the pointer.
         kind: ``"invalid"``; ``"double-encoded"``: the string parses to the declared array or object; ``"coercible"``: a
-    scalar of the wrong type that reads as the declared one (or null for an optional key).
+            scalar of the wrong type that reads as the declared one (or null for an optional key).
         replacement: the value that fits, for the last two kinds.
     """
 

@@ -84,7 +84,7 @@ class Ladder:
         faults: violations of the schema before coercion.
         error: reason why the text does not parse; empty if it does.
         problem: reason for stopping early: a fault of the text beyond ``error``, else why the schema could not be
-    applied; empty if it did not stop.
+            applied; empty if it did not stop.
         steps: the same rungs with before and after.
         refusal: reason why the arguments cannot be used; None if they can.
     """

@@ -65,10 +65,10 @@ class TextCall:
         start, end: characters of the call in the whole text, with its tags.
         id: in formats with ids (Kimi, Mistral).
         problems: faults, each a few words: "unclosed", "arguments are no JSON", "no such tool", "text after the
-    arguments" …; empty for a call that the format's own parser accepts.
+            arguments" …; empty for a call that the format's own parser accepts.
         is_nested: it is inside ``<think>`` or an analysis channel.
         places: position of each problem, in characters of the whole text, in the order of ``problems``; None, or
-    missing at the end, if a problem is of the whole call.
+            missing at the end, if a problem is of the whole call.
     """
 
     format: str
@@ -105,7 +105,7 @@ class TextFormat(Protocol):
         name: as typed by people ("qwen3-coder").
         title: for people, with the models that write it.
         markers: strings of which every text with a call in this format contains one; () for formats without markers
-    (bare JSON, pythonic).
+            (bare JSON, pythonic).
     """
 
     name: str

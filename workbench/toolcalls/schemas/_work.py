@@ -27,7 +27,7 @@ class LoweringStep:
         what: the original content.
         instead: the replacement.
         effect: ``"exact"``: same meaning; ``"local check"``: the rest is checked locally; ``"narrower"``: some values
-    that the original accepts can no longer be written.
+            that the original accepts can no longer be written.
     """
 
     pointer: str

@@ -53,7 +53,7 @@ class Dialect:
         closed_objects: every object has ``additionalProperties: false``.
         all_required: every property is required; an optional one allows null.
         max_depth, max_properties, max_enum_values, max_text: per schema: levels of objects and arrays, properties, enum
-    values, and characters of names and enum values.
+            values, and characters of names and enum values.
         max_optional: optional properties of all tools of a request.
         sources: field name → source of the fact, and what is uncertain.
     """

@@ -34,7 +34,7 @@ class LoweredSchema:
         steps: every change, in order; () if the original is accepted unchanged.
         remaining: issues that the dialect still refuses.
         parts: simpler tools instead of this one, (suffix, result), if ``remaining`` is not empty and the root has
-    alternatives.
+            alternatives.
     """
 
     schema: JsonValue

@@ -34,7 +34,7 @@ class OpenFile:
     Attributes:
         torn: fault of its length; empty if there is none.
         is_shared: read through the side files of a process that writes it or died while writing; otherwise no writer is
-    expected and no side file is created.
+            expected and no side file is created.
         stamp: of the file when it was opened.
     """
 
