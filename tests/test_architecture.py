@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from importlinter.cli import lint_imports
 
+from tests.texts import nodes, tree
 from workbench import plugins
 
 PACKAGE = Path(__file__).resolve().parent.parent / "workbench"
@@ -39,12 +40,6 @@ def modules() -> tuple[Path, ...]:
 @cache
 def source(path: Path) -> str:
     return path.read_text(encoding="utf-8")
-
-
-@cache
-def nodes(path: Path) -> tuple[ast.AST, ...]:
-    """Everything in a module."""
-    return tuple(ast.walk(ast.parse(source(path))))
 
 
 def room(path: Path) -> str:
@@ -99,7 +94,7 @@ def by_isort(name: str) -> tuple[int, str]:
 @pytest.mark.parametrize("front", fronts())
 def test_a_front_says_what_goes_in_what_comes_out_and_what_it_may_import(front: str) -> None:
     path = PACKAGE / front / "__init__.py"
-    said = " ".join((ast.get_docstring(ast.parse(source(path))) or "").split())
+    said = " ".join((ast.get_docstring(tree(path)) or "").split())
     assert "In: " in said and "Out: " in said, f"{path}: what goes in, what comes out?"
     assert f"It may import {reach(front)}." in said, f"{path}: it may import {reach(front)}"
 
@@ -115,7 +110,7 @@ def reach(front: str) -> str:
 @pytest.mark.parametrize("front", fronts())
 def test_a_front_lists_what_it_exports(front: str) -> None:
     """Without ``__all__`` nobody can tell what a room offers from what it needs itself."""
-    body = ast.parse(source(PACKAGE / front / "__init__.py")).body[1:]
+    body = tree(PACKAGE / front / "__init__.py").body[1:]
     loaded = import_module(f"workbench.{front.replace('/', '.')}")
     exported = getattr(loaded, "__all__", None)
     if exported is None:
@@ -140,7 +135,6 @@ NAMED = (
     "formats/importers/codex.py",  # transcripts of one client, which speaks one protocol
     "formats/importers/qwen_code.py",
     "recorder/audit/cases",  # bodies that are compared byte for byte, a module for each protocol
-    "simulator/_endpoints.py",  # a contract that has the name of its protocol
 )
 """Modules outside ``protocols`` that name a protocol, and why."""
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import workbench
-from tests.texts import tree
+from tests.texts import nodes
 
 ROOT = Path(workbench.__file__).parent
 
@@ -31,15 +31,14 @@ def classes() -> Classes:
     """Every class by its full name, with its module and what that imports."""
     found: Classes = {}
     for path in sorted(ROOT.rglob("*.py")):
-        module_tree = tree(path)
         module = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
         imported = {
             each.asname or each.name: f"{node.module}.{each.name}"
-            for node in ast.walk(module_tree)
+            for node in nodes(path)
             if isinstance(node, ast.ImportFrom) and node.module
             for each in node.names
         }
-        for node in ast.walk(module_tree):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 found[f"{module}.{node.name}"] = (node, module, imported)
     return found
@@ -84,6 +83,6 @@ def test_no_part_of_the_app_is_a_slice_of_another() -> None:
     for path in sorted((ROOT / "tui").rglob("*.py")):
         text = path.read_text("utf-8")
         assert "raise NotImplementedError" not in text, path
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "cast":
                 assert "Screen" not in ast.unparse(node.args[0]), path

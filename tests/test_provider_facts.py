@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pytest
 
-from tests.test_architecture import PACKAGE, modules, nodes
+from tests.test_architecture import PACKAGE, modules
+from tests.texts import nodes
 from workbench.config import resources
 from workbench.protocols import protocols
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.texts import RETIRED, ROOT, Text, docstrings, retired, texts, tree
+from tests.texts import RETIRED, ROOT, Text, docstrings, nodes, retired, texts
 
 GUIDE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 
@@ -78,7 +78,7 @@ def names() -> Iterator[tuple[str, str]]:
             continue
         place = path.relative_to(ROOT).as_posix()
         yield place, path.stem
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 yield f"{place}:{node.lineno}", node.name
 

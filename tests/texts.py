@@ -104,11 +104,17 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Everything in a module; as it is walked by many tests, it is kept."""
+    return tuple(ast.walk(tree(path)))
+
+
 Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 
 def _documented(path: Path) -> Iterator[Any]:
-    return (node for node in ast.walk(tree(path)) if isinstance(node, Documented))
+    return (node for node in nodes(path) if isinstance(node, Documented))
 
 
 def _of_python(path: Path) -> Iterator[Text]:
