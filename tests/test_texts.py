@@ -34,7 +34,6 @@ PUBLIC = frozenset({"cancelled", "chunked", "failed", "found", "passed", "record
 
 LEFT: dict[str, tuple[int, int]] = {
     "chain": (1, 0),
-    "rules": (7, 0),
     "simulator": (1, 0),
 }
 """Room → how many docstrings with a retired word, and how many names that are participles, it still has at most."""

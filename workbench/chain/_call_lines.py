@@ -15,7 +15,7 @@ from workbench.chain.terms import ClosureTerms, Placement
 
 
 class CallState(StrEnum):
-    """What became of a call, or what is wrong with a result."""
+    """State of a call, or the fault of a result."""
 
     CLOSED = "closed"
     PENDING = "pending"  # still open at the end: the client has yet to run it
@@ -147,7 +147,7 @@ class _Judge:
         )
 
     def _is_answered_next(self, node: CallNode) -> bool:
-        """As nearly every call is: once, by id, in the next turn, with nothing to be said against it."""
+        """True for nearly every call: it has one result, by id, in the next turn, and no flaw."""
         if len(node.results) != 1 or node.twin or node.mismatch or node.ref.side != REQUEST:
             return False
         (result,), terms = node.results, self.terms

@@ -1,4 +1,4 @@
-"""Which assistant turns have to send their reasoning, and when the debt ends."""
+"""Turns that have to send their reasoning, and the end of this duty."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.protocols import fact
 
 
 class Debt(NamedTuple):
-    """Whether a turn has to send its reasoning, and why in words."""
+    """True if a turn has to send its reasoning, and the reason in words."""
 
     is_owed: bool
     why: str
@@ -26,7 +26,7 @@ class Debt(NamedTuple):
 
 @dataclass(slots=True)
 class Loop:
-    """What follows one user message, up to the next.
+    """Tool loop: the turns after one user message, up to the next.
 
     Attributes:
         signed_in: first message that carries reasoning with a signature or opaque data.
@@ -185,7 +185,7 @@ def _add_message(turn: Turn, index: int, message: Message) -> None:
 
 
 def _said_in(message: Message) -> tuple[bool, list[str], list[tuple[int, Reasoning]]]:
-    """Whether it has calls, their ids, and its reasoning with its parts."""
+    """True if it has calls, their ids, and its reasoning with its parts."""
     calls = [call for _, call in message.tool_calls()]
     return bool(calls), [call.id for call in calls if call.id], [*message.reasoning()]
 
@@ -224,7 +224,7 @@ def _join(turn: Turn, loop: Loop) -> None:
 
 
 def owes(turn: Turn, thinking: str | None, terms: ReasoningTerms) -> Debt:
-    """Whether a turn has to send its reasoning in this request."""
+    """Duty of a turn to send its reasoning in this request."""
     return (
         _not_asked(thinking, terms)
         or _never_there(turn, thinking, terms)
@@ -249,7 +249,7 @@ def _not_asked(thinking: str | None, terms: ReasoningTerms) -> Debt | None:
 
 
 def _never_there(turn: Turn, thinking: str | None, terms: ReasoningTerms) -> Debt | None:
-    """What never came cannot be sent back; where that is not certain, the terms decide."""
+    """Reasoning that was never received cannot be sent back; if that is not certain, the terms decide."""
     if turn.sent or turn.came:
         return None
     is_certain = terms.required_when in ("", thinking)

@@ -1,4 +1,4 @@
-"""What a request tells: its fingerprints, added up from the first message on, and the keys they are found by."""
+"""Fingerprints of a request, added up from the first message on, and the keys they are found by."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class State(NamedTuple):
 
 
 class ItemChain:
-    """What messages say, one after another, with running fingerprints: a fold over a history.
+    """Items of messages, one after another, with running fingerprints: a fold over a history.
 
     Attributes:
         items: what the messages say.
@@ -158,7 +158,7 @@ class HistoryKeys:
 
 
 def _items_of(message: Message) -> tuple[Item, ...]:
-    """What a message of a request says."""
+    """Items of a message of a request."""
     return tuple(items(message, is_answer=message.role in ANSWERING))
 
 

@@ -252,7 +252,7 @@ def _pairs_by_name(calls: list[CallNode], results: list[ResultNode]) -> list[tup
 
 
 def _link_mismatches(calls: list[CallNode], results: list[ResultNode]) -> None:
-    """As many open calls as results with unknown ids: the results answer them by position and name other ids."""
+    """Link results with unknown ids to as many open calls by position: they name other ids."""
     unanswered = [c for c in calls if not c.results]
     if len(unanswered) == len(results):
         for call, result in zip(unanswered, results, strict=True):

@@ -13,7 +13,7 @@ from workbench.ir import Carrier, Reasoning
 
 
 class ReplayOutcome(StrEnum):
-    """What a request did with a piece of reasoning."""
+    """Fate of a piece of reasoning in a request."""
 
     SENT = "sent"  # byte for byte as received (or: nothing is known of how it was received)
     MISSING = "missing"
@@ -23,7 +23,7 @@ class ReplayOutcome(StrEnum):
 
 
 class Replay(NamedTuple):
-    """What became of reasoning that is there.
+    """Fate of reasoning that is in a request.
 
     Attributes:
         block: number of the sent block to point at.
@@ -42,7 +42,7 @@ _BLOCKS = frozenset({Carrier.THINKING, Carrier.REDACTED_THINKING})
 
 
 def compare(sent: Sequence[Reasoning], received: Sequence[Reasoning] | None) -> Replay:
-    """What became of received reasoning in the blocks that are sent (at least one).
+    """Compare received reasoning with the blocks that are sent (at least one).
 
     Args:
         sent: as it is in the request.
@@ -138,7 +138,7 @@ def _compare_kind(
 
 
 def content(block: Reasoning) -> tuple[str, str, int]:
-    """What has to be the same in a block: text, signature, and the digest of its data."""
+    """Content of a block that has to be the same: text, signature, and the digest of its data."""
     signature = block.signature or ""
     if block.carrier is Carrier.THOUGHT_SIGNATURE:  # bytes, which the SDK spells in the URL's alphabet (google-genai)
         signature = _plain(signature)

@@ -1,4 +1,4 @@
-"""Where a request asks for a prompt to be cached."""
+"""Cache marks: places where a request asks for a prompt to be cached."""
 
 from __future__ import annotations
 

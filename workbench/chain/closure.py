@@ -42,12 +42,12 @@ class Closure:
 
     @property
     def closed_count(self) -> int:
-        """How many calls are closed."""
+        """Number of closed calls."""
         return sum(line.state is CallState.CLOSED for line in self.lines)
 
     @property
     def calls(self) -> int:
-        """How many calls there are, those that the provider runs included."""
+        """Number of calls, those that the provider runs included."""
         return sum(line.call is not None or line.is_remembered for line in self.lines)
 
 

@@ -79,14 +79,14 @@ class _Owner(NamedTuple):
 
 
 class _Thread(NamedTuple):
-    """What the server is trusted to remember under a response id."""
+    """State that the server should remember under a response id."""
 
     owner: _Owner
     state: State
 
 
 class _Kind(NamedTuple):
-    """What tells a retry from another request: protocol and model, names of the tools."""
+    """Properties that tell a retry from another request: protocol and model, names of the tools."""
 
     asked: tuple[str, str | None]
     tools: frozenset[str]
@@ -179,7 +179,7 @@ class Conversations:
         return self.all[-1]
 
     def _note_items(self, number: int, told: HistoryKeys) -> None:
-        """What a conversation has said; of a history that grew, what is new."""
+        """Note the items of a conversation; of a history that grew, the new ones."""
         chain, count = self._noted.get(number, (None, 0))
         start = count if chain is told.chain else 0
         if start < told.count:

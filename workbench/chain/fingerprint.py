@@ -44,7 +44,7 @@ class Item(NamedTuple):
 
 
 def items(message: Message, *, is_answer: bool) -> Iterator[Item]:
-    """What a message says, in order."""
+    """Items of a message, in order."""
     for said, call_id in _fingerprints(message.parts, is_answer=is_answer):
         plain = hash((is_answer, said))
         yield Item(is_answer, plain, hash((plain, call_id)) if call_id else plain, call_id)
@@ -122,7 +122,7 @@ def without_reminders(text: str) -> str:
 
 
 def visible_text(message: Message) -> str:
-    """What a message says for people to read."""
+    """Text of a message that people can read."""
     return "".join(p.text for p in message.parts if isinstance(p, Text)).strip()
 
 

@@ -82,7 +82,7 @@ def derive(
     answers: ReceivedAnswers | Iterable[tuple[int, ModelResponse]],
     terms: ReasoningTerms,
 ) -> Ledger:
-    """What became of the reasoning of every turn in one request.
+    """Account for the reasoning of every turn in one request.
 
     Args:
         request: None where it was not recorded.
@@ -153,7 +153,7 @@ def _replay(turn: Turn, debt: Debt) -> Replay:
 
 
 def _unread(turn: Turn, terms: ReasoningTerms) -> str:
-    """What is sent is where this provider does not look for it; "" where it does, or has spoken so itself."""
+    """Reason why the provider does not read what is sent; empty if it does, or if it sent the same itself."""
     if not turn.sent or not terms.carriers:
         return ""
     own, came = set(terms.carriers), {block.carrier for block in turn.came or ()}

@@ -1,4 +1,4 @@
-"""How much two requests are one: by what they say, whatever a gateway made of their bytes and their protocol."""
+"""Likeness of two requests by their content, whatever a gateway made of their bytes and their protocol."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Likeness(NamedTuple):
-    """What a request is known by.
+    """Properties by which a request is recognised.
 
     Attributes:
         digest: of its body's bytes.
@@ -36,7 +36,7 @@ class Likeness(NamedTuple):
 
 
 def likeness_of(decoded: DecodedExchange) -> Likeness:
-    """What one exchange is known by; kept with it."""
+    """Likeness of one exchange; kept with it."""
     found: Likeness | None = decoded.facts.get(likeness_of)
     if found is None:
         found = decoded.facts[likeness_of] = _likeness(decoded)
@@ -44,7 +44,7 @@ def likeness_of(decoded: DecodedExchange) -> Likeness:
 
 
 def alike(a: Likeness, b: Likeness) -> float:
-    """How much two requests are one, 0 to 1: what both say of what the longer one says; else the words they share."""
+    """Share of content that two requests have in common, 0 to 1: of the items of the longer one; else of the words."""
     if a.digest == b.digest:
         return 1.0
     if a.what == b.what != ("", ""):

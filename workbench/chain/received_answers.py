@@ -1,4 +1,4 @@
-"""What a client has received: the answers of a conversation, and which turn of a history shows which of them."""
+"""Answers that a client received in a conversation, and the turn of a history that shows each of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEIGHBOURS = 8
 
 
 class Answer:
-    """What matters of one message of an answer, or of a history.
+    """Relevant content of one message of an answer, or of a history.
 
     Attributes:
         exchange: where it was received, -1 for a message of a history.
@@ -33,12 +33,12 @@ class Answer:
 
     @cached_property
     def text(self) -> str:
-        """What people read of it."""
+        """Text of it that people can read."""
         return visible_text(self._message)
 
     @cached_property
     def unique(self) -> frozenset[str]:
-        """Those of its ids that are no counters."""
+        """Its ids that are no counters."""
         return frozenset(filter(looks_unique, self.ids))
 
     @cached_property
@@ -48,7 +48,7 @@ class Answer:
 
     @cached_property
     def contents(self) -> tuple[tuple[str, str, int], ...]:
-        """What has to stay the same in its reasoning."""
+        """Content that has to stay the same in its reasoning."""
         return tuple(content(b) for b in self.blocks)
 
 
@@ -102,7 +102,7 @@ class ReceivedAnswers:
                 self._by_text[answer.text].pop()
 
     def before(self, exchange: int) -> ReceivedAnswers:
-        """What had been received when an exchange was sent, over the same index."""
+        """Answers that had been received when an exchange was sent, over the same index."""
         end = bisect_left(self.answers, exchange, key=lambda a: a.exchange)
         return ReceivedAnswers(self.answers, self._by_id, self._by_calls, self._by_text, end, self._drops)
 
@@ -213,7 +213,7 @@ class ReceivedAnswers:
 
 @dataclass(slots=True)
 class MatchMemory:
-    """What ``ReceivedAnswers.match_again`` found last time.
+    """Result of the last ``ReceivedAnswers.match_again``.
 
     Attributes:
         answers, drops: of what was received: of another conversation, or after an answer was taken back, nothing holds.

@@ -1,4 +1,4 @@
-"""What a provider demands of a chain, as plain values: contracts fill them in, the chain applies them."""
+"""Requirements of a provider on a chain, as plain values: contracts fill them in, the chain applies them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Placement(StrEnum):
-    """Where the results of a turn have to be."""
+    """Place of the results of a turn."""
 
     NEXT_MESSAGE = "next-message"  # all in the message after the calls (neighbours of one role are one turn)
     CONTIGUOUS = "contiguous"  # in messages of their own, right after the calls, nothing between
@@ -15,7 +15,7 @@ class Placement(StrEnum):
 
 
 class Scope(StrEnum):
-    """Which assistant turns have to send their reasoning in later requests."""
+    """Assistant turns that have to send their reasoning in later requests."""
 
     NEVER = "never"
     TOOL_LOOP = "tool-loop"  # turns with calls since the last real user message
@@ -25,7 +25,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClosureTerms:
-    """How calls and results have to be paired.
+    """Rules for pairing calls with results.
 
     Attributes:
         placement: where results are.
@@ -49,7 +49,7 @@ class ClosureTerms:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningTerms:
-    """Which reasoning has to come back.
+    """Reasoning that has to be sent back.
 
     Attributes:
         carriers: values of ``ir.Carrier`` this provider speaks.

@@ -202,7 +202,7 @@ def _run(name: str, case: RuleContext) -> Iterator[Finding]:
 
 
 def _review(name: str, case: RuleContext, found: list[Finding]) -> list[Finding]:
-    """What a family makes of all findings; these as they are, and why, where it fails."""
+    """A family's review of all findings; the findings unchanged, and the reason, if the review fails."""
     try:
         return list(families()[name].review(case, found))
     except (Exception, SystemExit) as error:

@@ -1,4 +1,4 @@
-"""What a recording shows providers accepting: the better witness against a fact that says they refuse it.
+"""Requests that a provider accepted in a recording: they outweigh a fact that says it refuses them.
 
 A request is *accepted* when it was recorded on the wire and answered with 2xx by a message, or by a stream that has
 begun one. Rebuilt and simulated exchanges, and those that an adapter of ours answered, show nothing of a provider.
@@ -154,7 +154,7 @@ def _is_in(pointer: str, node: str) -> bool:
 
 
 def _digest(decoded: DecodedExchange, pointer: str) -> bytes:
-    """Of the bytes at a pointer; of a header's values where it names one; empty where nothing is there."""
+    """Digest of the bytes at a pointer, or of a header's values; empty if there is nothing."""
     if pointer.startswith("/headers/"):
         headers = decoded.exchange.request.headers if decoded.exchange.request else ()
         name = pointer.rpartition("/")[2].lower()
@@ -196,7 +196,7 @@ def _request_keys(case: RuleContext) -> Iterator[bytes]:
 
 
 def who(case: RuleContext, host: str) -> str:
-    """Who accepted a request: a host, or the gateway that answers there for somebody else."""
+    """Name of whoever accepted a request: a host, or the gateway that answers there for another."""
     inner = case.hops.inner
     if inner is None:
         return host

@@ -1,4 +1,4 @@
-"""What is in a request body at the pointers that contracts name."""
+"""Values of a request body at the pointers that contracts name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recorded failure is: its kind, and the place in the request that it is about."""
+"""Kind of a recorded failure, and the place in the request that it is about."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _within(parts: tuple[Part, ...]) -> Iterator[tuple[Media, str]]:
 
 
 def cause_words(refusal: KnownRefusal) -> str:
-    """Where the cause lies, in words; "" where the request shows it."""
+    """Place of the cause, in words; empty if the request shows it."""
     kind = refusal.kind
     if kind.cause is Cause.REQUEST:
         return ""
@@ -193,7 +193,7 @@ def cause_words(refusal: KnownRefusal) -> str:
 
 
 def who_says(refusal: KnownRefusal) -> str:
-    """Who says it, where that is not the provider."""
+    """Name of whoever reports the failure, if that is not the provider."""
     return "" if refusal.speaker.who == "provider" else f"from the {refusal.speaker}"
 
 
@@ -206,7 +206,7 @@ def in_stream(message: str, refusal: KnownRefusal | None, known_as: str) -> str:
 
 
 def error_words(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) -> str:
-    """What happened, by the kind and the status of the error."""
+    """Description of the failure, by the kind and the status of the error."""
     said = refusal.says() if refusal else "the provider returned an error instead of a message"
     if case.status >= 400:
         said = f"status {case.status}: {said}"

@@ -30,7 +30,7 @@ def is_in(pointer: str, node: str) -> bool:
 
 
 def ancestors(pointer: str) -> Iterator[str]:
-    """What a pointer leads through, from the inside out, itself left out."""
+    """Pointers of the containers around a node, from the inside out, without its own."""
     end = len(pointer)
     while (end := pointer.rfind("/", 0, end)) >= 0:
         yield pointer[:end]

@@ -1,8 +1,8 @@
-"""Where the damage behind a finding was done: in an earlier request, in an answer, at another hop.
+"""Origin of the damage behind a finding: an earlier request, a response, or another hop.
 
-A client repeats its history, and so a fault comes again in every later request. What it is about is told by what that
-says (a call, a result, a message, a tool), not by where it is: histories are trimmed. The first exchange of the
-conversation that shows a fault is the one where it began.
+A client repeats its history, so a fault is in every later request too. Its subject (a call, a result, a message, a
+tool) is recognised by its content and not by its place, since histories are trimmed. The fault began in the first
+exchange of the conversation that shows it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TOOL = re.compile(r"^/tools/(\d+)(?=/|$)")
 
 
 class _Subject(NamedTuple):
-    """What a finding is about, whatever its place: the rule, a fingerprint, and the pointer below that."""
+    """Subject of a finding, whatever its place: the rule, a fingerprint, and the pointer below that."""
 
     rule: str
     what: Hashable
@@ -41,14 +41,14 @@ class _Subject(NamedTuple):
 
 
 class _GatewayChanges(NamedTuple):
-    """What a gateway changed: messages by their side, and the sides of which bytes or fields are not the same."""
+    """Changes by a gateway: messages by their side, and the sides of which bytes or fields differ."""
 
     messages: frozenset[tuple[str, tuple[str, ...]]]
     sides: frozenset[str]
 
     @classmethod
     def on_the_way(cls, found: Iterable[Finding]) -> _GatewayChanges:
-        """What the findings of an exchange say."""
+        """Changes that the findings of an exchange report."""
         damages = [f for f in found if f.rule.startswith("gateway.") and f.severity is not Severity.INFO]
         messages = frozenset((f.side, _message_of(p)) for f in damages for p in (f.pointer, *f.related))
         lost = ("gateway.altered-bytes", "gateway.dropped-field")
@@ -63,7 +63,7 @@ class _GatewayChanges(NamedTuple):
 
 @dataclass(slots=True)
 class Origins:
-    """Of every fault of a session, where it began. Exchanges come in order.
+    """Origin of every fault of a session. Exchanges are added in order.
 
     Args:
         journal: by which what an exchange taught can be taken back.
@@ -170,7 +170,7 @@ def _message_of(pointer: str) -> tuple[str, ...]:
 
 
 def _state(case: RuleContext, finding: Finding) -> Hashable:
-    """What continues: the call that is repeated, the tools that are declared, the request that is tried again."""
+    """Fingerprint of the state that continues: repeated calls, declared tools, a request that is sent again."""
     part = _part_of(case, finding)
     if isinstance(part, ToolCallIR):
         return call_digest(part)
@@ -197,7 +197,7 @@ def _subject(decoded: DecodedExchange, finding: Finding) -> _Subject:
 
 
 def _at_any_place(decoded: DecodedExchange, finding: Finding) -> Hashable:
-    """What a finding is about, without the ids that an adapter may rewrite."""
+    """Subject of a finding, without the ids that an adapter may rewrite."""
     part = part_at(decoded, finding.side, finding.pointer)
     if isinstance(part, ToolCallIR):
         return "call", call_digest(part)

@@ -32,7 +32,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\b\d{10,}\b|\b(?:19|20)\d\d\b|
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """Where the prompt of a request stops to be that of an earlier one.
+    """First place where the prompt of a request differs from that of an earlier one.
 
     Attributes:
         part: ``"tools"``, ``"system"`` or ``"messages"``.
@@ -236,7 +236,7 @@ def _of_messages(old: DecodedExchange, new: DecodedExchange, number: int, spot: 
 
 
 def _distance(message: Message, others: tuple[Message, ...]) -> int:
-    """How far on the same message is, from one; 0 where it does not."""
+    """Number of messages to the same message, from one; 0 if there is none."""
     return next((n for n, other in enumerate(others, 1) if other == message), 0)
 
 

@@ -1,4 +1,4 @@
-"""What the rules about reasoning share: which of it is sent, what is genuine, and where it came in."""
+"""Shared by the rules about reasoning: the reasoning that is sent, whether it is genuine, and where it was received."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def assistant_turns(case: RuleContext) -> Iterator[list[NodeRef]]:
 
 
 def received_words(entry: Entry) -> str:
-    """Where the reasoning of a turn came in, in words; "" where nobody saw it."""
+    """Place where the reasoning of a turn was received, in words; empty if the session does not show it."""
     if entry.received_in is None:
         return ""
     if entry.is_bare:

@@ -38,7 +38,7 @@ NEAR = 2
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRefusal:
-    """What a recorded refusal is about.
+    """Subject of a recorded refusal.
 
     Attributes:
         findings: with the one that the text names marked, or added.
@@ -145,7 +145,7 @@ def _is_named(finding: Finding, chosen: Finding | None, place: ErrorPlace | None
 
 
 def is_accounted_for(case: RuleContext, findings: Iterable[Finding]) -> bool:
-    """Whether these say why the request was refused: one shows the answer, or the answer says nothing of its own."""
+    """True if these findings explain the refusal: one shows the answer, or the answer gives no reason."""
     errors = [f for f in findings if f.side == REQUEST and f.severity is Severity.ERROR]
     text = case.response.error.message if case.response and case.response.error else ""
     said = plain(text).plain.strip()

@@ -131,7 +131,7 @@ def _outcomes(message: Message) -> Mapping[int, tuple[str, bool]]:
 
 
 def failures(message: Message) -> int:
-    """How many results of it tell of a failure."""
+    """Number of its results that report a failure."""
     return sum(is_failed for _, is_failed in fact(message, _outcomes).values())
 
 
@@ -175,7 +175,7 @@ def _words(text: str) -> Sequence[str]:
 
 
 def _verb(words: Sequence[str]) -> bool | None:
-    """Whether they name something that is done; what may be a read is one, and None is for what nobody knows."""
+    """True if they name an action; False for what may be a read, None if it is not known."""
     if any(map(_READ.fullmatch, words)):
         return False
     return True if any(map(_EFFECT.fullmatch, words)) else None

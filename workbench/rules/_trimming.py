@@ -8,7 +8,7 @@ from workbench.rules.context import RuleContext
 
 
 def dropped_call(case: RuleContext, call_id: str | None) -> str:
-    """What happened to the call of an orphaned result, in words; "" where the session does not tell."""
+    """Fate of the call of an orphaned result, in words; empty if the session does not show it."""
     brought = next((n for n, a in reversed(case.earlier.answers) if call_id and _brings(a.messages, call_id)), None)
     if brought is None:
         return ""
@@ -17,7 +17,7 @@ def dropped_call(case: RuleContext, call_id: str | None) -> str:
 
 
 def dropped_result(case: RuleContext, call_id: str | None) -> str:
-    """What happened to the result of a call, in words; "" where the request before did not hold it."""
+    """Fate of the result of a call, in words; empty if the request before did not have it."""
     last = before(case)
     messages = last.messages(REQUEST) if last and call_id else ()
     if last is None or not any(r.tool_call_id == call_id for m in messages for _, r in m.tool_results()):
@@ -26,7 +26,7 @@ def dropped_result(case: RuleContext, call_id: str | None) -> str:
 
 
 def dropped_reasoning(case: RuleContext, call_ids: tuple[str, ...]) -> str:
-    """Whether the request before still carried the reasoning of a turn with these calls, in words."""
+    """Statement that the request before still had the reasoning of a turn with these calls; empty if not."""
     last = before(case)
     for message in last.messages(REQUEST) if last and call_ids else ():
         if any(c.id in call_ids for _, c in message.tool_calls()) and any(True for _ in message.reasoning()):
@@ -40,7 +40,7 @@ def before(case: RuleContext) -> DecodedExchange | None:
 
 
 def _cut(case: RuleContext, last: DecodedExchange | None) -> str:
-    """Whether the history has become shorter: then it was trimmed or compacted, and the damage is no single slip."""
+    """True if the history has become shorter: it was trimmed or compacted, and the damage is no single slip."""
     was, now = len(last.messages(REQUEST)) if last else 0, len(case.decoded.messages(REQUEST))
     return f": the history was cut from {was} to {now} messages" if now < was else ""
 

@@ -118,7 +118,7 @@ _BYTE = re.compile(r"byte (\d+), line (\d+): (?:not JSON: )?(.*)", re.DOTALL)
 
 
 def _where(error: str) -> dict[str, str]:
-    """Where a text stopped to be JSON, as parsers say it; of a text of one line, the column too."""
+    """Place where a text is no longer JSON, as parsers give it; for one line, with the column."""
     found = _BYTE.match(error)
     if found is None:
         return {"line": "1", "column": "1", "reason": error, "rest": error}
@@ -186,7 +186,7 @@ def _is_followed(case: RuleContext, ref: NodeRef) -> bool:
 
 
 def _last_calls(decoded: DecodedExchange, side: str) -> tuple[int, ...]:
-    """Of each message the number of the part that is its last call, -1 where it has none."""
+    """Number of the part that is the last call of each message, -1 if a message has none."""
     return tuple(max((n for n, _ in message.tool_calls()), default=-1) for message in decoded.messages(side))
 
 

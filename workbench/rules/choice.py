@@ -1,4 +1,4 @@
-"""Which tool the model has to call, and whether this provider lets anybody say so."""
+"""``tool_choice``: the tool that the model has to call, and whether this provider accepts the choice."""
 
 from __future__ import annotations
 

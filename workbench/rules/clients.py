@@ -173,7 +173,7 @@ def _misses_a_call(group: ClientGroup) -> bool:
 
 
 def _client_words(groups: Sequence[ClientGroup]) -> str:
-    """What each client does; those that do the same together."""
+    """Behaviour of each client; clients with the same behaviour together."""
     said: dict[str, list[str]] = {}
     for group in groups:
         said.setdefault(group.words, []).extend(group.policies)

@@ -163,7 +163,7 @@ _NAMED = re.compile(r"\bmessage (\d+)")
 
 
 def _evidence(case: RuleContext, line: CallLine) -> str:
-    """What the closure notes; a message is named with its pointer, for providers count from zero."""
+    """Note of the closure; a message is named with its pointer, since providers count from zero."""
     if any(ref and ref.side != REQUEST for ref in (line.call, line.twin)):
         return line.note
     messages, told = case.decoded.messages(REQUEST), set()
@@ -196,7 +196,7 @@ def _missing(case: RuleContext, line: CallLine, ref: NodeRef, when: str = "") ->
 
 
 def _open_turn(case: RuleContext, line: CallLine) -> Mapping[str, str]:
-    """What a refusal of open calls names: every one of the turn, the message they are in, and what follows it.
+    """Values for a refusal of open calls: all calls of the turn, its message, and the message after it.
 
     ``{next}`` is the first message behind the turn that is no result of it.
     """

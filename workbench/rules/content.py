@@ -1,4 +1,4 @@
-"""What a message says besides calls and reasoning: empty text, prefilled answers, media where none may be."""
+"""Content besides calls and reasoning: empty text, prefilled answers, media where none may be."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _is_odd(message: Message) -> bool:
 
 
 def _check_anomalies(case: RuleContext) -> Iterator[Finding]:
-    """What decoders noticed. A refusal that is known is of one certain shape: it says nothing about any other."""
+    """Anomalies that decoders noticed. A known refusal is of one shape and says nothing about others."""
     is_refused = enforced_exactly(case, EMPTY, "null") is not None
     for finding in from_anomalies(case, EMPTY, "null"):
         yield finding if is_refused else replace(as_unproved(finding), source="")

@@ -1,4 +1,4 @@
-"""What a rule sees: one exchange of a conversation under a contract."""
+"""Input of a rule: one exchange of a conversation under a contract."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class RuleContext:
 
 
 def _basis(rule: Rule, side: str, source: str) -> Basis:
-    """What a finding rests on that does not say it: its source, else what such rules usually rest on."""
+    """Basis of a finding that does not state it: its source, else the usual basis of the rule."""
     if source:
         return Basis.MEASURED if source.startswith("measured") else Basis.CONTRACT
     return Basis.COMMON if side == REQUEST and rule.breaks is Breaks.REQUEST else rule.basis

@@ -1,4 +1,4 @@
-"""What a request costs that it need not: a cache that cannot be used, and tools that outweigh the prompt."""
+"""Avoidable cost of a request: a cache that cannot be used, and tools that outweigh the prompt."""
 
 from __future__ import annotations
 
@@ -129,14 +129,14 @@ def _tools(case: RuleContext) -> Iterator[Finding]:
 
 
 def _measured_words(case: RuleContext) -> str:
-    """What the answer counts of the whole prompt."""
+    """Tokens of the whole prompt as the response counts them."""
     usage = _usage(case.decoded)
     whole = sum(filter(None, (usage.input, usage.cache_read, usage.cache_write))) if usage else 0
     return f", of {whole:,} that the response counts for the whole prompt" if whole else ""
 
 
 def _overhead(case: RuleContext) -> str:
-    """What the provider adds for the use of tools, as far as its contract knows the model."""
+    """Tokens that the provider adds for tool use, if its contract knows the model."""
     tokens = overhead(case.contract, case.request) if case.request else 0
     return f"; {case.contract.title} adds {tokens} for their use" if tokens else ""
 

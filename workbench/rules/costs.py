@@ -1,8 +1,8 @@
-"""What a session costs, turn by turn: which tokens of a prompt are what, and what a cache would have saved.
+"""Cost of a session, turn by turn: the use of the tokens of a prompt, and what a cache would have saved.
 
-An answer counts the tokens of its prompt; what they were spent on is told by the bytes of the request: the counted
-tokens, without those that the provider adds for tool use, are shared out in proportion. Where an answer counts nothing
-the tokens are estimated from the bytes, and said to be.
+A response counts the tokens of its prompt. They are divided among the parts of the request in proportion to their
+bytes, without the tokens that the provider adds for tool use. If a response counts nothing, the tokens are estimated
+from the bytes and marked as estimated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ANSWERING = ("assistant", "model")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one request cost. Tokens; the five kinds of the prompt add up to it.
+    """Cost of one request, in tokens; the five kinds of the prompt add up to it.
 
     Attributes:
         index: of its exchange.
@@ -76,7 +76,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What a cache breakpoint at one place would have saved in one conversation.
+    """Tokens that a cache breakpoint at one place would have saved in one conversation.
 
     Attributes:
         place: ``"tools"`` or ``"system"``: the end of which.
@@ -93,7 +93,7 @@ class Saving:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a session, or one conversation of it, costs."""
+    """Cost of a session, or of one conversation of it."""
 
     turns: tuple[Turn, ...]
 
@@ -104,7 +104,7 @@ class Costs:
 
     @property
     def dollars(self) -> float | None:
-        """Of the turns whose model has a price; None where none has."""
+        """Price of the turns whose model has one; None if none has."""
         known = [turn.dollars for turn in self.turns if turn.dollars is not None]
         return sum(known) if known else None
 
@@ -119,13 +119,13 @@ class Costs:
         return {id: Costs(tuple(t for t in self.turns if t.conversation == id)) for id in ids}
 
     def savings(self) -> tuple[Saving, ...]:
-        """What breakpoints at the end of the tools, and of the system prompt behind them, would have saved."""
+        """Savings by breakpoints at the end of the tools, and of the system prompt after them."""
         of_each = [_savings(costs.turns) for costs in self.conversations().values()]
         return tuple(_sum([saving[n] for saving in of_each]) for n in range(2)) if of_each else ()
 
 
 def costs_of(inspector: Inspector, prices: Prices) -> Costs:
-    """What a session costs. Inspects all of it. Raises SessionFormatError where an exchange cannot be read."""
+    """Cost of a session. Inspects all of it. Raises SessionFormatError if an exchange cannot be read."""
     inspector.run()
     return Costs(tuple(turns(inspector, prices)))
 
@@ -221,7 +221,7 @@ def _share(tokens: int, weights: Sequence[int]) -> list[int]:
 
 
 def _savings(turns: Sequence[Turn]) -> tuple[Saving, Saving]:
-    """Of one conversation: tools are first on the wire, then the system prompt."""
+    """Savings of one conversation: tools are first on the wire, then the system prompt."""
     return (
         _saving("tools", turns, [turn.overhead + turn.tools for turn in turns]),
         _saving("system", turns, [turn.overhead + turn.tools + turn.system for turn in turns]),
@@ -251,7 +251,7 @@ def _dollars(turns: Sequence[Turn], anew: Sequence[int], written: int) -> float 
 
 
 def _sum(found: Iterable[Saving]) -> Saving:
-    """Of all conversations together."""
+    """Sum over all conversations."""
     every = list(found)
     saved = [saving for saving in every if saving.tokens]
     if not saved:

@@ -1,4 +1,4 @@
-"""How often tool use went right and wrong: counts over exchanges, grouped by who answered, who asked, and when."""
+"""Counts of correct and faulty tool use over exchanges, grouped by who answered, who asked, and when."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was counted.
+    """Counts of exchanges and calls.
 
     Attributes:
         exchanges: with a model.
@@ -113,7 +113,7 @@ class _BrokenCall(NamedTuple):
 
 
 class _Later:
-    """What became of a call in the requests and answers after it."""
+    """Fate of a call in the requests and answers after it."""
 
     def __init__(self, inspector: Inspector) -> None:
         self._inspector = inspector
@@ -191,7 +191,7 @@ def _broken_calls(detail: Detail, places: set[str]) -> list[_BrokenCall]:
 
 
 def _fate(broken: list[_BrokenCall], after: Detail | None) -> Counts:
-    """What the next exchange of the conversation says of broken calls: their results, and whether it was corrected."""
+    """Fate of broken calls in the next exchange of the conversation: their results, and whether they were corrected."""
     if after is None or after.decoded.request is None:
         return Counts()
     results = {part.tool_call_id: part for m in after.decoded.request.messages for _, part in m.tool_results()}

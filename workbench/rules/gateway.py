@@ -1,4 +1,4 @@
-"""What the backend behind a gateway does not take: fields, cache marks and betas that were passed through."""
+"""Fields, cache marks and betas that a gateway passed on to a backend that does not accept them."""
 
 from __future__ import annotations
 

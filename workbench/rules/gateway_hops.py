@@ -1,4 +1,4 @@
-"""What a gateway dropped, changed or reshaped between two places where one turn was recorded.
+"""Parts that a gateway dropped, changed or reshaped between two places where one turn was recorded.
 
 Requests are judged where they continued (the place nearer to the model), answers where the client got them. Bodies of
 one protocol are held against one another value by value, those of two protocols by what they say.
@@ -48,7 +48,7 @@ RULES = (DROPPED, ALTERED, RESHAPED)
 
 
 class _Deed(NamedTuple):
-    """What a kind of damage comes to for a rule."""
+    """Meaning of a kind of damage for a rule."""
 
     rule: Rule
     verb: str
@@ -105,7 +105,7 @@ def is_meant(one: DecodedExchange, other: DecodedExchange) -> bool:
 
 
 def _requests(case: RuleContext, outer: DecodedExchange) -> Iterator[Finding]:
-    """What continued is not what came in."""
+    """Differences between the request that arrived and the one that was forwarded."""
     if outer.protocol == case.decoded.protocol:
         found = changes_of(outer.request_text, case.decoded.request_text)
         yield from _check_damage(case, outer, REQUEST, found)
@@ -115,7 +115,7 @@ def _requests(case: RuleContext, outer: DecodedExchange) -> Iterator[Finding]:
 
 
 def _answers(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
-    """What the client got is not what the model sent. Answers of different statuses are those of different attempts."""
+    """Differences between the response of the model and the one that the client got; of one attempt only."""
     mine, theirs = case.decoded.exchange.response, inner.exchange.response
     if not mine or not theirs or (mine.status >= 400) != (theirs.status >= 400):
         return

@@ -37,7 +37,7 @@ HELD = 0.2
 
 
 class Arrivals(NamedTuple):
-    """When the events of a stream came, in seconds from the start of its exchange."""
+    """Arrival times of the events of a stream, in seconds from the start of its exchange."""
 
     first: float
     last: float
@@ -90,7 +90,7 @@ def _against(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
 
 
 def arrivals(decoded: DecodedExchange) -> Arrivals | None:
-    """When the first and the last event came; None where the recording has no times."""
+    """Arrival of the first and the last event; None if the recording has no times."""
     first, last = (decoded.arrival(decoded.events[n]) for n in (0, -1))
     return Arrivals(first, last) if first is not None and last is not None else None
 

@@ -94,7 +94,7 @@ class Trial:
 
     @property
     def judgement(self) -> Judgement:
-        """What the contract makes of it."""
+        """Judgement under the contract."""
         return judge(self.findings, self.contract)
 
 
@@ -261,7 +261,7 @@ class Inspector:
         response: HttpResponse | None = None,
         is_own: bool = False,
     ) -> Trial:
-        """What the rules say of another request in the place of one, after everything that came before it.
+        """Findings on another request in the place of one, after everything that was before it.
 
         Exchanges up to ``index`` are inspected first.
 
@@ -292,7 +292,7 @@ class Inspector:
     def judge(
         self, decoded: DecodedExchange, provider: str = "", *, is_alone: bool = False, is_own: bool = False
     ) -> Trial:
-        """What the rules say of a decoded request in the place of the inspected exchange of its index.
+        """Findings on a decoded request in the place of the inspected exchange of its index.
 
         Args:
             decoded: read once, judged under as many contracts as one likes.
@@ -354,7 +354,7 @@ class Inspector:
         return self._judge_row(row, decoded) if decoded.protocol else row
 
     def _row(self, decoded: DecodedExchange) -> InspectedExchange:
-        """What decoding alone tells."""
+        """Row with the facts of decoding alone."""
         model = decoded.request.model if decoded.request else decoded.response.model if decoded.response else None
         return InspectedExchange(
             index=decoded.index,
@@ -425,7 +425,7 @@ class Inspector:
     def _case(
         self, decoded: DecodedExchange, choice: Choice, conversation: int | None, *, is_recorded: bool = False
     ) -> RuleContext:
-        """What the rules see: the exchange, and what its conversation held before it."""
+        """Input of the rules: the exchange, and the earlier part of its conversation."""
         request, index, contract = decoded.request, decoded.index, choice.contract
         lane = self._conversations.all[conversation] if conversation is not None else Conversation(-1)
         earlier = lane.before(index)

@@ -137,7 +137,7 @@ def _quoted_calls(case: RuleContext, answer: ModelResponse) -> Mapping[str, Text
 
 
 def _is_quoted(text: str) -> bool:
-    """What comes next is in a code block or behind an open backtick."""
+    """True if the next text is in a code block or behind an open backtick."""
     if len(_FENCE.findall(text)) % 2:
         return True
     line = _FENCE.sub("", text).rpartition("\n")[2]

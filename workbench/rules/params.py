@@ -141,7 +141,7 @@ def _same(one: JsonValue, other: JsonValue) -> bool:
 
 
 def _because(entry: Mapping[str, Any]) -> str:
-    """What makes the value wrong, where the value alone does not tell."""
+    """Reason why the value is wrong, if the value alone does not show it."""
     limit = next((f": it is {key.replace('-', ' ')} {entry[key]}" for key in _LIMITS if key in entry), "")
     limit += f", which {dotted_path(entry['not-below-at'])} says" if "not-below" in entry else ""
     there = entry.get("with")

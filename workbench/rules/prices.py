@@ -32,7 +32,7 @@ class Price:
     source: str = ""
 
     def of(self, input: int, output: int, cache_read: int = 0, cache_write: int = 0) -> float:
-        """What these tokens cost, in dollars."""
+        """Price of these tokens, in dollars."""
         rates = (self.input, self.output, self.cache_read, self.cache_write)
         return sum(n * rate for n, rate in zip((input, output, cache_read, cache_write), rates, strict=True)) / 1e6
 

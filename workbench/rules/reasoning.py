@@ -108,7 +108,7 @@ def _is_required(case: RuleContext) -> bool:
 
 
 def _was_something(entry: Entry) -> bool:
-    """What came in empty may go back empty, and what nobody asks for may be anything."""
+    """True unless it was received empty, or nobody requires it."""
     return entry.differs == "signature" or (entry.owed and entry.differs != "")
 
 
@@ -152,7 +152,7 @@ def _field(case: RuleContext, entry: Entry) -> str:
 
 
 def _history(entry: Entry) -> str:
-    """Where the reasoning came in, and why it is required."""
+    """Place where the reasoning was received, and the reason why it is required."""
     parts = [received_words(entry), entry.why]
     return " · ".join(p for p in parts if p)
 

@@ -101,7 +101,7 @@ def _is_lenient(case: RuleContext) -> bool:
 
 
 def _edit(case: RuleContext, now: ModelRequest, entry: Entry) -> _Edit | None:
-    """What differs from the request that the answer of an entry came to."""
+    """Difference from the request whose response the entry received."""
     before = case.peek(entry.received_in) if entry.received_in is not None else None
     then = before.request if before else None
     if then is None:
@@ -179,7 +179,7 @@ def _thinking(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None
 
 
 def history(request: ModelRequest) -> Iterator[_HistoryPart]:
-    """What was said, in order: neighbours of one role are one turn, and thinking is looked at apart."""
+    """Content in order: neighbours of one role are one turn, and thinking is compared apart."""
     for n, message in enumerate(request.messages):
         for k, part in fact(message, _compared_parts):
             yield _HistoryPart(message.role, part, (n, k))

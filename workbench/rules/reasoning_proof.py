@@ -83,7 +83,7 @@ def _missing(case: RuleContext, number: int, part: int) -> Finding:
 
 
 def _history(case: RuleContext, number: int) -> str:
-    """Where the call came in, and whether it was signed then."""
+    """Place where the call was received, and whether it was signed there."""
     entry = next((e for e in case.ledger.entries if e.message == number and e.received_in is not None), None)
     if entry is None:
         return ""

@@ -1,4 +1,4 @@
-"""What is left of an attempt that failed: half a call, half a text, mixed into the answer that came in its place."""
+"""Remains of a failed attempt: half a call or half a text in the answer of the next attempt."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _is_same_run(one: DecodedExchange, other: DecodedExchange) -> bool:
 
 
 def _way(attempt: DecodedExchange) -> tuple[str, Mapping[str, str]]:
-    """Where a request goes, and what its headers switch on."""
+    """Target of a request, and the features that its headers switch on."""
     http = attempt.exchange.request
     if http is None:
         return "", {}
@@ -206,7 +206,7 @@ def _goes_on(then: ModelRequest, now: ModelRequest) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What a rung changed, in words, and where that is in the newer request."""
+    """Change by one rung, in words, and its place in the newer request."""
 
     words: str
     pointer: str = ""

@@ -1,4 +1,4 @@
-"""Who speaks when: the order of roles that chat templates want, and where a system message may be."""
+"""Order of roles that chat templates require, and the places where a system message may be."""
 
 from __future__ import annotations
 

@@ -77,12 +77,12 @@ def judge(
 
 
 def in_words_of(dialect: Dialect, schema: JsonValue, standing: JsonValue) -> JsonValue:
-    """Which of the two a dialect is to judge: one with its own word for null what is in the request."""
+    """Value for a dialect to judge: the request's own, if the dialect has its own word for null."""
     return standing if dialect.nullable and standing is not None else schema
 
 
 def pointer_of(decoded: DecodedExchange, tool: ToolDef) -> str:
-    """Where the schema of a declared tool is in the request; the declaration where it has none."""
+    """Pointer of the schema of a declared tool; of the declaration if it has none."""
     return schema_at(decoded, tool) or tool.pointer
 
 

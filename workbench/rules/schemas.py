@@ -184,7 +184,7 @@ def _list(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
 
 
 def _strict_tools(case: RuleContext, strict: Sequence[ToolDef], tools: Sequence[ToolDef]) -> Iterator[Finding]:
-    """What strict tools have to keep together."""
+    """Keywords that strict tools must have together."""
     most = case.contract.term("schema.strict.max-tools")
     if isinstance(most, int) and len(strict) > most:
         said = {"limit": str(most), "length": str(len(strict)), "found": str(len(strict))}
@@ -268,7 +268,7 @@ def _tool_values(tool: ToolDef) -> dict[str, str]:
 
 
 def _words_of(issue: lint.Issue, schema: JsonValue) -> dict[str, str]:
-    """What an issue is about, in every way that providers say it."""
+    """Subject of an issue, in all words that providers use for it."""
     at = issue.pointer.removesuffix(f"/{escape(issue.keyword)}")
     is_parsed = issue.kind == lint.KEYWORD
     said = {"keyword": issue.keyword, "found": issue.keyword, "key": issue.property, "context": context(at)}

@@ -142,7 +142,7 @@ def _describe(value: str) -> str:
 def _check_marked(
     decoded: DecodedExchange, case: RuleContext, side: str, known: list[bytes], told: dict[str, _Place]
 ) -> Iterator[Finding]:
-    """What a recorder has replaced: no shape tells it any more."""
+    """Values that a recorder replaced: they have no shape of a secret any more."""
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     text = decoded.request_text if side == REQUEST else decoded.response_text
     seen = {value.encode("utf-8", "replace") for value in told}

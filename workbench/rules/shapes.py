@@ -48,7 +48,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 
 def _check_anomalies(case: RuleContext, was_sent: bool) -> Iterator[Finding]:
-    """What decoders noticed. A refusal that is known is of one certain shape: it says nothing about any other."""
+    """Anomalies that decoders noticed. A known refusal is of one shape and says nothing about others."""
     asked = case.request.anomalies if case.request else ()
     named = {(a.pointer, a.message): _anomaly_fault(a) for a in asked if a.slug == SHAPE.slug}
     for finding in from_anomalies(case, SHAPE):
@@ -61,7 +61,7 @@ def _check_anomalies(case: RuleContext, was_sent: bool) -> Iterator[Finding]:
 
 
 def _anomaly_fault(noticed: Anomaly) -> tuple[str, Mapping[str, str]]:
-    """Which fault an anomaly of a request is, and what a provider may say of it; "" for any other."""
+    """Fault that an anomaly of a request is, and the provider's words for it; empty for any other."""
     for pattern, when in _FORMS:
         found = pattern.fullmatch(noticed.message)
         if found:
@@ -82,7 +82,7 @@ def _nobody(case: RuleContext) -> Iterator[Finding]:
 
 
 def _roles(case: RuleContext) -> Iterator[Finding]:
-    """Roles that nobody has here. Those of results in another protocol's form are told of elsewhere."""
+    """Roles that this provider does not know; ``closure`` reports roles of tool results of another protocol."""
     known = case.contract.term("content.roles")
     if not isinstance(known, list):
         return
@@ -99,7 +99,7 @@ def _is_of_other_role(message: Message, known: tuple[str, ...]) -> bool:
 
 
 def _types(case: RuleContext) -> Iterator[Finding]:
-    """Parts of a type that the provider does not know. Calls and results in a form of others are told of elsewhere."""
+    """Parts of a type that the provider does not know; others report tool calls and results of another protocol."""
     known = case.contract.term("content.block-types")
     if not isinstance(known, list):
         return

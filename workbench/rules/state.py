@@ -1,4 +1,4 @@
-"""What the server is trusted to hold, and does not: the conversation is lost, mostly without an error."""
+"""State that the server should have and does not: the conversation is lost, usually without an error."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _may_shrink(case: RuleContext, exchange: int) -> bool:
 
 
 def _evidence(case: RuleContext) -> str:
-    """What the answer shows of the loss."""
+    """Signs of the loss in the answer."""
     answer = case.response
     if answer is None or not answer.messages:
         return ""

@@ -104,7 +104,7 @@ def _is_synthesised(case: RuleContext) -> bool:
 
 
 def _is_unterminated_answer(case: RuleContext, noticed: Anomaly) -> bool:
-    """The terminal event alone is missing: the answer came to its end."""
+    """The terminal event alone is missing: the answer is complete."""
     return noticed.slug == NO_TERMINATOR.slug and case.response is not None and case.response.finish_reason is not None
 
 

@@ -1,4 +1,4 @@
-"""What could not be decoded, and answers that are none: nothing at all, another thing, or not all of it."""
+"""Content that could not be decoded, and responses that are empty, incomplete or something else."""
 
 from __future__ import annotations
 
@@ -73,18 +73,18 @@ def _is_placeholder(case: RuleContext) -> bool:
 
 
 def review(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
-    """What an answer lacks that its client did not wait for is no fault of it."""
+    """Findings without those on parts of an answer that its client did not wait for."""
     is_left, last = case.decoded.exchange.is_left, len(case.decoded.events) - 1
     return (f for f in found if not (is_left and f.side == RESPONSE and (f.rule in _OF_THE_END or last in f.events)))
 
 
 def _noticed_slugs(case: RuleContext) -> set[str]:
-    """What the stream decoder said of the same bytes."""
+    """Slugs of the stream decoder's anomalies at the same bytes."""
     return {noticed.message for noticed in case.response.anomalies} if case.response else set()
 
 
 def _ending(case: RuleContext) -> Iterator[Finding]:
-    """How the exchange ended: broken off by whom, or with an empty body."""
+    """End of the exchange: who broke it off, or that its body is empty."""
     exchange = case.decoded.exchange
     seen = quote(exchange.note) if exchange.note else ""
     http = exchange.response

@@ -1,4 +1,4 @@
-"""What the rule families share: quoting, related nodes, and the pointers of messages."""
+"""Shared by the rule families: quoting, related nodes, and the pointers of messages."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def weaker(rule: Rule, severity: Severity = Severity.WARNING) -> Rule:
 
 
 def from_anomalies(case: RuleContext, rule: Rule, when: str = "") -> Iterator[Finding]:
-    """What decoders noticed, under a rule; ``when`` as for ``RuleContext.at``."""
+    """Anomalies that decoders noticed, as findings of a rule; ``when`` as for ``RuleContext.at``."""
     for side, message in (("request", case.request), ("response", case.response)):
         for noticed in message.anomalies if message else ():
             if noticed.slug == rule.slug:
