@@ -190,6 +190,17 @@ def test_huge_broken_text_is_not_repaired():
     assert "not repaired" in climb("{" * (limits.MAX_ARGUMENT_REPAIR + 1), None, OBJECT).problem
 
 
+@pytest.mark.parametrize("piece", ["]{", "[{]}", '{"a": [}'])
+def test_brackets_that_close_nothing_are_depth(piece):
+    refusal = climb(piece * limits.MAX_REPAIR_DEPTH + "]{", None, OBJECT).refusal
+    assert (refusal.code, "nested deeper" in refusal.message) == (Code.TOO_LARGE, True)
+
+
+def test_brackets_side_by_side_are_no_depth():
+    raw = "{'a': [" + "{'b': [1]}, " * limits.MAX_REPAIR_DEPTH + "2]}"
+    assert climb(raw, None, OBJECT).value == {"a": [*[{"b": [1]}] * limits.MAX_REPAIR_DEPTH, 2]}
+
+
 def test_deep_arguments_are_a_problem_at_most():
     value: dict[str, object] = {}
     for _ in range(1_500):

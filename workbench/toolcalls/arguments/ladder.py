@@ -187,11 +187,15 @@ def _repair(raw: str, schema: JsonValue, error: str) -> Ladder:
 
 
 def _depth(raw: str) -> int:
-    """Maximum of open brackets, including those in strings."""
-    depth = deepest = 0
-    for bracket in re.findall(r"[\[{\]}]", raw):
-        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
-        deepest = max(deepest, depth)
+    """Maximum of open brackets, including those in strings; a bracket of the other kind closes none, as in repair."""
+    opened = list[str]()
+    deepest = 0
+    for bracket in _BRACKET.findall(raw):
+        if bracket in "[{":
+            opened.append("]" if bracket == "[" else "}")
+            deepest = max(deepest, len(opened))
+        elif opened and opened[-1] == bracket:
+            opened.pop()
     return deepest
 
 
@@ -293,6 +297,7 @@ def _replace_faults(value: JsonValue, faults: tuple[SchemaFault, ...]) -> tuple[
     return fixed, said
 
 
+_BRACKET = re.compile(r"[\[{\]}]")
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]|"', re.DOTALL)
 _TAIL = 64  # characters of the end that are searched for a half-written scalar or escape
 _CUT_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?$")
