@@ -113,3 +113,22 @@ def test_what_is_about_to_be_sent_again_says_so_too(run: Run, accepted: str) -> 
     done = run("send", accepted, "--target", "sim:anthropic", "--exchange", "1")
     assert "contract anthropic: refuses with 400  schema.name" in done.out
     assert "(accepted by api.anthropic.com in the recording)" in done.out
+
+
+def test_a_fact_that_is_contradicted_at_several_places_is_said_once(run: Run, tmp_path: Path) -> None:
+    tools = [{**ODD_TOOL, "name": f"list files {n}"} for n in range(5)]
+    path = session(tmp_path / "several.jsonl", [GO], tools=tools)
+    (file,) = json.loads(run("check", "--format", "json", path).out)["files"]
+    (note,) = [f for f in file["findings"] if f["rule"] == "contract.disagrees"]
+    assert (note["exchange"], note["last"], note["pointer"]) == (0, 3, "/tools/0/name")
+    assert [(p["exchange"], p["last"], p["pointer"]) for p in note["places"]] == [
+        (0, 3, f"/tools/{n}/name") for n in range(5)
+    ]
+    (analysis,) = json.loads(run("check", "--format", "sarif", path).out)["runs"]
+    (result,) = [r for r in analysis["results"] if r["ruleId"] == "contract.disagrees"]
+    assert result["properties"]["places"] == note["places"]
+    assert run("check", "--format", "junit", path).out.count("contract.disagrees") == 1
+    text = run("check", path).out
+    assert text.count("contract.disagrees") == 1
+    others = "; ".join(f"exchange 1 · /tools/{n}/name" for n in (1, 2, 3))
+    assert f"also at: {others}; … and 1 more" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -131,6 +132,55 @@ def test_each_exchange_knows_which_causes_hold_in_it() -> None:
     made = Causes(found(session(growing(3))))
     assert [made.of(n)[0][0] for n in range(3)] == [0, 0, 0]
     assert [made.of(n)[0][1].exchange for n in range(3)] == [0, 1, 2]
+
+
+def unsigned(turns: int, lost: Callable[[int], bool]) -> MemorySession:
+    """A tool loop with thinking, whose client loses the signature of some turns."""
+    made, history = [], [GO]
+    for number in range(turns):
+        call = {"type": "tool_use", "id": f"toolu_{number:04}aQ7x", "name": "ls", "input": {"n": number}}
+        thought = {"type": "thinking", "thinking": f"thought {number}", "signature": f"EqoB{number:08}aQ7x"}
+        answer = {"type": "message", "role": "assistant", "content": [thought, call], "stop_reason": "tool_use"}
+        sent = {"model": "claude-sonnet-4-5", "max_tokens": 4096, "messages": history}
+        sent["thinking"] = {"type": "enabled", "budget_tokens": 2048}
+        request = HttpRequest(url="https://api.anthropic.com/v1/messages", body=Body(json.dumps(sent).encode()))
+        made.append(Exchange(str(number), request, HttpResponse(200, body=Body(json.dumps(answer).encode()))))
+        kept = {**thought, "signature": ""} if lost(number) else thought
+        result = {"type": "tool_result", "tool_use_id": call["id"], "content": f"result {number}"}
+        history = [*history, {"role": "assistant", "content": [kept, call]}, {"role": "user", "content": [result]}]
+    return MemorySession("s", tuple(made))
+
+
+def test_one_lost_signature_is_one_finding_and_one_note() -> None:
+    once = by_cause(Inspector(unsigned(8, lambda turn: turn == 0)).run().findings)
+    empty, note = [f for f in once if f.rule in ("reasoning.empty", "contract.disagrees")]
+    assert [(f.exchange, f.last, f.places) for f in (empty, note)] == [(1, 7, ()), (1, 7, ())]
+
+
+def test_a_fault_that_each_new_turn_repeats_is_one_finding_with_its_places() -> None:
+    once = by_cause(Inspector(unsigned(6, lambda turn: True)).run().findings)
+    empty, note = [f for f in once if f.rule in ("reasoning.empty", "contract.disagrees")]
+    for finding in (empty, note):
+        assert (finding.exchange, finding.last, finding.pointer) == (1, 5, "/messages/1/content/0/signature")
+        assert [(p.exchange, p.pointer) for p in finding.places] == [
+            (n, f"/messages/{2 * n - 1}/content/0/signature") for n in range(1, 6)
+        ]
+        assert [p.last for p in finding.places] == [5, 5, 5, 5, None]
+    assert (empty.rule, empty.severity) == ("reasoning.empty", Severity.WARNING)
+
+
+def test_a_fault_that_ended_before_it_came_again_is_another() -> None:
+    made = unsigned(7, lambda turn: turn in (0, 4))
+    compacted = []
+    for exchange in made.exchanges[:3] + made.exchanges[5:]:
+        assert exchange.request
+        body = json.loads(exchange.request.body.raw)
+        if int(exchange.id) >= 5:
+            body["messages"] = [GO, *body["messages"][9:]]
+        request = replace(exchange.request, body=Body(json.dumps(body).encode()))
+        compacted.append(replace(exchange, request=request))
+    once = [f for f in by_cause(found(MemorySession("s", tuple(compacted)), "reasoning.empty"))]
+    assert [(f.exchange, f.last, f.places) for f in once] == [(1, 2, ()), (3, 4, ())]
 
 
 def adapted(identity: str = "toolu_1", name: str = "ls", refused: str = "") -> MemorySession:

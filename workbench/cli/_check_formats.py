@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from workbench import __version__, contracts
 from workbench.cli._output import about_lines, cut, emit, emit_json, number, write
-from workbench.cli._report import FileReport, repair_json
+from workbench.cli._report import FileReport, place_json, repair_json
 from workbench.contracts import UNREAD, Basis, Finding, Origin, Repair, Severity, Verdict
 from workbench.edits.repairs import CHECKED
 from workbench.rules import ContradictedFact, InspectedExchange, judge
@@ -124,6 +124,8 @@ def finding_lines(finding: Finding, answered: Finding | None = None) -> Iterator
     yield f"  {SEVERITY_GLYPH[finding.severity]} {finding.severity:<7} {finding.rule}"
     yield f"      {place(finding)}"
     yield f"      {finding.message}"
+    if finding.places:
+        yield f"      also at: {_other_places(finding)}"
     if finding.evidence:
         yield f"      seen: {cut(finding.evidence, LONG)}"
     if finding.basis is Basis.COMMON and finding.severity is not Severity.INFO:
@@ -155,6 +157,14 @@ def place(finding: Finding) -> str:
     return " · ".join(words)
 
 
+def _other_places(finding: Finding) -> str:
+    """The places of a finding behind the first; of more than ``ALIKE``, the rest are counted."""
+    others = finding.places[1:]
+    shown = [f"exchange {p.exchange + 1} · {p.pointer or 'whole body'}" for p in others[:ALIKE]]
+    more = len(others) - len(shown)
+    return "; ".join(shown) + (f"; … and {more:,} more (--format json lists all)" if more else "")
+
+
 def as_json(reports: Sequence[FileReport], errors: Errors, unclaimed: Sequence[str] = ()) -> None:
     """Print one JSON object, as ``--help`` documents it."""
     others = {"unclaimed": list(unclaimed)} if unclaimed else {}
@@ -180,6 +190,7 @@ def sarif(reports: Sequence[FileReport], errors: Errors) -> None:
                 "basis": f.basis.value,
                 "exchange": f.exchange,
                 "last": f.exchange if f.last is None else f.last,
+                **({"places": [place_json(p) for p in f.places]} if f.places else {}),
                 **({"repairs": [repair_json(e) for e in f.repairs]} if f.repairs else {}),
             },
         }

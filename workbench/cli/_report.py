@@ -125,6 +125,20 @@ def finding_json(finding: Finding) -> dict[str, object]:
         "contradicts": _contradiction_json(finding.contradicts) if finding.contradicts else None,
         "origin": _origin_json(finding.origin) if finding.origin else None,
         "repairs": [repair_json(r) for r in finding.repairs],
+        **({"places": [place_json(p) for p in finding.places]} if finding.places else {}),
+    }
+
+
+def place_json(finding: Finding) -> dict[str, object]:
+    """One entry of ``places``."""
+    return {
+        "exchange": finding.exchange,
+        "last": finding.exchange if finding.last is None else finding.last,
+        "pointer": finding.pointer,
+        "events": list(finding.events),
+        "bytes": list(finding.span) if finding.span else None,
+        "evidence": finding.evidence,
+        "origin": _origin_json(finding.origin) if finding.origin else None,
     }
 
 

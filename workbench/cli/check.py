@@ -8,7 +8,9 @@ JSON output is one object:
      "contradictions": [{"contract", "rule", "fact", "source", "date", "by", "count", "exchanges"}]}],
    "errors": [{"path", "message"}]}
 Exchanges count from zero in JSON. "bytes" index the content-decoded body; "events" are events of the stream.
-A fault that later requests repeat is one finding: "exchange" is the first exchange with it, "last" the last.
+A fault that later requests repeat is one finding: "exchange" is the first exchange with it, "last" the last. If new
+turns repeat it too while it holds, all are one finding, and so is a fact that is contradicted at several places:
+"places" then lists them, the first one first: {"exchange", "last", "pointer", "events", "bytes", "evidence", "origin"}.
 "basis" is what the finding rests on: recording, measured, contract, common (what most providers refuse) or form (the
 wire). "kind" is the kind of a failure ("rate-limit", "model-unknown" …; workbench explain kinds lists them), else null.
 If the provider accepted what its contract says it refuses, the finding is an info, contract.disagrees: "contradicts"

@@ -13,7 +13,7 @@ from workbench.contracts.choosing import SIMULATED, Servers, choose, clues_of
 from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.contract_choice import Choice, choose_contract
 from workbench.contracts.facts import Clues
-from workbench.contracts.finding import Basis, Breaks, Contradiction, Edit, Finding, Origin, Repair, Severity
+from workbench.contracts.finding import Basis, Breaks, Cause, Contradiction, Edit, Finding, Origin, Repair, Severity
 from workbench.contracts.loading import (
     GENERIC,
     Part,
@@ -60,6 +60,7 @@ __all__ = [
     "UNREAD",
     "Basis",
     "Breaks",
+    "Cause",
     "Choice",
     "Clues",
     "Contract",

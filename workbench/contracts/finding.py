@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from workbench.contracts.contract import EnforcedCheck
 from workbench.ir import NOTHING, JsonValue
@@ -111,6 +112,13 @@ class Origin:
     hop: str = ""
 
 
+class Cause(NamedTuple):
+    """Identity of a fault: the id of its conversation, and its number in the session."""
+
+    conversation: int
+    number: int
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that is wrong, and where.
@@ -139,6 +147,8 @@ class Finding:
             that stands for itself.
         counts_as: severity by which it belongs to its cause, where another hop weighs the same fault otherwise.
         last: index of the last exchange in which it holds; None for ``exchange`` alone.
+        places: of a finding that was joined from several, these, itself first: its exchange and place are the first of
+            them, its range is that of all.
         kind: of a failure, its kind (``workbench.protocols.refusals``), ``"rate-limit"``; "" for everything else.
     """
 
@@ -163,7 +173,8 @@ class Finding:
     fact: str = field(default="", compare=False, repr=False)
     unenforced: Severity | None = field(default=None, compare=False, repr=False)
     contradicts: Contradiction | None = None
-    cause: Hashable = field(default=None, compare=False, repr=False)
+    cause: Cause | None = field(default=None, compare=False, repr=False)
     counts_as: Severity | None = field(default=None, compare=False, repr=False)
     last: int | None = field(default=None, compare=False)
+    places: tuple[Finding, ...] = field(default=(), compare=False, repr=False)
     kind: str = ""

@@ -3,15 +3,19 @@
 Requests repeat their history, and so a fault in it is found again in each of them. What makes it the same is its
 ``cause``: the rule and what it is about, within one conversation. One that is refused with the provider's own words, or
 weighs more than before, is no repetition.
+
+Some clients make the same fault again in every turn: no new one, but one at several places. It is joined to one finding
+too, and so are all places at which one fact of a contract is contradicted.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.contracts import Basis, Contradiction, Finding
+from workbench.protocols import REQUEST
 
 
 class Causes:
@@ -77,7 +81,56 @@ def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     Args:
         findings: of a session, in order of their exchanges.
     """
-    return tuple(Causes(findings).findings())
+    return tuple(_join_places(Causes(findings).findings()))
+
+
+def _join_places(findings: Iterable[Finding]) -> Iterable[Finding]:
+    """The findings, those of one fault at several places joined.
+
+    Places of one request are faults of their own; a later place belongs to an earlier one that holds until then.
+    """
+    joined: list[list[Finding]] = []
+    open_faults = defaultdict[Hashable, deque[list[Finding]]](deque)
+    contradicted: dict[Hashable, list[Finding]] = {}
+    for finding in findings:
+        if finding.contradicts:
+            fault = contradicted.setdefault(replace(finding.contradicts, exchange=0), [])
+        else:
+            fault = _earlier_places(open_faults[_likeness(finding)], finding) if _may_spread(finding) else []
+        if not fault:
+            joined.append(fault)
+        fault.append(finding)
+    return (_with_places(fault) for fault in joined)
+
+
+def _may_spread(finding: Finding) -> bool:
+    """It tells of a request's history, and not of what a provider said of one request."""
+    return finding.cause is not None and finding.side == REQUEST and finding.basis is not Basis.RECORDING
+
+
+def _likeness(finding: Finding) -> Hashable:
+    """Equal for two places of one fault."""
+    weight = (finding.severity, finding.counts_as, finding.basis, finding.fact)
+    return finding.cause and finding.cause.conversation, finding.rule, finding.message, *weight
+
+
+def _earlier_places(faults: deque[list[Finding]], finding: Finding) -> list[Finding]:
+    """The fault with the oldest last place, if that still holds; an empty one if there is none. It gets the finding."""
+    while faults and _last(faults[0][-1]) < finding.exchange:
+        faults.popleft()
+    fault = faults.popleft() if faults and faults[0][-1].exchange < finding.exchange else []
+    faults.append(fault)
+    return fault
+
+
+def _with_places(fault: list[Finding]) -> Finding:
+    if len(fault) == 1:
+        return fault[0]
+    return replace(fault[0], last=max(map(_last, fault)), places=tuple(fault))
+
+
+def _last(finding: Finding) -> int:
+    return finding.exchange if finding.last is None else finding.last
 
 
 def _lasting(group: Sequence[Finding]) -> Finding:

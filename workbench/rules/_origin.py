@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from workbench.chain import ANSWERING, Journal, call_digest, items, looks_unique, visible_text
-from workbench.contracts import Finding, Origin, Severity
+from workbench.contracts import Cause, Finding, Origin, Severity
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
 from workbench.rules._nodes import is_in, message_at, part_at
@@ -73,8 +73,8 @@ class Origins:
     _first: dict[tuple[int, _Subject], Origin] = field(default_factory=dict, repr=False)
     _lanes: dict[int, int] = field(default_factory=dict, repr=False)
     _calls: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, repr=False)
-    _causes: dict[Hashable, int] = field(default_factory=dict, repr=False)
-    _at_places: dict[Hashable, tuple[Hashable, Severity | None]] = field(default_factory=dict, repr=False)
+    _causes: dict[Hashable, Cause] = field(default_factory=dict, repr=False)
+    _at_places: dict[Hashable, tuple[Cause | None, Severity | None]] = field(default_factory=dict, repr=False)
 
     def trace(self, case: RuleContext, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings of an exchange, each with its origin where that is known and worth telling."""
@@ -100,20 +100,20 @@ class Origins:
             seen[what] += 1
             cause, counts_as = self._at_places.get((made_of, fault), (None, None)) if made_of else (None, None)
             if cause is None:
-                cause = self._cause((exchange.id, fault)) if finding.cause is None else finding.cause
+                cause = self._cause(case.earlier.id, (exchange.id, fault)) if finding.cause is None else finding.cause
                 counts_as = finding.severity
             self.journal.put(self._at_places, (exchange.id, fault), (cause, counts_as))
             yield replace(finding, cause=cause, counts_as=counts_as)
 
     def _trace_one(self, case: RuleContext, lane: int, finding: Finding, changed: _GatewayChanges) -> Finding:
         if finding.rule in LASTING:
-            return replace(finding, cause=self._cause((lane, finding.rule, _state(case, finding))))
+            return replace(finding, cause=self._cause(lane, (finding.rule, _state(case, finding))))
         is_event = finding.rule.startswith(OF_ONE_EXCHANGE) and finding.contradicts is None
         if is_event and not (finding.rule.startswith("stream.") and case.hops.inner):
             return _as_passed_on(case, finding)
         subject = _subject(case.decoded, finding)
         first = self._first.get((lane, subject)) if finding.side == REQUEST else None
-        finding = replace(finding, cause=self._cause((lane, subject)))
+        finding = replace(finding, cause=self._cause(lane, subject))
         if first and first.exchange < finding.exchange:
             return replace(finding, origin=first)
         origin = finding.origin or self._elsewhere(case, finding, subject, changed) or _here(case, finding)
@@ -123,11 +123,12 @@ class Origins:
             self.journal.put(self._first, (lane, subject), began)
         return replace(finding, origin=origin)
 
-    def _cause(self, what: Hashable) -> int:
+    def _cause(self, lane: int, what: Hashable) -> Cause:
         """A number for what is a long key."""
-        if what not in self._causes:
-            self.journal.put(self._causes, what, len(self._causes))
-        return self._causes[what]
+        key = (lane, what)
+        if key not in self._causes:
+            self.journal.put(self._causes, key, Cause(lane, len(self._causes)))
+        return self._causes[key]
 
     def _begun_anew(self, case: RuleContext, finding: Finding) -> Origin | None:
         """A result without its call, in a conversation that begins with it: what was said before was compacted."""

@@ -220,12 +220,14 @@ def _finding_text(inspector: Inspector, number: int, finding: Finding) -> Findin
 
 
 def _where(finding: Finding) -> str:
-    lasts = f" to {finding.last + 1}" if finding.last is not None else ""
+    lasts = f" to {finding.last + 1}" if finding.last not in (None, finding.exchange) else ""
     parts = [f"exchange {finding.exchange + 1}{lasts}", f"{finding.side} {line(finding.pointer) or '(whole body)'}"]
     if finding.span:
         parts.append(f"bytes {finding.span[0]:,}–{finding.span[1]:,}")
     if finding.events:
         parts.append(f"stream events {finding.events[0]}–{finding.events[-1]}")
+    if finding.places:
+        parts.append(f"and {len(finding.places) - 1:,} more places")
     return ", ".join(parts)
 
 
