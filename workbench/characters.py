@@ -9,6 +9,8 @@ import re
 from functools import cache
 from typing import Final, NamedTuple
 
+from workbench import regex
+
 INVISIBLE: Final = (
     "\u00ad\u034f\u061c\u06dd\u070f\u0600-\u0605\u0890\u0891\u08e2"
     "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"
@@ -32,7 +34,7 @@ _ODD: Final = (
     f"|(?<=[{COMBINING}]{{2}})[{COMBINING}]"
     f"|(?<=[{_LATIN}])[{_LOOKALIKE}]|[{_LOOKALIKE}](?=[{_LATIN}])"
 )
-_ESCAPE: Final = re.compile(
+_ESCAPE: Final = regex.compile(
     rb"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\.", re.DOTALL
 )
 _CONTROLS: Final = {

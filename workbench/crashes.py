@@ -16,14 +16,14 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from workbench import __version__
+from workbench import __version__, regex
 from workbench.config import resources
 from workbench.safetext import visible
 
 STATUS = 70
 """Exit status after a crash: "internal software error" of sysexits.h."""
 
-_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?")
+_QUOTED = regex.compile(r"'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?")
 _PACKAGE = Path(__file__).resolve().parent
 _MOST = 200
 """Limit of characters of an error's words."""
@@ -33,7 +33,7 @@ _OF_THE_INTERPRETER = (TypeError, AttributeError, IndexError, NameError, ImportE
 
 _CHOSEN = ("--as", "--format", "--to", "--protocol", "--side", "--fail-on", "--exchange")
 """Options with values that are our words or numbers."""
-_WORD = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
+_WORD = regex.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 
 
 def report(error: BaseException, words: Sequence[str] | None = None) -> str:

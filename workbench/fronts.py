@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
-from workbench import moved_modules
+from workbench import moved_modules, regex
 
-_IMPORT = re.compile(r"^    from ([\w.]+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
+_IMPORT = regex.compile(r"^    from ([\w.]+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
 
 
 def lazy(package: str) -> Callable[[str], Any]:

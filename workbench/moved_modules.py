@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Mapping, Sequence
-from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from types import ModuleType
+
+TYPE_CHECKING = False  # every start imports this module: neither typing nor importlib.abc, which take 30 ms
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from importlib.abc import Loader, MetaPathFinder
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+else:
+    Loader = MetaPathFinder = object
 
 MOVED: Mapping[str, str] = {
     "workbench.accumulation": "workbench.protocols.clients",
@@ -135,8 +138,14 @@ def present_name(module: str, name: str) -> str:
     new = RENAMED.get(module, {}).get(name, "")
     if new:
         _asked.setdefault(f"{module}.{name}", f"{module}.{new}")
-        warnings.warn(f"{module}.{name} is {module}.{new} now", DeprecationWarning, stacklevel=3)
+        _warn(f"{module}.{name} is {module}.{new} now", 4)
     return new
+
+
+def _warn(line: str, depth: int) -> None:
+    import warnings
+
+    warnings.warn(line, DeprecationWarning, stacklevel=depth)
 
 
 def requested_moves() -> tuple[str, ...]:
@@ -164,7 +173,10 @@ class _Finder(MetaPathFinder):
         if not new:
             return None
         _asked.setdefault(fullname, new)
-        warnings.warn(f"{fullname} is {new} now", DeprecationWarning, stacklevel=2)
+        from importlib import import_module
+        from importlib.machinery import ModuleSpec
+
+        _warn(f"{fullname} is {new} now", 3)
         module = import_module(new)
         return ModuleSpec(fullname, _Alias(module), is_package=hasattr(module, "__path__"))
 

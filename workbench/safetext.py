@@ -8,10 +8,10 @@ so that it is painted differently from the same characters written literally.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
 from workbench.glyphs import SIGNS
 
@@ -24,16 +24,16 @@ _HIDDEN = (
 _MAX_STACKED = 3
 """Limit of combining marks on one letter; real writing needs two, more would cover the lines around it."""
 
-_SPECIAL = re.compile(f"[{_HIDDEN}{ODD_SPACES}\t]|(?<=[{COMBINING}]{{{_MAX_STACKED}}})[{COMBINING}]")
-HIDDEN = re.compile(f"[{_HIDDEN}]")
+_SPECIAL = regex.compile(f"[{_HIDDEN}{ODD_SPACES}\t]|(?<=[{COMBINING}]{{{_MAX_STACKED}}})[{COMBINING}]")
+HIDDEN = regex.compile(f"[{_HIDDEN}]")
 """Pattern of one character that acts on a terminal or hides content, except tab."""
 
 SHOWABLE = f"[^{_HIDDEN}\t]*"
 """Pattern of text that needs no visible form: allowed content of an input line."""
 
-_IS_SHOWABLE = re.compile(SHOWABLE)
+_IS_SHOWABLE = regex.compile(SHOWABLE)
 
-_OUTSIDE_ASCII = re.compile(r"[^\x20-\x7e]")
+_OUTSIDE_ASCII = regex.compile(r"[^\x20-\x7e]")
 
 _ascii_only = False
 

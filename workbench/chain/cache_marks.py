@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from workbench import regex
 from workbench.ir import Message, Opaque, Part, ToolResultIR
 from workbench.protocols import REQUEST, DecodedExchange, fact, where
 
 MARK = "cache_control"
-_BLOCK = re.compile(rb'"cachePoint"\s*:\s*\{')
-_BLOCK_PLACE = re.compile(r"/(?:toolConfig/tools|system|messages/\d+/content)/\d+/cachePoint")
+_BLOCK = regex.compile(rb'"cachePoint"\s*:\s*\{')
+_BLOCK_PLACE = regex.compile(r"/(?:toolConfig/tools|system|messages/\d+/content)/\d+/cachePoint")
 
 
 def marks(decoded: DecodedExchange) -> list[str]:

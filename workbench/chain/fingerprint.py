@@ -7,10 +7,10 @@ process only.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.ir import JsonValue, Media, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 
 ANSWERING = frozenset({"assistant", "model"})
@@ -20,10 +20,10 @@ SYSTEM = frozenset({"system", "developer"})
 """Roles of instructions: they may change between requests of one conversation."""
 
 _MARKERS = frozenset({"cache_control"})
-_REMINDER = re.compile(r"[\w-]*(?:reminder|environment)[\w-]*")
+_REMINDER = regex.compile(r"[\w-]*(?:reminder|environment)[\w-]*")
 _MAX_TAG = 64
 _MAX_REMINDERS = 16
-_COUNTER = re.compile(r"[^0-9A-Za-z]\d{1,4}$")
+_COUNTER = regex.compile(r"[^0-9A-Za-z]\d{1,4}$")
 _UNIQUE_LENGTH = 16
 
 

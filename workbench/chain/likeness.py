@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections import Counter
 from hashlib import sha256
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.chain.fingerprint import ANSWERING, SYSTEM, items, visible_text
 from workbench.ir import Message, ToolResultIR
 from workbench.protocols import REQUEST, DecodedExchange, fact
@@ -16,7 +16,7 @@ from workbench.wire import urls
 _LAST = 4_000
 """Characters at the end of a request by whose words it is known again when every text was altered."""
 
-_WORD = re.compile(r"\w+")
+_WORD = regex.compile(r"\w+")
 
 
 class Likeness(NamedTuple):

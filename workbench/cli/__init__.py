@@ -9,7 +9,7 @@ screen.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+
 
 from workbench import __version__
 
@@ -19,6 +19,7 @@ __all__ = [
     "parser",
 ]
 
+TYPE_CHECKING = False  # --version imports no typing
 
 if TYPE_CHECKING:
     import argparse

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench import regex
 from workbench.cli import _corrections, _output
 from workbench.errors import UsageError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.protocols.clients import Client
     from workbench.recorder import RecorderProcess
 
-_NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
+_NAMED = regex.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

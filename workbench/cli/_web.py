@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import re
 import secrets
 import signal
 import socket
@@ -24,7 +23,7 @@ from aiohttp import web
 from textual_serve.app_service import AppService
 from textual_serve.server import Server, to_int
 
-from workbench import children
+from workbench import children, regex
 from workbench.cli._output import emit
 from workbench.cli._screen import BROWSER
 
@@ -34,7 +33,7 @@ PATIENCE = 5.0
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-_FOREIGN = re.compile(r"<link[^>]*https?://(?!127\.0\.0\.1)[^>]*>")
+_FOREIGN = regex.compile(r"<link[^>]*https?://(?!127\.0\.0\.1)[^>]*>")
 
 
 class PageProcess(AppService):

@@ -23,10 +23,10 @@ be reached, 130 if interrupted.
 from __future__ import annotations
 
 import argparse
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from workbench import regex
 from workbench.cli import INTERRUPTED, _consent, _files, _output, _target_search
 from workbench.cli.minimize import first_failing
 from workbench.errors import UsageError, WorkbenchError
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 NAME = "bisect"
 HELP = "find the first turn from which a conversation cannot be continued"
 
-_MESSAGE = re.compile(r"^/(?:messages|input|contents)/(\d+)")
+_MESSAGE = regex.compile(r"^/(?:messages|input|contents)/(\d+)")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

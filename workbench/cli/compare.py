@@ -37,7 +37,6 @@ Exit status: 1 if anything differs; with --meaning, if any meaning differs.
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from functools import partial
@@ -45,6 +44,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench import regex
 from workbench.cli import _files, _output
 from workbench.cli._comparison_report import ComparedFiles, ComparedSide, as_json, lines
 from workbench.errors import UsageError
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 NAME = "compare"
 HELP = "compare two sessions, exchanges or hops, in bytes and in meaning"
 
-_NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
+_NUMBERED = regex.compile(r"(.+)#([0-9]{1,9})")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -17,11 +17,11 @@ JSON output is one object: {"rule": PAGE}, {"rules": …} for several or none, {
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from workbench import regex
 from workbench.cli import _output
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from workbench.protocols.refusals import RefusalKind
 
 NAME = "explain"
-SLUG = re.compile(r"[a-z]+\.[a-z-]+")
-WORD = re.compile(r"[A-Za-z][A-Za-z0-9.-]*(:[A-Za-z0-9.-]*)?")
+SLUG = regex.compile(r"[a-z]+\.[a-z-]+")
+WORD = regex.compile(r"[A-Za-z][A-Za-z0-9.-]*(:[A-Za-z0-9.-]*)?")
 HELP = "explain a rule, a contract or an error message"
 
 

@@ -37,6 +37,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench import regex
 from workbench.cli import _files, _output
 from workbench.cli._progress import counting
 from workbench.errors import LocalProtocolError, UsageError
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 NAME = "export"
 HELP = "export exchanges: pytest, cURL, HAR, report …"
-_RANGE = re.compile(r"([0-9]+)(?:-([0-9]+))?", re.ASCII)
+_RANGE = regex.compile(r"([0-9]+)(?:-([0-9]+))?", re.ASCII)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

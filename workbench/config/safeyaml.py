@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from workbench import regex
 from workbench.errors import UnreadableInput
 from workbench.ir import JsonValue
 from workbench.limits import MAX_YAML_DEPTH, MAX_YAML_DOCUMENTS, MAX_YAML_NODES, SNIPPET
@@ -35,7 +35,7 @@ _BOOLEANS = {
     for word, value in {"yes": True, "no": False, "true": True, "false": False, "on": True, "off": False}.items()
     for spelled in (word, word.capitalize(), word.upper())
 }
-_NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,4000})(?P<fraction>\.[0-9]*(?:[eE][-+][0-9]+)?)?")
+_NUMBER = regex.compile(r"[-+]?(?:0|[1-9][0-9]{0,4000})(?P<fraction>\.[0-9]*(?:[eE][-+][0-9]+)?)?")
 _SPECIAL = {
     sign + spelled: float(sign + word)
     for word, spellings in {"inf": (".inf", ".Inf", ".INF"), "nan": (".nan", ".NaN", ".NAN")}.items()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.contracts.contract import Contract
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
@@ -14,15 +15,15 @@ from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape, scalars
 from workbench.wire import loads
 
-_PATH = re.compile(r"[A-Za-z_$][\w$]*(?:\.?\[[^\[\]\s]{1,80}\]|\.[\w$-]{1,80})*")
-_STEP = re.compile(r"[^.\[\]]+")
-_INDEXED = re.compile(r"\b(messages?|contents?|input|tools?|functions?)\b\W{0,3}(?:(?:at|with|in)\s+)?"
+_PATH = regex.compile(r"[A-Za-z_$][\w$]*(?:\.?\[[^\[\]\s]{1,80}\]|\.[\w$-]{1,80})*")
+_STEP = regex.compile(r"[^.\[\]]+")
+_INDEXED = regex.compile(r"\b(messages?|contents?|input|tools?|functions?)\b\W{0,3}(?:(?:at|with|in)\s+)?"
                       r"(?:(?:index|position|number|no\.?)\W{0,3}|#)(\d{1,6})\b", re.IGNORECASE)  # fmt: skip
-_COLUMN = re.compile(r"\bline (\d{1,9}),? column (\d{1,9})(?: \(char (\d{1,9})\))?", re.IGNORECASE)
-_CHAR = re.compile(
+_COLUMN = regex.compile(r"\bline (\d{1,9}),? column (\d{1,9})(?: \(char (\d{1,9})\))?", re.IGNORECASE)
+_CHAR = regex.compile(
     r"\b(?:char(?:acter)?|(?:at|from|near|\() ?(?:position|offset|pos))\W{0,2}(\d{1,9})\b", re.IGNORECASE
 )
-_QUOTED = re.compile(r"[`'\"“‘]([^`'\"”’\s]{1,200})[`'\"”’]")
+_QUOTED = regex.compile(r"[`'\"“‘]([^`'\"”’\s]{1,200})[`'\"”’]")
 _LISTS = ("messages", "contents", "input")
 
 LONGEST = 20_000
@@ -50,7 +51,7 @@ class ErrorPlace:
     how: str
 
 
-_ID = re.compile(
+_ID = regex.compile(
     r"(?<![\w-])(?:(?:toolu|srvtoolu|tooluse|call|chatcmpl-tool|fc|fco|ctc|cto|rs|msg|item|ws|mcp)_[A-Za-z0-9_-]{5,120}"
     r"|functions\.\w{1,80}:\d{1,4})(?![\w-]|\.{2,3}|…)"
 )
@@ -140,7 +141,7 @@ def _paths(
             yield ErrorPlace(pointer, decoded.request_index.span(pointer), path)
 
 
-_ROLE = re.compile(r"\brole:? *['\"`]?$")
+_ROLE = regex.compile(r"\brole:? *['\"`]?$")
 """In front of the name of a role, which may be the name of a member too: "after role 'tool'"."""
 
 

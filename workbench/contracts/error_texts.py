@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.contracts import loading, pages
 from workbench.contracts.match_text import lines, match_lines
 from workbench.contracts.template import Plain, Template, TemplateMatch, plain
@@ -31,8 +31,8 @@ MOSTLY = 0.75
 ANYBODY = "any provider"
 """Who says what no contract knows."""
 
-_STATUS = re.compile(r"(?<![\w.])([45]\d\d)(?![\w.])")
-_PATH = re.compile(r"\b(?:messages|tools|input)(?:\.?\[?\d+\]?[\w.\[\]]*|\.\w[\w.\[\]]*)")
+_STATUS = regex.compile(r"(?<![\w.])([45]\d\d)(?![\w.])")
+_PATH = regex.compile(r"\b(?:messages|tools|input)(?:\.?\[?\d+\]?[\w.\[\]]*|\.\w[\w.\[\]]*)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
+from workbench import regex
 from workbench.chain import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.config import safeyaml
 from workbench.contracts.contract import Contract, EnforcedCheck, Fact
@@ -18,14 +19,14 @@ from workbench.ir import NOTHING, JsonValue
 
 VERSION = 1
 
-_KEY = re.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*)+")
-_DATE = re.compile(r"\d{4}-\d\d(-\d\d)?")
-_HTTPS = re.compile(r"https://[a-z0-9.-]+(/[A-Za-z0-9._~/-]*)?")
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-_KEY_PREFIX = re.compile(r"[A-Za-z0-9_-]{4,}")
-_LOWER = re.compile(r"[^A-Z]+")
+_KEY = regex.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*)+")
+_DATE = regex.compile(r"\d{4}-\d\d(-\d\d)?")
+_HTTPS = regex.compile(r"https://[a-z0-9.-]+(/[A-Za-z0-9._~/-]*)?")
+_VARIABLE = regex.compile(r"[A-Z_][A-Z0-9_]*")
+_KEY_PREFIX = regex.compile(r"[A-Za-z0-9_-]{4,}")
+_LOWER = regex.compile(r"[^A-Z]+")
 # One part of a call id differs from call to call, a count or enough letters: else no free id would ever be found.
-_CALL_ID = re.compile(
+_CALL_ID = regex.compile(
     r"(?=.*\{(?:n|[89]|[1-5][0-9]|6[0-4])\})(?:[A-Za-z0-9_.:-]|\{(?:n|name|[1-9]|[1-5][0-9]|6[0-4])\})+"
 )
 

@@ -6,20 +6,21 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping
 
+from workbench import regex
 from workbench.contracts.contract import Contract
 from workbench.ir import Part
 from workbench.protocols import DecodedExchange, fact
 
 UNKNOWN = "…"
 
-_VARIABLE = re.compile(r"\{(\w+)\}")
+_VARIABLE = regex.compile(r"\{(\w+)\}")
 _INDEX = {
-    "message": re.compile(r"^/(?:messages|contents|input)/(\d+)"),
-    "part": re.compile(r"/(?:content|parts)/(\d+)"),
-    "item": re.compile(r"/(?:output|content/\d+/content)/(\d+)"),
-    "call": re.compile(r"/tool_calls/(\d+)"),
-    "tool": re.compile(r"^/tools/(\d+)"),
-    "function": re.compile(r"/(?:functionDeclarations|function_declarations)/(\d+)"),
+    "message": regex.compile(r"^/(?:messages|contents|input)/(\d+)"),
+    "part": regex.compile(r"/(?:content|parts)/(\d+)"),
+    "item": regex.compile(r"/(?:output|content/\d+/content)/(\d+)"),
+    "call": regex.compile(r"/tool_calls/(\d+)"),
+    "tool": regex.compile(r"^/tools/(\d+)"),
+    "function": regex.compile(r"/(?:functionDeclarations|function_declarations)/(\d+)"),
 }
 
 

@@ -13,19 +13,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-_ESCAPE = re.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|[nrt])")
+from workbench import regex
+
+_ESCAPE = regex.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|[nrt])")
 _DROPPED = frozenset("\"'`\\‘’“”")
-_PIECE = re.compile(r"\S.{0,39}\S*")
-_VALUE_END = re.compile(r"[\"'`\\\n\r<>;]|[.!](?:\s|$)")
-_SENTENCE_END = re.compile(r"[\"\\\n\r<>]|['`]\s*(?:[}\])]|,\s*['\"]|$)|(?<=[.!])(?:\s|$)")
-_GOES_ON = re.compile(r"[`'\":]?(?:[ \t]+[`'\"(\[]{0,2}[A-Za-z0-9\]]|[a-z])")
+_PIECE = regex.compile(r"\S.{0,39}\S*")
+_VALUE_END = regex.compile(r"[\"'`\\\n\r<>;]|[.!](?:\s|$)")
+_SENTENCE_END = regex.compile(r"[\"\\\n\r<>]|['`]\s*(?:[}\])]|,\s*['\"]|$)|(?<=[.!])(?:\s|$)")
+_GOES_ON = regex.compile(r"[`'\":]?(?:[ \t]+[`'\"(\[]{0,2}[A-Za-z0-9\]]|[a-z])")
 """Behind a match: words of the same sentence follow, and no wrapping closes it."""
 
 _ONE = r"(?:`[^`]*`|'[^']*'|\"[^\"]*\"|[^\s`'\",]+)"
-_VALUE = re.compile(rf"[\s.,:;]*{_ONE}(?:,\s*{_ONE})*")
+_VALUE = regex.compile(rf"[\s.,:;]*{_ONE}(?:,\s*{_ONE})*")
 """Text in place of a variable: a word or a quotation, or a list of them."""
-_FIELD = re.compile(r"\{([a-z]+)\}")
-_SENTENCE = re.compile(r"(?<=[.!:]) ")
+_FIELD = regex.compile(r"\{([a-z]+)\}")
+_SENTENCE = regex.compile(r"(?<=[.!:]) ")
 
 NUMBERS = frozenset(("message", "part", "call", "tool", "first", "item", "line", "column", "char", "limit", "length"))
 """Variables that hold a number; a template with anything else in their place does not match."""

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
-from workbench import limits, plugins
+from workbench import limits, plugins, regex
 from workbench.config import resources
 from workbench.contracts.reader import Node
 from workbench.provenance import escape
@@ -67,7 +67,7 @@ _NAMES = {
 TERMS = frozenset(f"{family}.{name}" for family, names in _NAMES.items() for name in names.split())
 """Every term that ``profiles/README.md`` documents."""
 
-_MODE = re.compile(rf"schema\.({'|'.join(SUBTREES)})\.")
+_MODE = regex.compile(rf"schema\.({'|'.join(SUBTREES)})\.")
 
 
 def vet(root: Node) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from workbench import regex
 from workbench.wire import Framing, SseEvent, SseReader, read_stream
 
 _SPACE = b" \t\r\n"
 _BOM = b"\xef\xbb\xbf"
-_TOKEN = re.compile(rb'["{}\[\]]')
-_IN_STRING = re.compile(rb'["\\]')
+_TOKEN = regex.compile(rb'["{}\[\]]')
+_IN_STRING = regex.compile(rb'["\\]')
 _LENGTH, _LEAST, _MOST = 4, 16, 1 << 25
 """Length field of an AWS message in bytes, and the least and greatest length accepted."""
 

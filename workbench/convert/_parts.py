@@ -9,6 +9,7 @@ from decimal import Decimal
 from math import isfinite
 from operator import is_
 
+from workbench import regex
 from workbench.convert.losses import LossReport
 from workbench.ir import (
     NOTHING,
@@ -39,9 +40,9 @@ JSON = "json"
 """Type of an opaque part of a tool result that holds a JSON value instead of text."""
 
 _CACHE = "cache_control"
-_FLOAT = re.compile(r"\d[.eE]")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?')
-_KEY = re.compile(r'"\s*:')
+_FLOAT = regex.compile(r"\d[.eE]")
+_TOKEN = regex.compile(r'"(?:[^"\\]|\\.)*+"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?')
+_KEY = regex.compile(r'"\s*:')
 _SYNONYMS = {"audio/mp3": "audio/mpeg", "image/jpg": "image/jpeg"}
 _ALIASES = {"document": "file", "file": "document"}
 _NAMES = (("title",), ("filename",), ("document", "name"), ("file", "filename"))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench import protocols
+from workbench import protocols, regex
 from workbench.convert._caching import apply_cache_points
 from workbench.convert.convert import Conversion, read_body
 from workbench.convert.losses import keys
@@ -30,7 +29,7 @@ from workbench.protocols import REQUEST, RESPONSE
 
 _REQUEST = ("model", "system", "messages", "tools", "tool_choice", "parallel", "stream", "thinking", "params")
 _RESPONSE = ("id", "model", "messages", "stop", "usage", "is_complete")
-_TAGS = re.compile(r"</?(?:mm:)?think(?:ing)?>|\s+")
+_TAGS = regex.compile(r"</?(?:mm:)?think(?:ing)?>|\s+")
 
 
 def roundtrip_differences(converted: Conversion) -> tuple[str, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.ir import JsonValue
 from workbench.provenance import escape
 
@@ -24,7 +24,7 @@ picture (its API reference), the type of a result follows from the call it answe
 a document that must have one.
 """
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = regex.compile(r"\d+")
 
 
 class Loss(NamedTuple):

@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
+from workbench import regex
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols import Capabilities
 
-_ODD = re.compile(r"[^a-zA-Z0-9_-]")
+_ODD = regex.compile(r"[^a-zA-Z0-9_-]")
 _LONGEST = 64
 PartPlace = tuple[int, int]
 """(message, part) indices of a call or result."""

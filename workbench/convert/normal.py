@@ -17,6 +17,7 @@ from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from workbench import regex
 from workbench.convert.losses import Loss, LossReport
 from workbench.ir import (
     NOTHING,
@@ -38,7 +39,7 @@ from workbench.protocols import Adapter, Param
 ANSWERING = ("assistant", "model")
 INSTRUCTING = ("system", "developer")
 _ASKING = ("user", "tool", "function", "items")
-_DATA_URL = re.compile(r"data:([^;,]*);base64,(.*)", re.DOTALL)
+_DATA_URL = regex.compile(r"data:([^;,]*);base64,(.*)", re.DOTALL)
 _DETAILS = ("reasoning.text", "reasoning.summary", "reasoning.encrypted")
 
 

@@ -6,8 +6,10 @@ import re
 from collections import Counter
 from typing import Final
 
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null|[{}\[\],:]', re.DOTALL)
-_KEY: Final = re.compile(rb'("(?:[^"\\]|\\.)*")\s*:', re.DOTALL)
+from workbench import regex
+
+_TOKEN: Final = regex.compile(rb'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null|[{}\[\],:]', re.DOTALL)
+_KEY: Final = regex.compile(rb'("(?:[^"\\]|\\.)*")\s*:', re.DOTALL)
 
 WHITESPACE, KEY_ORDER, ESCAPES, NUMBERS = "whitespace", "key order", "escapes", "number spelling"
 

@@ -10,6 +10,7 @@ import re
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.diff import common
 from workbench.edits.request import Splice
 from workbench.errors import LocalProtocolError
@@ -19,7 +20,7 @@ from workbench.wire import CUT, JsonIndex, JsonPlace, decode, loads, nth, patch,
 
 BLANK: Final = b" \t\r\n"
 """Bytes allowed between JSON tokens."""
-_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
+_NOT_ASCII: Final = regex.compile(r"[^\x00-\x7f]+")
 
 
 class ValueRange:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from workbench import regex
 from workbench.chain import NodeRef
 from workbench.ir import Message, Part, Reasoning, Text
 from workbench.wire import Change, Remove, Replace
@@ -14,7 +15,7 @@ from workbench.wire import Change, Remove, Replace
 if TYPE_CHECKING:
     from workbench.edits.fault import Fault
 
-_ELEMENT = re.compile(r"[^0-9]*?/\d+(?=/|$)")
+_ELEMENT = regex.compile(r"[^0-9]*?/\d+(?=/|$)")
 
 
 def element_pointer(part: Part) -> str:

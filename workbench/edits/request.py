@@ -5,16 +5,16 @@ Only what is edited changes. An edited body is no longer content-encoded; Conten
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
+from workbench import regex
 from workbench.diff import common, common_end
 from workbench.errors import LocalProtocolError, WireError
 from workbench.wire import Body, Headers, HttpRequest, decode, decode_partial, loads, patch
 
-_BYTE: Final = re.compile(r"byte (\d+)")
+_BYTE: Final = regex.compile(r"byte (\d+)")
 
 HEADERS = "/headers/"
 """Prefix of pointers to headers: ``/headers/NAME``."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from workbench import regex
 from workbench.filters.keys import Kind
 
-_NUMBER = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)([A-Za-z]*)", re.ASCII)
-_CLASS = re.compile(r"[1-5]xx", re.ASCII | re.IGNORECASE)
+_NUMBER = regex.compile(r"(\d{1,15}(?:\.\d{1,6})?)([A-Za-z]*)", re.ASCII)
+_CLASS = regex.compile(r"[1-5]xx", re.ASCII | re.IGNORECASE)
 
 UNITS: dict[Kind, dict[str, float]] = {
     Kind.NUMBER: {"": 1},

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.filters.expression import bare_or_quoted
 from workbench.filters.keys import BY_NAME, KEYS, Key, Kind
 from workbench.filters.matching import TEXTS, Facts
@@ -16,8 +17,8 @@ from workbench.wire import Exchange
 MOST = 200
 """Limit of values kept for one key: a session may name thousands of tools."""
 
-_LAST = re.compile(r'(?:^|(?<=[\s()!-]))[!-]*(?P<word>(?:"(?:[^"\\]|\\.)*"?|[^\s()"])*)$', re.DOTALL)
-_SAID = re.compile(r'(?P<key>[A-Za-z][\w-]*)(?P<op>[:=~])"?(?P<value>[^"]*)', re.DOTALL)
+_LAST = regex.compile(r'(?:^|(?<=[\s()!-]))[!-]*(?P<word>(?:"(?:[^"\\]|\\.)*"?|[^\s()"])*)$', re.DOTALL)
+_SAID = regex.compile(r'(?P<key>[A-Za-z][\w-]*)(?P<op>[:=~])"?(?P<value>[^"]*)', re.DOTALL)
 
 Values = Mapping[str, Sequence[tuple[str, int]]]
 """Key → its values in the session, each with its number of exchanges, most frequent first."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from workbench import regex
+
 WORDS = ("and", "or", "not")
-BARE = re.compile(r'[^\s()"\\]+')
+BARE = regex.compile(r'[^\s()"\\]+')
 """Text that needs no quotes as a value."""
-_LONE_WORD = re.compile(r"[^\s()\"\\:~=<>!\-][^\s()\"\\:~=<>]*")
+_LONE_WORD = regex.compile(r"[^\s()\"\\:~=<>!\-][^\s()\"\\:~=<>]*")
 
 
 @dataclass(frozen=True, slots=True)

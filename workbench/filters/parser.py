@@ -12,6 +12,7 @@ import re
 from difflib import get_close_matches
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.errors import FilterError
 from workbench.filters.amounts import EXPECTED, amount, status_class
 from workbench.filters.expression import BARE, And, Expression, Not, Or, Term
@@ -21,9 +22,9 @@ MAX_LENGTH = 2000
 MAX_DEPTH = 40
 """Limit of nested parentheses and negations."""
 
-_TERM: Final = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)(>=|<=|[:=~<>])")
-_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
-_COMPARED: Final = re.compile(r">=|<=|[<>=]")
+_TERM: Final = regex.compile(r"([A-Za-z][A-Za-z0-9_-]*)(>=|<=|[:=~<>])")
+_QUOTED: Final = regex.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
+_COMPARED: Final = regex.compile(r">=|<=|[<>=]")
 
 
 def parse(text: str) -> Expression:

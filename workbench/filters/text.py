@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import Message, Part
 from workbench.protocols import RESPONSE, DecodedExchange
@@ -25,7 +26,7 @@ WINDOW = 1 << 20
 _NAMED = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
 _SLASHES = 8
 """Limit of backslashes of an escape: each JSON string inside a JSON string doubles them."""
-_RUNS = re.compile(r"\\+|[^\\]", re.DOTALL)
+_RUNS = regex.compile(r"\\+|[^\\]", re.DOTALL)
 
 
 def is_exact(wanted: str) -> bool:

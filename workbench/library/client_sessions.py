@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.library.client_folders import KNOWN, ClientFolder
 
@@ -26,7 +27,7 @@ HEAD = 32 * 1024
 _INNER = "chats"
 """Folder of the sessions inside a project's folder."""
 
-_CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*+")')
+_CWD = regex.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*+")')
 
 
 class ClientSession(NamedTuple):

@@ -39,6 +39,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+from workbench import regex
 from workbench.config import safeyaml
 from workbench.contracts import Node
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolChoice, ToolDef
@@ -56,7 +57,7 @@ MOST_TURNS, MOST_REQUESTS = 20, 50
 TOKENS = 600
 """Tokens of a request and its response, for the estimate."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_NAME = regex.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ posit-dev/chatlas, 0xPlaygrounds/rig and simonw/llm-gemini, 2026-11-22.
 
 from __future__ import annotations
 
-import re
+from workbench import regex
 
-_BESIDE = re.compile(
+_BESIDE = regex.compile(
     r"/count[_-]tokens|/input_tokens|/(?:de)?tokenize|/embed(?:dings?)?|/(?:re)?rank|/moderations|/cachedContents"
     r"|:(?:count|compute)Tokens|:(?:batch|asyncBatch)?[eE]mbedContents?|/guardrail/[^/]+/version/[^/]+/apply"
     r"|/images?/(?:generations|edits|variations)|/audio/(?:speech|transcriptions|translations)"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
 from workbench.protocols import Adapter, every
@@ -29,7 +30,7 @@ _SURE = 0.5
 _OTHER = 0.85
 """Claim of another protocol that makes it that protocol's answer."""
 
-_NAME = re.compile(r"[A-Za-z][\w.-]{0,39}", re.ASCII)
+_NAME = regex.compile(r"[A-Za-z][\w.-]{0,39}", re.ASCII)
 """Name of a field."""
 
 _FIELDS = 3

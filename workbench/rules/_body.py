@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from workbench import regex
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape
@@ -12,7 +13,7 @@ from workbench.provenance import escape
 ENVELOPE = "/request"
 """Where the body is inside the one of Code Assist."""
 
-_ENVELOPED = re.compile(rf"^{ENVELOPE}/contents\b")
+_ENVELOPED = regex.compile(rf"^{ENVELOPE}/contents\b")
 _SHARED = ("toolConfig", "tool_config", "toolconfig", "systemInstruction", "system_instruction")
 """Keys of which the parameters of a request hold a part."""
 

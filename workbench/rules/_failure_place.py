@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
+from workbench import regex
 from workbench.contracts import LONGEST, Contract, ErrorPlace, find_place
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Media, Part, ToolResultIR
@@ -18,8 +18,8 @@ from workbench.wire import loads
 PASSES = 3
 """Levels of a body below which a parameter is looked for: ``generationConfig.thinkingConfig.thinkingBudget``."""
 
-_WORD = re.compile(r"[A-Za-z_$][\w$]{1,60}")
-_QUOTED = re.compile(r"[`'\"“‘]([A-Za-z_$][\w$.]{0,80})[`'\"”’]")
+_WORD = regex.compile(r"[A-Za-z_$][\w$]{1,60}")
+_QUOTED = regex.compile(r"[`'\"“‘]([A-Za-z_$][\w$.]{0,80})[`'\"”’]")
 _HISTORY = frozenset(("messages", "contents", "input", "tools", "system", "instructions", "prompt"))
 _CHOICES = ("toolchoice", "toolconfig", "functioncall")
 _STATES = ("previousresponseid", "thread", "conversation", "previousmessageid", "container", "cachedcontent")

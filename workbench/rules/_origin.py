@@ -7,12 +7,12 @@ exchange of the conversation that shows it.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.chain import ANSWERING, Journal, call_digest, items, looks_unique, visible_text
 from workbench.contracts import Cause, Finding, Origin, Severity
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
@@ -29,7 +29,7 @@ OF_ONE_EXCHANGE = ("answer.", "contract.", "cost.", "program.", "retry.", "state
 LASTING = ("cost.tool-overhead", "retry.loop")
 """Rules among them whose findings tell of a state that continues."""
 
-_TOOL = re.compile(r"^/tools/(\d+)(?=/|$)")
+_TOOL = regex.compile(r"^/tools/(\d+)(?=/|$)")
 
 
 class _Subject(NamedTuple):

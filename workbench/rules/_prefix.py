@@ -7,9 +7,9 @@ difference is read again, however much of it is the same. Cache marks are no par
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 
+from workbench import regex
 from workbench.chain import without_marks
 from workbench.ir import JsonValue, Message
 from workbench.protocols import REQUEST, DecodedExchange
@@ -27,7 +27,7 @@ _PLACES = {
     SYSTEM: ("/system", "/instructions", "/systemInstruction"),
 }
 _MARKS = ("cache_control", "cachePoint")
-_TIME = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\b\d{10,}\b|\b(?:19|20)\d\d\b|[0-9a-f]{8}-[0-9a-f]{4}-")
+_TIME = regex.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\b\d{10,}\b|\b(?:19|20)\d\d\b|[0-9a-f]{8}-[0-9a-f]{4}-")
 
 
 @dataclass(frozen=True, slots=True)

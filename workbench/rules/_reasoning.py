@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator
 
+from workbench import regex
 from workbench.chain import Entry, NodeRef, ReplayOutcome
 from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
@@ -75,7 +76,7 @@ def is_rebuilt(case: RuleContext) -> bool:
     return case.decoded.exchange.origin is Origin.RECONSTRUCTED
 
 
-_FILLER = re.compile(
+_FILLER = regex.compile(
     r"\W*(?:(?:(?:the|no)\s+)?(?:reasoning(?:[ _]content)?|thinking|thoughts?|content)?\W*(?:was|is|were|has been)?\s*"
     r"(?:omitted|redacted|removed|stripped|(?:un|not )available|placeholder|missing|lost|none|null|n/?a)"
     r"(?:\s+(?:from|by|for|due to)\s.{0,20})?|tool[ _]calls?)?\W*",

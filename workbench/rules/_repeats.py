@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from workbench import regex
 from workbench.chain import NodeRef, call_digest
 from workbench.ir import Message, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, fact
 from workbench.rules.context import RuleContext
 
-FAILURE = re.compile(
+FAILURE = regex.compile(
     r"\s*(?:[\"'{\[(<`*]|[\w ]{1,12}[\"']?:)*\s*(?:\w*error\b|\w*exception\b|traceback\b|fail(?:ed|ure)\b|fatal\b"
     r"|invalid\b|unknown (?:tool|function|command)\b|denied\b|permission denied|command not found|no such (?:file|tool)"
     r"|cannot\b|could not\b|tool_use_error|❌"
@@ -20,13 +21,13 @@ FAILURE = re.compile(
 )
 """How a result begins that tells of a failure in words."""
 
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
-_EFFECT = re.compile(
+_WORD = regex.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+_EFFECT = regex.compile(
     r"(?:send|charge|pay|buy|order|book|purchase|transfer|refund|withdraw|deposit|invoice|bill|post|publish|tweet|reply"
     r"|submit|deploy|create|add|append|insert|invite|e?mail|sms|notify|message|schedule|reserve|commit|push|merge"
     r"|increment|place|trigger|approve|cancel|delete|remove|launch|dispatch|ship)(?:s|es)?"
 )
-_READ = re.compile(
+_READ = regex.compile(
     r"(?:calculator|math|numbers?|get|list|read|search|find|fetch|query|queries|lookup|look|show|view|check|describe|count|status|ls|cat|grep"
     r"|glob|browse|load|calculate|compute|convert|parse|validate|preview|estimate|quote|verify|is|has|select|peek"
     r"|inspect|analy[sz]e|summari[sz]e|translate|think|plan|wait|sleep|poll|retrieve|scan|head|tail|watch|ask|echo)"

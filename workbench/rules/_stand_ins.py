@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from workbench import regex
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST
 from workbench.rules.context import RuleContext
 
-_WORD = re.compile(
+_WORD = regex.compile(
     rb"""["'\s<\[({*_.-]*(?:redacted|scrubbed|masked|sanitized|sanitised|anonymized|filtered|placeholder|removed|hidden"""
     rb"""|x{3,}|\*{3,})(?:[ _-](?:by[ _-])?\w{1,20})?["'\s>\])}*_.-]*""",
     re.IGNORECASE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workbench import protocols
+from workbench import protocols, regex
 from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
@@ -114,7 +114,7 @@ def _check_replayed(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterat
             yield case.at(rule, ref, text, name="input", when=when, values=said)
 
 
-_BYTE = re.compile(r"byte (\d+), line (\d+): (?:not JSON: )?(.*)", re.DOTALL)
+_BYTE = regex.compile(r"byte (\d+), line (\d+): (?:not JSON: )?(.*)", re.DOTALL)
 
 
 def _where(error: str) -> dict[str, str]:
@@ -241,7 +241,7 @@ def _unreadable(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladde
 
 
 _CAUSES = tuple(
-    (said, re.compile(form, re.DOTALL))
+    (said, regex.compile(form, re.DOTALL))
     for said, form in (
         ("they are wrapped in a Markdown fence", r"\s*```"),
         ("they are wrapped in markup", r"\s*<"),

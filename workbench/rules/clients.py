@@ -6,11 +6,10 @@ are asked where the decoder noticed something odd, and where calls are in a form
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from workbench import protocols
+from workbench import protocols, regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
@@ -44,15 +43,15 @@ _LEGACY = "openai-function-call"
 _ITEMS = ("function_call", "custom_tool_call")
 _NAIVE = "naive loop"
 _AGENTS = {
-    "openai-python": re.compile(r"(?:Async)?OpenAI/Python"),
-    "openai-node": re.compile(r"(?:Async)?OpenAI/JS"),
-    "anthropic-python": re.compile(r"(?:Async)?Anthropic/Python"),
-    "anthropic-typescript": re.compile(r"(?:Async)?Anthropic/JS"),
-    "openai-agents": re.compile(r"Agents/Python"),
-    "litellm": re.compile(r"litellm"),
-    "codex": re.compile(r"codex_"),
-    "google-genai": re.compile(r"google-genai-sdk/[\d.]+ gl-python"),
-    "ollama-python": re.compile(r"ollama-python/"),
+    "openai-python": regex.compile(r"(?:Async)?OpenAI/Python"),
+    "openai-node": regex.compile(r"(?:Async)?OpenAI/JS"),
+    "anthropic-python": regex.compile(r"(?:Async)?Anthropic/Python"),
+    "anthropic-typescript": regex.compile(r"(?:Async)?Anthropic/JS"),
+    "openai-agents": regex.compile(r"Agents/Python"),
+    "litellm": regex.compile(r"litellm"),
+    "codex": regex.compile(r"codex_"),
+    "google-genai": regex.compile(r"google-genai-sdk/[\d.]+ gl-python"),
+    "ollama-python": regex.compile(r"ollama-python/"),
 }
 """Client → how it begins its ``User-Agent``."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.chain import CallLine, CallState, Flaw, NodeRef, Placement
 from workbench.contracts import Breaks, Finding, Severity, known_values
 from workbench.ir import NOTHING, Message, Opaque, ToolCallIR
@@ -159,7 +160,7 @@ def _open_call(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
     return case.at(PENDING, ref, f"{_call(line)} is pending: no result yet")
 
 
-_NAMED = re.compile(r"\bmessage (\d+)")
+_NAMED = regex.compile(r"\bmessage (\d+)")
 
 
 def _evidence(case: RuleContext, line: CallLine) -> str:

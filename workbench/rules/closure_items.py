@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from workbench import regex
 from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding
 from workbench.ir import Message, ToolCallIR, ToolResultIR
@@ -21,7 +22,7 @@ RULES = ()
 REFERRING = ("item_reference", "local_shell_call_output")
 """Items whose id is that of another item (of the second: ``ResponseInputItem.LocalShellCallOutput`` of the SDK)."""
 
-_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+_PLAIN = regex.compile(r"[A-Za-z0-9_-]+")
 
 
 def check(case: RuleContext) -> Iterator[Finding]:

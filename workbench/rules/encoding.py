@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from workbench import regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.protocols import REQUEST
 from workbench.rules.context import Rule, RuleContext
@@ -18,10 +19,10 @@ RULES = (ENCODING,)
 MOST = 100
 """Damaged characters looked at in one body."""
 
-_ESCAPE = re.compile(
+_ESCAPE = regex.compile(
     rb"\\(?:u([dD][89abAB][0-9a-fA-F]{2})(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|u([dD][c-fC-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
-_MAYBE = re.compile(rb"\\u[dD][89a-fA-F]")
+_MAYBE = regex.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def check(case: RuleContext) -> Iterator[Finding]:

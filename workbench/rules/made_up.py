@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
+from workbench import regex
 from workbench.chain import CallLine, CallState, NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
@@ -25,14 +25,14 @@ PHANTOM = Rule("text.phantom-call", WARNING, "Text about a call was parsed as a 
 
 RULES = (MADE_UP, PHANTOM)
 
-_RESULT = re.compile(
+_RESULT = regex.compile(
     r"<(?:\|)?(?:tool_response|tool_result|tool_output|function_results?|function_response|observation)s?(?:\|)?>"
     r"|<｜tool▁outputs?▁begin｜>|(?m:^Observation:)"
 )
 """How chat templates and agents hand a result over: what only a client writes."""
 
-_FENCE = re.compile(r"(?m)^[ \t>]*(?:`{3,}|~{3,})[^\n`]*$")
-_TICKS = re.compile(r"`+")
+_FENCE = regex.compile(r"(?m)^[ \t>]*(?:`{3,}|~{3,})[^\n`]*$")
+_TICKS = regex.compile(r"`+")
 
 
 def check(case: RuleContext) -> Iterator[Finding]:

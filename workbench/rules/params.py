@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+from workbench import regex
 from workbench.chain import Closure, Conversation, Ledger
 from workbench.contracts import Breaks, Contract, Finding, Severity, dotted_path, matches
 from workbench.ir import JsonValue
@@ -31,7 +31,7 @@ RULES = (UNSUPPORTED, MISSING, IGNORED)
 _LIMITS = ("below", "above", "not-below")
 """Conditions on numbers. ``not-below`` is what is at ``not-below-at``."""
 
-_COUNTING = re.compile(r"(?:/count_tokens|:countTokens)/?(?:[?#]|$)")
+_COUNTING = regex.compile(r"(?:/count_tokens|:countTokens)/?(?:[?#]|$)")
 """Requests that are counted and not answered: what an answer needs they may leave out."""
 
 

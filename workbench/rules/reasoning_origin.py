@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from workbench import regex
 from workbench.chain import Entry, NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Reasoning
@@ -80,9 +80,9 @@ def _issuer(case: RuleContext, entry: Entry | None) -> str:
     return "" if name in own or case.contract.name == GENERIC else name
 
 
-_HEX_OR_UUID = re.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?:-\d+)?")
-_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
-_SHORTENED = re.compile(r"[A-Za-z0-9+/]+(?:\.{3,}|…)[A-Za-z0-9+/]*={0,2}")
+_HEX_OR_UUID = regex.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?:-\d+)?")
+_BASE64 = regex.compile(r"[A-Za-z0-9+/]+={0,2}")
+_SHORTENED = regex.compile(r"[A-Za-z0-9+/]+(?:\.{3,}|…)[A-Za-z0-9+/]*={0,2}")
 """Cut by whoever wrote it down for people: what was sent may have been whole."""
 
 

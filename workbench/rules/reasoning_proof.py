@@ -6,10 +6,10 @@ holds more than responses; each content of the model behind it is a step; of par
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from workbench import regex
 from workbench.chain import Entry, NodeRef, Scope
 from workbench.contracts import Finding, Severity
 from workbench.ir import Carrier, Message, Reasoning, ToolCallIR, ToolResultIR
@@ -25,7 +25,7 @@ RULES = ()
 PROOF = "extra_content"
 """Member of a call on the OpenAI wire that holds its signature: ``{"google": {"thought_signature": …}}``."""
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+_BASE64 = regex.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 
 
 def check(case: RuleContext) -> Iterator[Finding]:

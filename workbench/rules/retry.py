@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from workbench import regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR
 from workbench.protocols import REQUEST
@@ -47,14 +48,14 @@ FAILING, USELESS, FLAILING = 3, 4, 5
 WAITING = 20
 """Repetitions that are a loop of one call whose result says that something is not ready yet."""
 
-PENDING_WORDS = re.compile(
+PENDING_WORDS = regex.compile(
     r"\W*(?:[\w ]{1,20}\W+)?(?:(?:is )?still |not )?(?:pending|running|queued|in[ _]progress|processing|waiting"
     r"|(?:not|un)[ _]?ready|ready\W*false|starting|building|started|ready yet|finished yet|done yet)\b",
     re.IGNORECASE,
 )
 """How a result begins that asks for patience."""
 
-UNSURE = re.compile(
+UNSURE = regex.compile(
     r"timed?[ -]?out|deadline exceeded|connection (?:reset|closed|lost|aborted)|\b50[24]\b|interrupted", re.IGNORECASE
 )
 """A failure after which nobody knows whether the effect was reached."""

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import Any
 
+from workbench import regex
 from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Contract, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, ToolDef
@@ -88,7 +89,7 @@ def _dialects(contract: Contract) -> Mapping[str, Dialect]:
     return {dialect.mode: dialect for dialect in dialects(contract.label, terms)}
 
 
-_FIELD = re.compile(r"without (?:its|a) '?(\w+)")
+_FIELD = regex.compile(r"without (?:its|a) '?(\w+)")
 
 
 def _check_shapes(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:

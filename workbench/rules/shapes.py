@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from workbench import protocols
+from workbench import protocols, regex
 from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Anomaly, Message, Opaque
@@ -27,9 +26,9 @@ RULES = (SHAPE,)
 
 _LISTS = ("/messages", "/contents")
 _FORMS = (
-    (re.compile(r"(?:messages|contents) is (?P<found>\w+), not a list"), "not-a-list"),
-    (re.compile(r"a message without a role"), "no-role"),
-    (re.compile(r"a message without content|the content of a '.*' message is absent"), "no-content"),
+    (regex.compile(r"(?:messages|contents) is (?P<found>\w+), not a list"), "not-a-list"),
+    (regex.compile(r"a message without a role"), "no-role"),
+    (regex.compile(r"a message without content|the content of a '.*' message is absent"), "no-content"),
 )
 """What decoders note of messages, and the name of that fault."""
 

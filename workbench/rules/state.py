@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench import protocols
+from workbench import protocols, regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
 from workbench.protocols import REQUEST, DecodedExchange
@@ -34,7 +34,7 @@ LOOKED_BACK = 32
 SHRUNK = 0.7
 """Share of the input tokens of the answer before, below which the history cannot have been counted."""
 
-_ASKS = re.compile(
+_ASKS = regex.compile(
     r"\b(?:what (?:would you like|do you want|are you (?:asking|looking|trying|referring)|is this|can i help|should i)"
     r"|how can i (?:help|assist)"
     r"|(?:could|can|would) you (?:please )?(?:clarify|tell me (?:what|more)|provide (?:more|some|the)|explain what)"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from workbench import regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Anomaly
 from workbench.protocols import RESPONSE
@@ -118,10 +118,10 @@ def _is_mild(case: RuleContext, noticed: Anomaly) -> bool:
     return _is_unterminated_answer(case, noticed)
 
 
-_ITEM = re.compile(r"/output/\d+/id")
+_ITEM = regex.compile(r"/output/\d+/id")
 """The id of an item: clients join its pieces by its index, and results by the id of its call."""
 
-_CUT = re.compile("\ufffd\ufffd|[\ud800-\udfff]")
+_CUT = regex.compile("\ufffd\ufffd|[\ud800-\udfff]")
 """Halves of a character, decoded alone: two replacement characters or more. A single one a model may have written."""
 
 

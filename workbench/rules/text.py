@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
+from workbench import regex
 from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR
@@ -47,8 +47,8 @@ AROUND = (
 MOST = 8
 """Findings of one kind in one answer: a text that repeats itself is one fault."""
 
-_IN_NAME = re.compile(r"<[|｜][^\s]*|</?[A-Za-z_][\w:]*>|\[(?:TOOL_CALLS|ARGS|CALL_ID)\]|to=functions\.|[｜▁]")
-_OPENED = re.compile(r"\s*<(think|thinking|mm:think)>")
+_IN_NAME = regex.compile(r"<[|｜][^\s]*|</?[A-Za-z_][\w:]*>|\[(?:TOOL_CALLS|ARGS|CALL_ID)\]|to=functions\.|[｜▁]")
+_OPENED = regex.compile(r"\s*<(think|thinking|mm:think)>")
 
 
 def check(case: RuleContext) -> Iterator[Finding]:

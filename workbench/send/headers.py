@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from workbench import __version__, protocols
+from workbench import __version__, protocols, regex
 from workbench.wire import Exchange, Headers, HttpRequest, Redactor
 from workbench.wire.secrets import is_header
 
-TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
+TOKEN: Final = regex.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 """Syntax of a header name."""
 
 LEFT_OUT: Final = frozenset((

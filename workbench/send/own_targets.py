@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from workbench import contracts, protocols
+from workbench import contracts, protocols, regex
 from workbench.config import resources
 from workbench.contracts import Node
 from workbench.errors import ProfileError, UsageError, WorkbenchError
@@ -30,10 +30,10 @@ from workbench.send.target import SIMULATOR, VARIABLE, Target, url_problem
 from workbench.wire.secrets import find, is_header
 
 KEYS = ("base_url", "protocol", "model", "profile", "key_variable", "headers")
-REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", re.ASCII)
+REFERENCE = regex.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", re.ASCII)
 """Reference to an environment variable in a header's value."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
+_NAME = regex.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 
 
 def path() -> Path:

@@ -9,6 +9,7 @@ import re
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.protocols import refusals
 from workbench.wire import Headers, loads
@@ -21,7 +22,7 @@ MOST_REQUESTED_SECONDS = 60.0
 """If a server requests a longer wait, the request is not retried and the user is told."""
 
 
-_UNPARSED: Final = re.compile(
+_UNPARSED: Final = regex.compile(
     r"failed to parse (?:tool call arguments|messages|tools|tool_choice|request)\b", re.IGNORECASE
 )
 

@@ -16,15 +16,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from urllib.parse import SplitResult, urlsplit
 
+from workbench import regex
 from workbench.errors import UsageError
 from workbench.wire import in_url
 
 SIMULATOR = "sim:"
 
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+VARIABLE = regex.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 """Syntax of the name of an environment variable."""
 
-_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+", re.ASCII)
+_HOST = regex.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+", re.ASCII)
 _PORTS = {"http": 80, "https": 443}
 
 

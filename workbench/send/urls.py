@@ -6,9 +6,10 @@ import re
 from typing import Final
 from urllib.parse import urlunsplit
 
+from workbench import regex
 from workbench.wire import in_url, split_url
 
-_VERSION: Final = re.compile(r"/v[0-9]+[a-z0-9]*(?=/|$)")
+_VERSION: Final = regex.compile(r"/v[0-9]+[a-z0-9]*(?=/|$)")
 
 
 def join_url(base: str, path: str) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from workbench import regex
 from workbench.ir import JsonValue, Media, ModelRequest, Part, Reasoning, Text, ToolResultIR
 from workbench.simulator._dials import Dials
 from workbench.simulator._model import THOUGHTS
 from workbench.simulator._request_text import input_tokens, is_error
 from workbench.simulator.faults import KEYWORD
 
-_PLAIN = re.compile(r"[A-Za-z0-9_-]*")
+_PLAIN = regex.compile(r"[A-Za-z0-9_-]*")
 _ANSWERING = ("assistant", "model")
 _NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 """Keywords whose members are names, not keywords."""

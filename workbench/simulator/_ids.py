@@ -5,15 +5,15 @@ Shapes: what the providers' answers in recordings look like.
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Set
 from hashlib import sha256, sha512
 
+from workbench import regex
 from workbench.ir import Message
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-_COUNTED = re.compile(r"\{(\d+)\}")
+_COUNTED = regex.compile(r"\{(\d+)\}")
 
 _SIGN = b64encode(b"\x12\x51\x0aworkbench").decode()
 _SEAL = "gAAAAAB" + urlsafe_b64encode(b"workbench").decode()

@@ -10,6 +10,7 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
+from workbench import regex
 from workbench.contracts import Contract
 from workbench.errors import WireError
 from workbench.ir import (
@@ -49,7 +50,7 @@ from workbench.wire import loads
 
 _CANCELLED = "cancelled"
 _LEAST_FOR_CALLS = 16
-_STARTS_AGENTS = re.compile(r"(?i)agent|^task$|delegate")
+_STARTS_AGENTS = regex.compile(r"(?i)agent|^task$|delegate")
 """Names of tools that start another agent, which would ask the same model again, without end."""
 """Most tokens of an answer below which no call is tried: clients that ask for one token only try their key."""
 

@@ -7,11 +7,12 @@ import re
 import zlib
 from collections.abc import Iterator
 
+from workbench import regex
 from workbench.ir import Media, ModelRequest, Part, Reasoning, Text, ToolResultIR
 
-_CODEWORD = re.compile(r"\bcodeword is ([\w-]+)")
-_ASKED = re.compile(r"\bWhat is the codeword\b", re.IGNORECASE)
-_QUOTED = re.compile(r"<text>(.*?)</text>", re.DOTALL)
+_CODEWORD = regex.compile(r"\bcodeword is ([\w-]+)")
+_ASKED = regex.compile(r"\bWhat is the codeword\b", re.IGNORECASE)
+_QUOTED = regex.compile(r"<text>(.*?)</text>", re.DOTALL)
 _COLOURS = {b"\xff\0\0": "red", b"\0\xff\0": "green", b"\0\0\xff": "blue"}
 
 

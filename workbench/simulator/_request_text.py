@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Media, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.limits import BYTES_PER_TOKEN
@@ -14,7 +14,7 @@ from workbench.wire import dumps
 SHOWN = 400
 """Most characters of a text that answers repeat."""
 
-ERROR = re.compile(r'\bError: |"(?:is_error"\s*:\s*true|error"\s*:)')
+ERROR = regex.compile(r'\bError: |"(?:is_error"\s*:\s*true|error"\s*:)')
 """Marks a failed result, if the protocol has no error flag."""
 
 

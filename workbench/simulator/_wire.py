@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelResponse, ToolCallIR
 from workbench.protocols import Adapter
@@ -14,7 +15,7 @@ from workbench.simulator._errors import TEXTS, type_of
 from workbench.wire import Framing, dumps, loads, read_stream
 
 JSON = "application/json"
-_DATA = re.compile(rb"^(data: ?)(.*)$", re.MULTILINE)
+_DATA = regex.compile(rb"^(data: ?)(.*)$", re.MULTILINE)
 _INDEX_KEYS = ("index", "output_index")
 
 

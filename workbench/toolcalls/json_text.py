@@ -10,17 +10,18 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
 from workbench.toolcalls.formats._problems import NO_JSON, NO_NAME, NO_OBJECT, NO_TOOL, TRAILING
 from workbench.wire import jsontext
 
-_STRING: Final = re.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+', re.DOTALL)
-_LOOSE_STRING: Final = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
-_OUTSIDE: Final = re.compile(r'["{}\[\]]|[^\s,:0-9+\-.eEtruefalsnNaInity]')
-_LOOSE_OUTSIDE: Final = re.compile(r'["{}\[\]\\]')
-_ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
-UNUSUAL: Final = re.compile(r"NaN|Infinity|[eE]\+?\d{3}")
+_STRING: Final = regex.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+', re.DOTALL)
+_LOOSE_STRING: Final = regex.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
+_OUTSIDE: Final = regex.compile(r'["{}\[\]]|[^\s,:0-9+\-.eEtruefalsnNaInity]')
+_LOOSE_OUTSIDE: Final = regex.compile(r'["{}\[\]\\]')
+_ESCAPED: Final = regex.compile(r"\\.", re.DOTALL)
+UNUSUAL: Final = regex.compile(r"NaN|Infinity|[eE]\+?\d{3}")
 
 
 class JsonTracker:

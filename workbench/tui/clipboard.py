@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from workbench import regex
 from workbench.config import state_folder
 from workbench.safetext import HIDDEN, from_bytes
 from workbench.views import count
@@ -21,8 +21,8 @@ MOST: Final = 64 * 1024
 TMUX_HINT: Final = "if nothing was copied, run in tmux: set -s set-clipboard on"
 """With tmux's default, ``external``, copies by programs inside it are dropped."""
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_SUFFIX: Final = re.compile(r"[a-z]{1,8}")
+_SURROGATE: Final = regex.compile("[\ud800-\udfff]")
+_SUFFIX: Final = regex.compile(r"[a-z]{1,8}")
 
 
 class CopyItem(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from workbench import regex
 from workbench.library import clean_verdict
 from workbench.tui.models import findings, timeline
 from workbench.tui.models.headline import CLIENTS_KEY
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.rules import Causes, InspectedExchange
     from workbench.wire import Summary
 
-OWN_KEY = re.compile(r"the key is that of ([A-Za-z_]\w*)")
+OWN_KEY = regex.compile(r"the key is that of ([A-Za-z_]\w*)")
 """Note of a recorder that converts and uses an API key of its own (``recorder.translation.keys``)."""
 
 RECENT = 64

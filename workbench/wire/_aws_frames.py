@@ -9,13 +9,13 @@ in botocore ``eventstream.py``). ``:message-type`` is ``event`` (named by ``:eve
 from __future__ import annotations
 
 import binascii
-import re
 import struct
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 from zlib import crc32
 
+from workbench import regex
 from workbench.wire._sse_block import SseEvent
 from workbench.wire.json_index import JsonIndex, Span
 
@@ -27,9 +27,9 @@ PRELUDE, TAIL = 12, 4
 _STRING: Final = 7
 _FIXED: Final = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 """Header type → length of its value; types 6 (bytes) and 7 (string) have a 16-bit length."""
-_HEADER_NAME: Final = re.compile(rb":(?:event-type|exception-type|message-type|content-type|error-code)\x07")
+_HEADER_NAME: Final = regex.compile(rb":(?:event-type|exception-type|message-type|content-type|error-code)\x07")
 _BYTES: Final = "/bytes"
-_SEALED: Final = re.compile(rb'\{"bytes":"([A-Za-z0-9+/]+={0,2})"(?:,"p":"[A-Za-z0-9]*")?\}')
+_SEALED: Final = regex.compile(rb'\{"bytes":"([A-Za-z0-9+/]+={0,2})"(?:,"p":"[A-Za-z0-9]*")?\}')
 """Pattern of nearly all payloads that wrap bytes, with or without padding; others are parsed as JSON."""
 _PREAMBLE: Final = struct.Struct(">III")
 _CRC: Final = struct.Struct(">I")

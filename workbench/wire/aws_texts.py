@@ -6,19 +6,19 @@ its own; a text of the same length is written back with correct checksums.
 
 from __future__ import annotations
 
-import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 from zlib import crc32
 
+from workbench import regex
 from workbench.wire._aws_frames import PRELUDE, TAIL, is_prelude, lengths, read, string_headers
 from workbench.wire._sse_block import SseEvent
 from workbench.wire.exchange import Redaction
 
 __all__ = ["PRELUDE", "AwsTexts", "is_messages"]
 
-_CUT: Final = re.compile(rb'\{"bytes":"((?:[A-Za-z0-9+/]{4})+)[A-Za-z0-9+/=]{0,3}\Z')
+_CUT: Final = regex.compile(rb'\{"bytes":"((?:[A-Za-z0-9+/]{4})+)[A-Za-z0-9+/=]{0,3}\Z')
 """Payload of an incomplete message."""
 
 

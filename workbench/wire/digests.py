@@ -8,10 +8,10 @@ from the bytes it read and the bytes it passed to the other connection. They are
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Origin
 
@@ -20,7 +20,7 @@ DIGESTS = "digests"
 
 SIDES = ("request", "response")
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SHA256 = regex.compile(r"[0-9a-f]{64}")
 
 
 class BodyDigest(NamedTuple):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import re
 from typing import Final
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.limits import MAX_CODINGS, MAX_DECODED_BODY
 from workbench.wire._codings import DECODERS, BrokenCoding
@@ -13,8 +13,8 @@ from workbench.wire.exchange import Body
 
 _MAGIC: Final = {"gzip": b"\x1f\x8b\x08", "zstd": b"\x28\xb5\x2f\xfd"}
 _ALIASES: Final = {"x-gzip": "gzip", "identity": "", "none": "", "utf-8": "", "brotli": "br"}
-_BEGINNING: Final = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*+(?:[{\[<"]|data:|event:|id:|retry:|:)')
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_BEGINNING: Final = regex.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*+(?:[{\[<"]|data:|event:|id:|retry:|:)')
+_CONTROL: Final = regex.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _LOOK: Final = 512
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.ir import NOTHING, JsonValue
 
 
@@ -27,7 +28,7 @@ class State(StrEnum):
 CLIENT_LEFT = "the client hung up"
 """Note of an aborted exchange that the client did not wait for."""
 
-_LEFT = re.compile(r"client (?:hung up|disconnected)|ERR_ABORTED|BINDING_ABORTED", re.IGNORECASE)
+_LEFT = regex.compile(r"client (?:hung up|disconnected)|ERR_ABORTED|BINDING_ABORTED", re.IGNORECASE)
 """Texts by which recorders, proxies and browsers note that the client ended an exchange."""
 
 

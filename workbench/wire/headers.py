@@ -6,10 +6,10 @@ in families of names: see ``workbench.wire.ratelimits``.
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.wire.exchange import Headers
 
 
@@ -106,7 +106,7 @@ _KNOWN: Final[dict[str, HeaderMeaning]] = {
 }  # fmt: skip
 
 _STAINLESS: Final = HeaderMeaning(Topic.CLIENT, "a fact about the client's SDK", "SDKs made by Stainless")
-_LIMIT: Final = re.compile(r"(^|-)ratelimit(bysize)?(-|$)|^anthropic-priority-")
+_LIMIT: Final = regex.compile(r"(^|-)ratelimit(bysize)?(-|$)|^anthropic-priority-")
 _LIMIT_MEANING: Final = HeaderMeaning(Topic.LIMIT, "a rate limit", "docs of the providers, rate limits")
 
 BETA_HEADERS: Final = ("anthropic-beta", "openai-beta")

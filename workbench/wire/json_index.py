@@ -7,6 +7,7 @@ import re
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from workbench import regex
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.provenance import escape
 from workbench.wire.json_scan import CUT, ChildTable, Scanner
@@ -16,8 +17,8 @@ Span = tuple[int, int]
 
 _QUOTE: Final = ord('"')
 _CONTAINERS: Final = b"{["
-_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
-_MAY_HOLD_JSON: Final = re.compile(rb'"(?: |\\[nrt]|\\u00(?:20|0[9aAdD]))*(?:[{\[]|\\"|\\u00(?:22|[57][bB]))')
+_INDEX: Final = regex.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
+_MAY_HOLD_JSON: Final = regex.compile(rb'"(?: |\\[nrt]|\\u00(?:20|0[9aAdD]))*(?:[{\[]|\\"|\\u00(?:22|[57][bB]))')
 
 
 def split_pointer(pointer: str) -> list[str] | None:

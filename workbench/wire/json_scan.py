@@ -11,6 +11,7 @@ import re
 from array import array
 from typing import Final
 
+from workbench import regex
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.wire.json_strings import StringText, decode
 
@@ -32,16 +33,18 @@ def _nested_pattern(levels: int) -> bytes:
 
 
 _CONTAINER: Final = rb"[\[{]" + _nested_pattern(SHALLOW) + rb"[\]}]"
-SPACE: Final = re.compile(_SPACE)
-VALUE: Final = re.compile(rb"(?:" + _STRING + rb"|" + _CONTAINER + rb"|" + _SCALAR + rb")", re.DOTALL)
-KEY: Final = re.compile(_SPACE + rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE, re.DOTALL)
-_MEMBER: Final = re.compile(
+SPACE: Final = regex.compile(_SPACE)
+VALUE: Final = regex.compile(rb"(?:" + _STRING + rb"|" + _CONTAINER + rb"|" + _SCALAR + rb")", re.DOTALL)
+KEY: Final = regex.compile(_SPACE + rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE, re.DOTALL)
+_MEMBER: Final = regex.compile(
     KEY.pattern + rb"(?P<value>" + VALUE.pattern + rb")" + _SPACE + rb"(?P<after>[,}])", re.DOTALL
 )
-_ELEMENT: Final = re.compile(_SPACE + rb"(?P<value>" + VALUE.pattern + rb")" + _SPACE + rb"(?P<after>[,\]])", re.DOTALL)
-_AFTER: Final = re.compile(_SPACE + rb"([,\]}])")
-_DELIMITER: Final = re.compile(rb"[ \t\r\n,\]}]")
-_FLAT: Final = re.compile(rb'(?:[^\[\]{}"]++|' + _STRING + rb"|" + _CONTAINER + _BACK + rb")*+", re.DOTALL)
+_ELEMENT: Final = regex.compile(
+    _SPACE + rb"(?P<value>" + VALUE.pattern + rb")" + _SPACE + rb"(?P<after>[,\]])", re.DOTALL
+)
+_AFTER: Final = regex.compile(_SPACE + rb"([,\]}])")
+_DELIMITER: Final = regex.compile(rb"[ \t\r\n,\]}]")
+_FLAT: Final = regex.compile(rb'(?:[^\[\]{}"]++|' + _STRING + rb"|" + _CONTAINER + _BACK + rb")*+", re.DOTALL)
 _OPEN_OBJECT: Final = ord("{")
 CUT: Final = -1
 """End of a value that is incomplete or broken."""

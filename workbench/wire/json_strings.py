@@ -10,13 +10,15 @@ from itertools import accumulate, chain, zip_longest
 from operator import add
 from typing import Final
 
+from workbench import regex
+
 ERRORS: Final = "workbench-wire"
 """Codec error handler that makes any bytes text, reversibly: surrogates in UTF-8 stay lone surrogates.
 
 Other stray bytes become U+DC80 … U+DCFF, which in turn are never read from UTF-8.
 """
 
-ESCAPE: Final = re.compile(
+ESCAPE: Final = regex.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)",
     re.DOTALL,
 )

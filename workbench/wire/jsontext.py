@@ -5,10 +5,10 @@ The one place that parses JSON from the wire. ``JsonIndex`` finds values in the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.wire._loads import dumps, dumps_ascii, elements, loads
@@ -30,7 +30,7 @@ __all__ = [
     "writer_like",
 ]
 
-_UNICODE_ESCAPE: Final = re.compile(rb"(?<!\\)(?:\\\\)*+\\u(?!00[0-7])")
+_UNICODE_ESCAPE: Final = regex.compile(rb"(?<!\\)(?:\\\\)*+\\u(?!00[0-7])")
 
 
 def replace(text: bytes, edits: Mapping[str, JsonValue]) -> bytes:

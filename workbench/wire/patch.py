@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
 
+from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.wire.json_index import split_pointer
@@ -23,8 +24,8 @@ __all__ = ["Change", "Insert", "Move", "Remove", "Replace", "apply", "parent_of"
 
 END: Final = "-"
 _CONTAINERS: Final = b"[{"
-_SEPARATOR: Final = re.compile(rb"\s*,\s*")
-_BREAK: Final = re.compile(rb"\r?\n[ \t]*")
+_SEPARATOR: Final = regex.compile(rb"\s*,\s*")
+_BREAK: Final = regex.compile(rb"\r?\n[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)

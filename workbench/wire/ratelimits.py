@@ -14,14 +14,15 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+from workbench import regex
 from workbench.wire.exchange import Headers
 
-_ANTHROPIC: Final = re.compile(
+_ANTHROPIC: Final = regex.compile(
     r"anthropic-(?:ratelimit-|(priority)-)(?:(.+)-)?(limit|remaining|reset|utilization|status)"
 )
-_COMMON: Final = re.compile(r"(?:x-)?ratelimit(bysize)?-(limit|remaining|reset)(?:-(.+))?")
-_SPAN: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
-_NUMBER: Final = re.compile(r"\d{1,15}(?:\.\d{1,9})?", re.ASCII)
+_COMMON: Final = regex.compile(r"(?:x-)?ratelimit(bysize)?-(limit|remaining|reset)(?:-(.+))?")
+_SPAN: Final = regex.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
+_NUMBER: Final = regex.compile(r"\d{1,15}(?:\.\d{1,9})?", re.ASCII)
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _EPOCH: Final = 1_000_000_000
 """A larger number is a time since 1970, not a wait: 1,000,000,000 seconds are 31 years."""

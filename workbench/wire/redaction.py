@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
+from workbench import regex
 from workbench.wire.aws_texts import AwsTexts, is_messages
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Redaction
@@ -37,9 +38,9 @@ from workbench.wire.secrets.stream_texts import StreamedTexts
 from workbench.wire.standins import disguise
 from workbench.wire.stream import framing_of
 
-_USERINFO = re.compile(r"(?<=://)([^/?#@\s:]*:[^/?#@\s]+|[^/?#@\s:]{16,})(?=@)")
-_PARAMETER = re.compile(r"[?&;#]([A-Za-z][\w.~-]*+)=([^&#;\s]+)")
-_OPEN_MEMBER = re.compile(rb"([\w.-]+)[\\\"'`]+[ \t]*(?:=>|:=|=|:|,)\s*\Z")
+_USERINFO = regex.compile(r"(?<=://)([^/?#@\s:]*:[^/?#@\s]+|[^/?#@\s:]{16,})(?=@)")
+_PARAMETER = regex.compile(r"[?&;#]([A-Za-z][\w.~-]*+)=([^&#;\s]+)")
+_OPEN_MEMBER = regex.compile(rb"([\w.-]+)[\\\"'`]+[ \t]*(?:=>|:=|=|:|,)\s*\Z")
 _LONGEST_GAP = 400
 
 _LEAST, _LEAST_LETTERS = 8, 12

@@ -6,18 +6,18 @@ discard (only comments, a last block without its blank line) and marks them. Lin
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from workbench import regex
 from workbench.limits import MAX_SSE_LINE
 from workbench.wire._sse_block import SseBlock, SseEvent
 from workbench.wire._sse_plain import BOM, plain_events
 
 __all__ = ["SseEvent", "SseReader", "looks_like_stream", "read_events", "without_repeated_prefix"]
 
-_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
-_FIELD: Final = re.compile(rb"(?:(?:id|retry):[^\r\n]*+[\r\n]++)*(?:data|event)?:")
-_JSON: Final = re.compile(rb"[ \t\r\n]*+[{\[]")
+_LINE_END: Final = regex.compile(rb"\r\n|\r|\n")
+_FIELD: Final = regex.compile(rb"(?:(?:id|retry):[^\r\n]*+[\r\n]++)*(?:data|event)?:")
+_JSON: Final = regex.compile(rb"[ \t\r\n]*+[{\[]")
 
 
 class SseReader:

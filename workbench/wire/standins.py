@@ -13,15 +13,17 @@ import string
 from itertools import chain, islice, zip_longest
 from typing import Final
 
+from workbench import regex
+
 CLASSES: Final = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
 
 _LEAST, _CHECK = 8, 5
 """Letters and digits that a stand-in with a check needs, and the number of check characters."""
 
-_ESCAPE: Final = re.compile(
+_ESCAPE: Final = regex.compile(
     r"\\+(?:u[0-9a-fA-F]{4}|.)|%[0-9a-fA-F]{2}|&(?:quot|apos|amp|#x?[0-9a-fA-F]{2,3});", re.DOTALL
 )
-_CODE: Final = re.compile(r"(?:\\+u00|%)([0-7][0-9a-fA-F])")
+_CODE: Final = regex.compile(r"(?:\\+u00|%)([0-7][0-9a-fA-F])")
 
 
 def _members(chars: str) -> bytes:

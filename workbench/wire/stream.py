@@ -6,11 +6,11 @@ Besides server-sent events (``sse``): lines of JSON (NDJSON), a JSON array that 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.wire import _aws_frames, sse
 from workbench.wire._aws_frames import AwsEvent, sealed_payload
@@ -60,10 +60,10 @@ class BodyStream(NamedTuple):
 _NDJSON_TYPES: Final = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines")
 _AWS_TYPE: Final = "application/vnd.amazon.eventstream"
 _BOM: Final = b"\xef\xbb\xbf"
-_JSON: Final = re.compile(rb"[ \t\r\n]*+[{\[]")
-_OBJECT: Final = re.compile(rb"[ \t\r\n]*+\{")
-_ELEMENT: Final = re.compile(rb'[ \t\r\n]*+\[[ \t\r\n]*+\{[ \t\r\n]*+"(?!error")')
-_FIELD: Final = re.compile(rb"(?:^|[\r\n])[ \t]*+(?:data|event):")
+_JSON: Final = regex.compile(rb"[ \t\r\n]*+[{\[]")
+_OBJECT: Final = regex.compile(rb"[ \t\r\n]*+\{")
+_ELEMENT: Final = regex.compile(rb'[ \t\r\n]*+\[[ \t\r\n]*+\{[ \t\r\n]*+"(?!error")')
+_FIELD: Final = regex.compile(rb"(?:^|[\r\n])[ \t]*+(?:data|event):")
 _SPACE: Final = b" \t\r\n"
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-_BRANCH = re.compile(r"([a-z0-9-]+) to ([a-z0-9-]+)(?: at (\S+))?")
+from workbench import regex
+
+_BRANCH = regex.compile(r"([a-z0-9-]+) to ([a-z0-9-]+)(?: at (\S+))?")
 
 
 class Translation(NamedTuple):

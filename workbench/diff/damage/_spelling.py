@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.diff.damage.kinds import DamageKind
 from workbench.errors import WireError
 from workbench.wire import loads
 
-_TOKEN: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")|(-?[0-9][0-9.eE+-]*)|[{}\[\],:]|true|false|null', re.DOTALL)
-_ODD: Final = re.compile(rb"[\\\x80-\xff]")
+_TOKEN: Final = regex.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")|(-?[0-9][0-9.eE+-]*)|[{}\[\],:]|true|false|null', re.DOTALL)
+_ODD: Final = regex.compile(rb"[\\\x80-\xff]")
 
 
 class SpellingChange(NamedTuple):

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from typing import Literal
 
+from workbench import regex
 from workbench.diff.damage.kinds import DamageKind
 from workbench.diff.meaning import canonical
 from workbench.diff.wire import common, common_end
@@ -21,7 +22,7 @@ SEPARATORS = ("", "\n", "\n\n", " ", "\r\n")
 """Separators of joined texts."""
 
 _FORMS: tuple[Literal["NFC", "NFD", "NFKC", "NFKD"], ...] = ("NFC", "NFD", "NFKC", "NFKD")
-_ELLIPSIS = re.compile(r"\s*[\[(<]?\s*(?:…|\.\.\.|.{0,20}(?:truncat|omitted|cut off|snip).{0,30})", re.IGNORECASE)
+_ELLIPSIS = regex.compile(r"\s*[\[(<]?\s*(?:…|\.\.\.|.{0,20}(?:truncat|omitted|cut off|snip).{0,30})", re.IGNORECASE)
 _MOST_MARK = 80
 """Longest mark, in characters, that may replace a piece that was cut out."""
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from workbench import regex
 from workbench.diff.damage._grouping import group_changes
 from workbench.diff.damage._pieces import of_pieces
 from workbench.diff.damage._spelling import spelling_changes
@@ -33,7 +34,7 @@ from workbench.wire import Framing, State
 _MOST_ENTERED = 10_000
 """Pairs of events of one label that are compared member by member; of more, only the first."""
 
-_CRLF, _TIGHT = re.compile(rb"\r\n"), re.compile(rb"(?m)^data:(?! )")
+_CRLF, _TIGHT = regex.compile(rb"\r\n"), regex.compile(rb"(?m)^data:(?! )")
 
 
 def stream_damages(upstream: DecodedExchange, client: DecodedExchange, *, timed: bool = True) -> list[Damage]:

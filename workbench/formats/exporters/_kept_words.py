@@ -6,11 +6,11 @@ phrases identify calls, reasoning and states.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
+from workbench import regex
 from workbench.config import folder
 from workbench.ir import JsonValue, Message, ToolDef
 from workbench.protocols import DecodedExchange, fact
@@ -48,8 +48,8 @@ _PATTERNS: Final = (
     f"(?i:{UNSURE.pattern})",
     f"(?i:^{PENDING_WORDS.pattern})",
 )
-TEXT: Final = re.compile("|".join(_PATTERNS))
-_WORD: Final = re.compile("[A-Za-z]{3,}|[0-9]{3,}")
+TEXT: Final = regex.compile("|".join(_PATTERNS))
+_WORD: Final = regex.compile("[A-Za-z]{3,}|[0-9]{3,}")
 
 
 def words_of(text: str) -> set[str]:

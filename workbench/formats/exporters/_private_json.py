@@ -11,19 +11,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.exporters._stand_ins import StandIns
 from workbench.formats.exporters._value_cache import ValueCache
 from workbench.wire import ObjectList, decode, encode, loads
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = regex.compile(
     r'"(?P<string>(?:[^"\\]|\\.)*+)(?P<closed>"?)|[{}\[\],:]|(?P<number>-?[0-9][0-9.eE+-]*)', re.DOTALL
 )
-_UNIT: Final = re.compile(
+_UNIT: Final = regex.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
 )
 _SIMPLE: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_IS_JSON: Final = re.compile(r'\s*(?:\{\s*(?:"|\}\s*\Z|\Z)|\[\s*(?:[{\["\]]|-?\d+\s*[,\]]|\Z))')
+_IS_JSON: Final = regex.compile(r'\s*(?:\{\s*(?:"|\}\s*\Z|\Z)|\[\s*(?:[{\["\]]|-?\d+\s*[,\]]|\Z))')
 
 STRUCTURE: Final = frozenset({
     "$id", "$ref", "$schema", "anthropic_beta",
@@ -39,11 +40,11 @@ STRUCTURE: Final = frozenset({
 """Members with strings that belong to the protocol or a tool's contract, except in tool arguments and results."""
 
 _SCHEMA: Final = frozenset({"$id", "$ref", "$schema", "const", "enum", "pattern", "required"})
-_NAME: Final = re.compile(r"[^\s\\]*")
+_NAME: Final = regex.compile(r"[^\s\\]*")
 """A protocol value: one word, not text."""
 
-_ID: Final = re.compile(r"(?:.*_)?ids?|.*[a-z]I[dD]")
-_OF_PEOPLE: Final = re.compile(r"(?i).*(?:user|account|session|safety|organi[sz]ation|project|customer).*")
+_ID: Final = regex.compile(r"(?:.*_)?ids?|.*[a-z]I[dD]")
+_OF_PEOPLE: Final = regex.compile(r"(?i).*(?:user|account|session|safety|organi[sz]ation|project|customer).*")
 _SEALED: Final = frozenset({"signature", "encrypted_content", "thoughtSignature", "thought_signature", "encrypted"})
 _TOOLS: Final = frozenset({"args", "arguments", "input", "response", "parameters"})
 """Members that contain tool arguments or results as objects; ``response`` only in Gemini's functionResponse."""

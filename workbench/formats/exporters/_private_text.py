@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from workbench import regex
 from workbench.contracts import Finding
 from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.exporters._kept_words import FIXED, TEXT, ContractWords, provider_words, words_of
@@ -49,13 +50,13 @@ from workbench.wire import (
 )
 from workbench.wire.session import MemorySession, Session, exchanges_of
 
-_PLAIN_HEADERS: Final = re.compile(
+_PLAIN_HEADERS: Final = regex.compile(
     r"(?i)accept.*|access-control-.*|alt-svc|anthropic-(?:beta|version|ratelimit-.*)|cache-control|connection"
     r"|content-(?:encoding|length|type)|date|host|openai-(?:beta|processing-ms|version)|retry-after.*|server|user-agent"
     r"|transfer-encoding|vary|via|x-amzn-(?:errortype|requestid)|x-(?:request-id|ratelimit-.*|stainless-.*)|request-id"
 )
-_ERROR: Final = re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:error|type"\s*:\s*"error)"')
-_HEAD: Final = re.compile(r"(?i)(https?://)?([^/?#]*)([^?#]*)(.*)", re.DOTALL)
+_ERROR: Final = regex.compile(rb'\s*(?:\[\s*)?\{\s*"(?:error|type"\s*:\s*"error)"')
+_HEAD: Final = regex.compile(r"(?i)(https?://)?([^/?#]*)([^?#]*)(.*)", re.DOTALL)
 MOST_DIFFERENCES: Final = 20
 SECRETS: Final = "secret."
 """Rules not compared in a proof: a replaced secret may no longer be found."""

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from workbench import regex
 from workbench.formats.exporters._request_to_send import RequestToSend
 from workbench.formats.exporters._words import Piece, SecretVariable
 
 WIDTH: Final = 100
 """Columns of a line of a literal."""
 
-_CUT: Final = re.compile(r'.*?(?:\n|(?<=[\]}"0-9a-z]), ?(?=[{"])|\Z)', re.DOTALL)
+_CUT: Final = regex.compile(r'.*?(?:\n|(?<=[\]}"0-9a-z]), ?(?=[{"])|\Z)', re.DOTALL)
 """Positions where JSON text may be split, so that a line has one member or list element."""
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-from workbench import contracts
+from workbench import contracts, regex
 from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
 from workbench.contracts import Edit, Finding, Severity, pages, refusal_of
 from workbench.edits.repairs import CHECKED, with_repairs
@@ -33,7 +33,7 @@ AROUND: Final = 240
 """Characters shown before and after the bytes of a finding."""
 _MARKED: Final = 600
 
-_ACTS: Final = re.compile(
+_ACTS: Final = regex.compile(
     f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{INVISIBLE}{ODD_SPACES}]|(?<=[{COMBINING}]{{3}})[{COMBINING}]"
 )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import AnyStr, Final
 from urllib.parse import quote
 
-from workbench import contracts
+from workbench import contracts, regex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.exporters._words import Piece, SecretVariable
 from workbench.wire import Exchange, HttpRequest, Redactor, decode_partial, framing_of, loads
@@ -22,9 +22,9 @@ _LEFT_OUT: Final = {
     "accept-encoding", "connection", "content-length", "expect", "host", "http2-settings", "keep-alive",
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
 }  # fmt: skip
-_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
-_HOST: Final = re.compile(r"[A-Za-z0-9._-]+(?::[0-9]{1,5})?|\[[0-9a-fA-F:.]+\](?::[0-9]{1,5})?", re.ASCII)
-_SCHEME: Final = re.compile(r"(?i)(?:bearer|basic|token) +")
+_TOKEN: Final = regex.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
+_HOST: Final = regex.compile(r"[A-Za-z0-9._-]+(?::[0-9]{1,5})?|\[[0-9a-fA-F:.]+\](?::[0-9]{1,5})?", re.ASCII)
+_SCHEME: Final = regex.compile(r"(?i)(?:bearer|basic|token) +")
 _URL_SAFE: Final = "".join(chr(c) for c in range(0x21, 0x7F) if chr(c) not in "\"'<>\\^`{|}")
 
 

@@ -15,14 +15,16 @@ from functools import lru_cache
 from random import Random
 from typing import Final
 
+from workbench import regex
+
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz"
 _DIGITS: Final = "789"
-_HEX: Final = re.compile("[0-9a-f]+|[0-9A-F]+")
+_HEX: Final = regex.compile("[0-9a-f]+|[0-9A-F]+")
 _STANDARD: Final = str.maketrans("-_", "+/")
 """Maps the URL-safe alphabet of base64 to the standard one; clients use either."""
 
 _TRIES: Final = 64
-_TOKEN: Final = re.compile(
+_TOKEN: Final = regex.compile(
     r"\\(?:u[0-9a-fA-F]{4}|[A-Za-z])"  # an escape of a text that is source code, or JSON inside other text
     r"|(?P<sealed>[A-Za-z0-9+/_=-]{100,})"  # too long for text: media, signatures, sealed reasoning
     r"|(?P<word>[A-Za-z]{3,})"
@@ -118,7 +120,7 @@ class StandIns:
         return hmac.digest(self.salt, text.encode("utf-8", "surrogatepass"), "sha256")
 
 
-_LOOSE: Final = re.compile(_TOKEN.pattern.replace("{100,}", "(?!)"))
+_LOOSE: Final = regex.compile(_TOKEN.pattern.replace("{100,}", "(?!)"))
 """Tokens of a long run that is text: a path, words joined by underscores."""
 
 

@@ -11,12 +11,14 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_./:@,+-]+", re.ASCII)
-_NAME: Final = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
-_TRAP: Final = re.compile(r"\\(?:'|\Z)")
+from workbench import regex
+
+_PLAIN: Final = regex.compile(r"[A-Za-z0-9_./:@,+-]+", re.ASCII)
+_NAME: Final = regex.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
+_TRAP: Final = regex.compile(r"\\(?:'|\Z)")
 """A backslash before one of our quotes: some shells (fish) let it escape that quote even in single quotes."""
 
-_ESCAPED: Final = re.compile(rb"[^ !#-&(-\[\]-~]|%")
+_ESCAPED: Final = regex.compile(rb"[^ !#-&(-\[\]-~]|%")
 
 
 class SecretVariable(NamedTuple):

@@ -6,18 +6,18 @@ it is shown unchanged and cannot act as markup.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from workbench import regex
 from workbench.formats.exporters import ExportResult, ExportSelection, one_file
 from workbench.formats.exporters._report import ExchangeText, FindingText, Report, report
 
 TITLE = "Markdown report"
 SUFFIX = ".md"
 
-_RUN: Final = re.compile("`+")
-_MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~&$@])")
+_RUN: Final = regex.compile("`+")
+_MARKUP: Final = regex.compile(r"([\\`*_\[\]<>#|~&$@])")
 
 
 def write(selection: ExportSelection) -> ExportResult:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.wire import Framing, framing_of, loads
@@ -13,12 +13,12 @@ from workbench.wire import Framing, framing_of, loads
 WAS_BASE64 = "the recorder kept the body as base64"
 WAS_CHUNKS = "the recorder kept the body as a list of encoded chunks"
 
-_BASE64 = re.compile(rb"[A-Za-z0-9+/]+(?:\r?\n[A-Za-z0-9+/]+)*={0,2}\s*")
-_BEGINS = re.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd|\s*[\[{]|(?:data|event|id):")
+_BASE64 = regex.compile(rb"[A-Za-z0-9+/]+(?:\r?\n[A-Za-z0-9+/]+)*={0,2}\s*")
+_BEGINS = regex.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd|\s*[\[{]|(?:data|event|id):")
 _SAID = b"base64:"
 """Prefix that some recorders write before binary data."""
 
-_HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
+_HEX = regex.compile(r"(?:[0-9a-fA-F]{2})+")
 _LEAST = 16
 _PEEK = 64
 """Characters decoded for a first look; a multiple of four."""

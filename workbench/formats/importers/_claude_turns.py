@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.importers._claude_entries import ClaudeEntry
 from workbench.formats.importers._claude_tree import Unit, newest, units_of
@@ -25,7 +26,7 @@ NOTE = "reconstructed from a transcript without system prompt, tools, parameters
 LACKS = ("system", "tools", "parameters", "headers", "streaming")
 """``Exchange.meta["lacks"]``: what a rule must not report as missing in these exchanges."""
 
-_API_ERROR = re.compile(r"API Error:? (?:\()?(\d{3})\b[^{]{0,200}(\{.*\})?", re.DOTALL)
+_API_ERROR = regex.compile(r"API Error:? (?:\()?(\d{3})\b[^{]{0,200}(\{.*\})?", re.DOTALL)
 
 
 def turns_of(entries: Sequence[ClaudeEntry], damage: ImportDamage) -> list[MessagesTurn]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from workbench import regex
 from workbench.formats.importers._body_encodings import bytes_of_numbers, joined_chunks
 from workbench.formats.importers._fields import (
     BODY,
@@ -45,8 +46,10 @@ from workbench.formats.importers._single_body import SYNTHESISED
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire import Body, Headers, HttpRequest, HttpResponse, dumps
 
-_METHOD = re.compile(r"[A-Za-z]{3,10}")
-_STATUS_IN_TEXT = re.compile(r"(?:Error code|status(?: code)?|HTTP(?:/[\d.]+)?)[:= ]{1,3}([45]\d\d)\b", re.IGNORECASE)
+_METHOD = regex.compile(r"[A-Za-z]{3,10}")
+_STATUS_IN_TEXT = regex.compile(
+    r"(?:Error code|status(?: code)?|HTTP(?:/[\d.]+)?)[:= ]{1,3}([45]\d\d)\b", re.IGNORECASE
+)
 _WRAPPED = ("string", "base64string", "base64bytes", "raw", "text", "equaltojson", "equalto", "exact", "value", "json")
 _WRAPPED_TOO = ("data", "body", "content")
 _BASE64_NAMES = ("base64string", "base64bytes", "base64body", "bodybase64")

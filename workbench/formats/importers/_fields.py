@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
+from workbench import regex
 from workbench.ir import JsonValue
 
 METHOD = ("method", "httpmethod", "verb")
@@ -36,7 +36,7 @@ _ENCODINGS = ("encoding", "bodyencoding", "bodyformat")
 _MATCHERS = ("equalto", "equaltojson", "equals", "exact", "eq", "value", "literal", "raw", "is")
 _DEEPEST = 4
 _LONGEST = 40
-_NOT_A_LETTER = re.compile(r"[^a-z0-9]")
+_NOT_A_LETTER = regex.compile(r"[^a-z0-9]")
 
 
 def normalize_name(name: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from workbench import regex
 
-_JSON = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
-_CALL = re.compile(rb'\s*\[?\s*\{\s*"(?:name|tool|tool_name|function|action)"\s*:\s*["{]')
-_ARGUMENTS = re.compile(rb'[,{]\s*"(?:arguments|parameters|args|input|action_input|tool_input)"\s*:')
+_JSON = regex.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
+_CALL = regex.compile(rb'\s*\[?\s*\{\s*"(?:name|tool|tool_name|function|action)"\s*:\s*["{]')
+_ARGUMENTS = regex.compile(rb'[,{]\s*"(?:arguments|parameters|args|input|action_input|tool_input)"\s*:')
 
 
 def is_json(head: bytes) -> bool:

@@ -6,10 +6,10 @@ Facts: ``opentelemetry-proto`` (``trace/v1``, ``logs/v1``, ``common/v1``) and it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._values import as_list, mapping, mappings, rest, text
@@ -17,7 +17,7 @@ from workbench.ir import JsonValue
 from workbench.wire import loads
 
 Attributes = dict[str, JsonValue]
-_INTEGER = re.compile(r"-?[0-9]{1,24}")
+_INTEGER = regex.compile(r"-?[0-9]{1,24}")
 _DEEPEST = 100
 _MOST_STEPS = 12
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.importers._sides import is_event, is_unframed_stream
 from workbench.ir import JsonValue
@@ -15,7 +16,7 @@ SYNTHESISED_NOTE = "stream payloads only: the file has no framing and no termina
 NDJSON = "application/x-ndjson"
 EVENTS = "text/event-stream"
 
-_EVENT_NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
+_EVENT_NAME = regex.compile(r"[\w.-]{1,64}", re.ASCII)
 _FIELDS = ("data:", "event:")
 _LOOK = 4
 

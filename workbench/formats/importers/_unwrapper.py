@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.errors import WireError, WorkbenchError
 from workbench.formats import unwrapping
 from workbench.formats.importers._files import HEAD
@@ -167,7 +168,7 @@ def _line_counter(text: str) -> Callable[[int], int]:
     return lambda at: bisect_left(ends, at) + 1
 
 
-_LINE = re.compile(r"\bline (\d+): ")
+_LINE = regex.compile(r"\bline (\d+): ")
 
 
 def _from_line(why: str, first: int) -> str:

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.wire import (
@@ -38,8 +39,8 @@ from workbench.wire import (
 _ASKS = ("response.create", "response.append")
 _ENVELOPE = ("type", "stream_id")
 _ENDS = ("response.completed", "response.incomplete", "response.failed", "response.done", "error")
-_HANDSHAKE = re.compile(r"(?i)connection|upgrade|sec-websocket-.*|content-(?:length|type)|host")
-_LINES = re.compile(rb"\r\n|\r|\n")
+_HANDSHAKE = regex.compile(r"(?i)connection|upgrade|sec-websocket-.*|content-(?:length|type)|host")
+_LINES = regex.compile(rb"\r\n|\r|\n")
 
 EVENTS = "converted from WebSocket messages, one event each"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from workbench import regex
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._providers import protocol_of, reasoning
@@ -24,7 +24,7 @@ NAME = "atif"
 TITLE = "ATIF trajectory"
 LACKS = ("parameters", "headers", "streaming")
 
-_START = re.compile(rb'\s*\{\s*"schema_version"\s*:\s*"ATIF-')
+_START = regex.compile(rb'\s*\{\s*"schema_version"\s*:\s*"ATIF-')
 _SENT = ("source", "message", "reasoning_content", "tool_calls", "observation", "timestamp")
 
 

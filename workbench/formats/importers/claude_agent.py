@@ -6,9 +6,9 @@ One message a line, or a list in JSON or YAML; each alone or under a key next to
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
+from workbench import regex
 from workbench.config import safeyaml
 from workbench.formats.importers._claude_entries import entries_of
 from workbench.formats.importers._claude_turns import URL, turns_of
@@ -24,11 +24,11 @@ TITLE = "Claude Agent SDK messages"
 
 _KINDS = frozenset({"system", "user", "assistant", "result", "stream_event"})
 _CONTROL = frozenset({"control_request", "control_response", "control_cancel_request", "keep_alive"})
-_TYPE = re.compile(rb'["\']?type["\']?\s*:\s*["\']?(?:system|user|assistant|control_request)\b')
-_MARK = re.compile(
+_TYPE = regex.compile(rb'["\']?type["\']?\s*:\s*["\']?(?:system|user|assistant|control_request)\b')
+_MARK = regex.compile(
     rb'["\']?(?:parent_tool_use_id["\']?\s*:\s*(?:null|["\']?toolu_|~)|subtype["\']?\s*:\s*["\']?(?:init|initialize)\b)'
 )
-_SESSION = re.compile(rb'["\']?session_id["\']?\s*:')
+_SESSION = regex.compile(rb'["\']?session_id["\']?\s*:')
 
 
 def sniff(head: bytes) -> float:

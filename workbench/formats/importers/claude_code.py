@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from workbench import regex
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._claude_entries import entries_of
 from workbench.formats.importers._claude_turns import URL, turns_of
@@ -16,8 +16,8 @@ from workbench.wire import loads
 NAME = "claude-code"
 TITLE = "Claude Code session"
 
-_LOGLINES = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"loglines"\s*:\s*\[')
-_LONG_LINE = re.compile(
+_LOGLINES = regex.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"loglines"\s*:\s*\[')
+_LONG_LINE = regex.compile(
     rb'\s*\{[^\n]{0,1000}"(?:parentUuid|sessionId)"\s*:[^\n]{0,2000}"type"\s*:\s*"(?:user|assistant)"'
 )
 _MARKS = frozenset({"parentUuid", "leafUuid", "messageId", "sessionId"})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.formats.importers._http import body_of, epoch, header_text, headers_of, parsed_body, text_bytes, whole
 from workbench.formats.importers._lines import ImportDamage, Line, objects
@@ -14,7 +13,7 @@ from workbench.wire.session import MemorySession
 NAME = "claude-trace"
 TITLE = "claude-trace log"
 
-_PAIR = re.compile(rb'\A\s*\{\s*"request"\s*:\s*\{\s*"timestamp"\s*:\s*\d')
+_PAIR = regex.compile(rb'\A\s*\{\s*"request"\s*:\s*\{\s*"timestamp"\s*:\s*\d')
 
 
 def sniff(head: bytes) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from workbench import regex
 from workbench.formats.importers._single_body import response_only
 from workbench.wire import Framing, framing_of
 from workbench.wire.session import MemorySession
@@ -11,8 +12,8 @@ from workbench.wire.session import MemorySession
 NAME = "event-stream"
 TITLE = "event stream"
 
-_FIRST_LINE = re.compile(rb"\s*(?:data|event|id|retry)?:", re.ASCII)
-_DATA_LINE = re.compile(rb"(?:\A|[\r\n])(?:data|event):")
+_FIRST_LINE = regex.compile(rb"\s*(?:data|event|id|retry)?:", re.ASCII)
+_DATA_LINE = regex.compile(rb"(?:\A|[\r\n])(?:data|event):")
 
 
 def sniff(head: bytes) -> float:

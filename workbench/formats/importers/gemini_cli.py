@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.importers import _gemini_chat as chat
 from workbench.formats.importers._http import epoch
@@ -25,7 +25,7 @@ TITLE = "Gemini CLI chat"
 LACKS = ("system", "tools", "parameters", "headers", "streaming", "thought signatures")
 _PROTOCOL = "gemini"
 
-_DOCUMENT = re.compile(rb'\s*\{\s*"sessionId"\s*:\s*"[^"]{0,200}"\s*,\s*"projectHash"\s*:')
+_DOCUMENT = regex.compile(rb'\s*\{\s*"sessionId"\s*:\s*"[^"]{0,200}"\s*,\s*"projectHash"\s*:')
 
 _SHOWN = ("info", "error", "warning")
 """Message types that the client shows and does not send."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+from workbench import regex
 from workbench.config import safeyaml
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._body_encodings import WAS_CHUNKS, joined_chunks
@@ -36,8 +36,8 @@ from workbench.wire.session import MemorySession
 NAME = "har"
 TITLE = "HAR archive"
 
-_LOG = re.compile(rb'\A\s*\{\s*"log"\s*:\s*\{')
-_YAML_LOG = re.compile(
+_LOG = regex.compile(rb'\A\s*\{\s*"log"\s*:\s*\{')
+_YAML_LOG = regex.compile(
     rb"\A(?:---\s*\n)?log:[ \t]*\r?\n(?:[ \t][^\n]*\n){0,40}?[ \t]+(?:creator|entries|_recordingName):"
 )
 _OPCODES = {1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}

@@ -6,10 +6,10 @@ Format: ``httprr trace v1``, then for each exchange a line of two lengths, the r
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._http import body_of
 from workbench.formats.importers._lines import ImportDamage
@@ -19,12 +19,12 @@ from workbench.wire.session import MemorySession
 NAME = "httprr"
 TITLE = "httprr trace"
 
-_FIRST = re.compile(rb"httprr trace v1\r?\n")
-_LENGTHS = re.compile(rb"(\d{1,12}) (\d{1,12})\r?\n")
-_REQUEST = re.compile(rb"([A-Za-z]{1,20}) (\S{1,65536}) (HTTP/\d\.\d)\r?\n")
-_STATUS = re.compile(rb"(HTTP/\d(?:\.\d)?) (\d{3})(?: ([^\r\n]*))?\r?\n")
-_HEAD_END = re.compile(rb"\r?\n\r?\n")
-_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[^\r\n]{0,200}\r\n")
+_FIRST = regex.compile(rb"httprr trace v1\r?\n")
+_LENGTHS = regex.compile(rb"(\d{1,12}) (\d{1,12})\r?\n")
+_REQUEST = regex.compile(rb"([A-Za-z]{1,20}) (\S{1,65536}) (HTTP/\d\.\d)\r?\n")
+_STATUS = regex.compile(rb"(HTTP/\d(?:\.\d)?) (\d{3})(?: ([^\r\n]*))?\r?\n")
+_HEAD_END = regex.compile(rb"\r?\n\r?\n")
+_CHUNK = regex.compile(rb"([0-9A-Fa-f]{1,8})[^\r\n]{0,200}\r\n")
 
 
 class _HeadersAndBody(NamedTuple):

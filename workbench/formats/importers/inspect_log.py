@@ -6,12 +6,11 @@ without events, are written in the protocol of the model's provider.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from workbench import protocols
+from workbench import protocols, regex
 from workbench.errors import UnreadableInput, WireError
 from workbench.formats.importers._archive import Archive
 from workbench.formats.importers._http import epoch
@@ -33,8 +32,8 @@ NAME = "inspect-log"
 TITLE = "Inspect evaluation log"
 _VERBATIM = ("headers", "original bytes", "streaming")
 _LACKS = ("parameters", "headers", "streaming")
-_LOG = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"[a-z]{1,20}"\s*,\s*"eval"\s*:\s*\{')
-_MEMBERS = re.compile(rb"header\.json|_journal/|samples/|summaries\.json")
+_LOG = regex.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"[a-z]{1,20}"\s*,\s*"eval"\s*:\s*\{')
+_MEMBERS = regex.compile(rb"header\.json|_journal/|samples/|summaries\.json")
 _ZIP = b"PK\x03\x04"
 _CERTAIN = 0.5
 _TOLD = (

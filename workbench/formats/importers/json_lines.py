@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from workbench import regex
 from workbench.formats.importers._lines import ImportDamage, Line, first_objects, objects
 from workbench.formats.importers._payloads import NDJSON, SYNTHESISED_NOTE, frame_events, stream_of
 from workbench.formats.importers._records import NEITHER, RecordFinder, exchanges_of, is_record
@@ -16,7 +16,7 @@ from workbench.wire.session import MemorySession
 NAME = "json-lines"
 TITLE = "JSON Lines"
 
-_NEXT_OBJECT = re.compile(rb"\n[ \t]*\{")
+_NEXT_OBJECT = regex.compile(rb"\n[ \t]*\{")
 
 
 def sniff(head: bytes) -> float:

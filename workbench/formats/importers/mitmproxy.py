@@ -6,10 +6,10 @@ WebSocket messages moved from their own flows into those of their handshakes. Ch
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.importers import _tnetstring
 from workbench.formats.importers._http import body_of, epoch, header_text, headers_of, whole
@@ -23,7 +23,7 @@ from workbench.wire.session import MemorySession
 NAME = "mitmproxy"
 TITLE = "mitmproxy flow file"
 
-_FLOW = re.compile(
+_FLOW = regex.compile(
     rb"\d{1,12}:\d{1,3}:(?:version|type|id|request|response|client_conn|server_conn|websocket|metadata)[;,]"
 )
 _OPCODES = {1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}

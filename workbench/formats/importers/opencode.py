@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from workbench import protocols
+from workbench import protocols, regex
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._providers import protocol_of, reasoning
@@ -29,9 +29,9 @@ NAME = "opencode"
 TITLE = "OpenCode export"
 LACKS = ("system", "tools", "parameters", "headers", "streaming")
 
-_START = re.compile(rb'\s*\{\s*"info"\s*:\s*\{(?:[^{}"]|"(?:[^"\\]|\\.)*"){0,400}?"id"\s*:\s*"ses_')
+_START = regex.compile(rb'\s*\{\s*"info"\s*:\s*\{(?:[^{}"]|"(?:[^"\\]|\\.)*"){0,400}?"id"\s*:\s*"ses_')
 _STOPS = {"stop": "stop", "tool-calls": "tool_calls", "length": "length", "content-filter": "filter"}
-_DATA_URL = re.compile(r"data:([^;,]*);base64,(.*)", re.DOTALL)
+_DATA_URL = regex.compile(r"data:([^;,]*);base64,(.*)", re.DOTALL)
 _CLEARED = "[Old tool result content cleared]"
 _UNANSWERED = "[Tool execution was interrupted]"
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from workbench import protocols
+from workbench import protocols, regex
 from workbench.errors import WireError
 from workbench.formats.importers._lines import ImportDamage, objects
 from workbench.formats.importers._otel_messages import MESSAGES, Talk, talk_of
@@ -28,7 +27,7 @@ NAME = "otel"
 TITLE = "OpenTelemetry spans"
 LACKS = ("headers", "streaming", "original bytes")
 
-_START = re.compile(rb'\s*\{\s*"resource(?:Spans|Logs)"\s*:\s*\[')
+_START = regex.compile(rb'\s*\{\s*"resource(?:Spans|Logs)"\s*:\s*\[')
 _OPERATIONS = ("chat", "completion", "text_completion", "generate_content")
 _OTHERS = ("execute_tool", "invoke_agent", "create_agent", "embeddings", "embedding", "rerank", "tool", "agent")
 _STOPS = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 
+from workbench import regex
 from workbench.config import safeyaml
 from workbench.formats.importers._body_files import BodyRestorer
 from workbench.formats.importers._files import HEAD, BodyFiles
@@ -18,9 +18,9 @@ from workbench.wire.session import MemorySession
 NAME = "records"
 TITLE = "recorded exchanges"
 
-_ASKED = re.compile(rb"(?m)^[ \t-]*[\"']?(?:when|request|req|http_?[rR]equest)[\"']?:[ \t]*\r?$")
-_ANSWERED = re.compile(rb"(?m)^[ \t-]*[\"']?(?:then|response|resp|res|http_?[rR]esponse)[\"']?:[ \t]*\r?$")
-_FLAT = re.compile(rb"(?m)^(?:- |[ \t]+)?[\"']?(?:[rR]equest_?[bB]ody|[rR]esponse_?[bB]ody)[\"']?:[ \t|>'\"{]")
+_ASKED = regex.compile(rb"(?m)^[ \t-]*[\"']?(?:when|request|req|http_?[rR]equest)[\"']?:[ \t]*\r?$")
+_ANSWERED = regex.compile(rb"(?m)^[ \t-]*[\"']?(?:then|response|resp|res|http_?[rR]esponse)[\"']?:[ \t]*\r?$")
+_FLAT = regex.compile(rb"(?m)^(?:- |[ \t]+)?[\"']?(?:[rR]equest_?[bB]ody|[rR]esponse_?[bB]ody)[\"']?:[ \t|>'\"{]")
 
 
 def sniff(head: bytes) -> float:

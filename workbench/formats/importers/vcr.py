@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from workbench import regex
 from workbench.config import safeyaml
 from workbench.errors import LocalProtocolError, UnreadableInput
 from workbench.formats.importers import _cassette_frames
@@ -36,12 +37,12 @@ from workbench.wire.session import MemorySession
 NAME = "vcr"
 TITLE = "VCR cassette"
 
-_YAML = re.compile(rb"(?:\A|\n)[\"']?(?:http_)?interactions[\"']?:\s", re.ASCII)
-_JSON = re.compile(
+_YAML = regex.compile(rb"(?:\A|\n)[\"']?(?:http_)?interactions[\"']?:\s", re.ASCII)
+_JSON = regex.compile(
     rb'\A\s*\{(?:\s*"(?:version|name|recorded_with)"\s*:\s*(?:"[^"]{0,200}"|\d+)\s*,)*'
     rb'\s*"(?:http_)?interactions"\s*:\s*\['
 )
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)")
+_DURATION = regex.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)")
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, header_text, request_find, to_bytes
 from workbench.formats.unwrapping._shell import Words, words
@@ -14,7 +15,7 @@ from workbench.formats.unwrapping._values import UnreadableValue, ValueReader
 from workbench.wire import Headers, loads
 
 WHAT = "a curl command"
-START = re.compile(r"curl(?:\.exe)?[ \t]")
+START = regex.compile(r"curl(?:\.exe)?[ \t]")
 _WITH_VALUE = frozenset(
     {
         *("request", "url", "header", "data", "data-raw", "data-binary", "data-ascii", "data-urlencode", "json"),
@@ -33,12 +34,12 @@ _SHORT = {
     "F": "form", "T": "upload-file",
 }  # fmt: skip
 _SHORT_WITH_VALUE = frozenset("XHduAbeFTocmxwKrtyYzECDPQU")
-_URL = re.compile(
+_URL = regex.compile(
     r"(?:https?://|localhost[:/]|127\.0\.0\.1|\$|\{\{?|[\w.-]+\.[a-z]{2,}(?:[:/]|$)|[\w.-]+:\d+)", re.IGNORECASE
 )
-_VARIABLE = re.compile(r"\$\{?\w+\}?|\$\([^()]*\)|`[^`]*`|%\w+%")
-_ITEM = re.compile(r"([^\s:=@]+)(:=@|=@|:=|==|=|:)(.*)", re.DOTALL)
-_LOOSE = re.compile(r"(?:-d|--data(?:-raw|-binary)?|--json)[ \t]+'(?=\s*[{\[])")
+_VARIABLE = regex.compile(r"\$\{?\w+\}?|\$\([^()]*\)|`[^`]*`|%\w+%")
+_ITEM = regex.compile(r"([^\s:=@]+)(:=@|=@|:=|==|=|:)(.*)", re.DOTALL)
+_LOOSE = regex.compile(r"(?:-d|--data(?:-raw|-binary)?|--json)[ \t]+'(?=\s*[{\[])")
 
 
 @dataclass(slots=True)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_OPEN = re.compile(r"^(?P<indent>[ \t>]*(?:[-*][ ])?)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)\r?$", re.MULTILINE)
+from workbench import regex
+
+_OPEN = regex.compile(
+    r"^(?P<indent>[ \t>]*(?:[-*][ ])?)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)\r?$", re.MULTILINE
+)
 
 
 class MarkdownPiece(NamedTuple):

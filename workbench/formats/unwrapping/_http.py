@@ -5,26 +5,27 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, header_text, request_find, response_find, to_bytes
 from workbench.formats.unwrapping._values import UnreadableValue, ValueReader
 from workbench.wire import Body, Headers, detect_encoding
 
 REQUEST, RESPONSE = "an HTTP request", "an HTTP response"
 METHODS = "GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS"
-START = re.compile(
+START = regex.compile(
     rf"(?P<method>{METHODS})[ \t]+(?P<url>\S+)(?:[ \t]+(?P<version>HTTP/\d(?:\.\d)?))?[ \t]*\r?(?=\n|\Z)"
     r"|(?P<answer>HTTP/\d(?:\.\d)?)[ \t]+(?P<status>[1-5]\d\d)(?:[ \t]+(?P<reason>[^\r\n]{0,80}))?[ \t]*\r?(?=\n|\Z)"
 )
-_HEADER = re.compile(r"[ \t]*([!#$%&'*+.^_`|~\w-]{1,100}):[ \t]?([^\r\n]*)\r?(?:\n|\Z)")
-_NEXT = re.compile(
+_HEADER = regex.compile(r"[ \t]*([!#$%&'*+.^_`|~\w-]{1,100}):[ \t]?([^\r\n]*)\r?(?:\n|\Z)")
+_NEXT = regex.compile(
     rf"^[ \t]*(?:\#\#\#.*|```.*|(?:{METHODS})[ \t]+\S+[ \t]+HTTP/\d.*|HTTP/\d(?:\.\d)?[ \t]+[1-5]\d\d.*"
     r"|(?:[$%#][ \t]+)?curl[ \t].*|[*][ \t](?:Connection|Closing|Curl_|HTTP/).*|>[ \t]?(?:\{%|<).*)\r?$",
     re.MULTILINE,
 )
-_CHUNK = re.compile(r"([0-9a-fA-F]{1,8})(?:;[^\r\n]{0,200})?\r?\n")
-_FILE = re.compile(r"<[ \t]*@?\S")
-_COMMENT = re.compile(r"[ \t]*(?:#|//)[^\n]*(?:\n|\Z)")
-_NOISE = re.compile(
+_CHUNK = regex.compile(r"([0-9a-fA-F]{1,8})(?:;[^\r\n]{0,200})?\r?\n")
+_FILE = regex.compile(r"<[ \t]*@?\S")
+_COMMENT = regex.compile(r"[ \t]*(?:#|//)[^\n]*(?:\n|\Z)")
+_NOISE = regex.compile(
     r"^(?:[*{}][ \t][^\n]*|\s*%\s+Total[^\n]*|[ \d:.kMG-]*\d+[ \d:.kMG-]{20,})\r?(?:\n|\Z)", re.MULTILINE
 )
 
@@ -143,8 +144,10 @@ def _strip_chunks(body: str, headers: Headers) -> bytes:
     return b"".join(pieces) if pieces else raw
 
 
-VERBOSE = re.compile(rf">[ \t](?P<method>{METHODS})[ \t]+(?P<url>\S+)[ \t]+(?P<version>HTTP/\d(?:\.\d)?)|<[ \t]HTTP/\d")
-_ARROW = re.compile(r"^[ \t]*([<>])[ \t]?([^\r\n]*)\r?(?:\n|\Z)", re.MULTILINE)
+VERBOSE = regex.compile(
+    rf">[ \t](?P<method>{METHODS})[ \t]+(?P<url>\S+)[ \t]+(?P<version>HTTP/\d(?:\.\d)?)|<[ \t]HTTP/\d"
+)
+_ARROW = regex.compile(r"^[ \t]*([<>])[ \t]?([^\r\n]*)\r?(?:\n|\Z)", re.MULTILINE)
 
 
 def read_verbose(text: str, at: int) -> Find:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.contracts import error_texts
 
 AS_TEXT = "--protocol text if a model wrote it"
@@ -12,7 +13,7 @@ RECORD = "record the traffic (workbench record), or paste the request or respons
 MOST_PASTED = 8192
 """Limit of characters of a pasted error; longer text may just quote one."""
 _HEAD = 16_384
-_PROSE = re.compile(r"^(?:```|~~~|#{1,6}[ ]\S+[ ]\S|[A-Z][^\n{}();=]{60,}[.:!?]$)", re.MULTILINE)
+_PROSE = regex.compile(r"^(?:```|~~~|#{1,6}[ ]\S+[ ]\S|[A-Z][^\n{}();=]{60,}[.:!?]$)", re.MULTILINE)
 
 
 class UnusableText(NamedTuple):

@@ -8,15 +8,16 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.config import safeyaml
 from workbench.errors import UnreadableInput, WireError
 from workbench.formats.unwrapping._finds import json_bytes, to_bytes
 from workbench.formats.unwrapping._values import UnreadableValue, ValueReader, plain
 from workbench.wire import dumps, loads
 
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[@-Z\\^_])")
+_ANSI = regex.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[@-Z\\^_])")
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[ ]?[+-]\d\d:?\d\d)?"
-_PREFIX = re.compile(
+_PREFIX = regex.compile(
     rf"(?:(?:[\w./-]{{1,60}}-\d+[ \t]+\|[ ]?|[\w-]{{1,40}}[ ]+\|[ ]?)"  # docker compose
     rf"|(?:{_STAMP}[ ](?:stdout|stderr)[ ][FP][ ])"  # Kubernetes
     r"|(?:[A-Z][a-z]{2}[ ]+\d{1,2}[ ]\d\d:\d\d:\d\d(?:\.\d+)?[ ][\w.-]+[ ][\w.@/-]{1,60}(?:\[\d+\])?:[ ]?)"  # journald
@@ -28,17 +29,17 @@ _PREFIX = re.compile(
     r"|(?:[\w.]{1,60}:(?:\d+:)?[ ](?=(?:data|event|id):))"
     r")+"
 )
-_NUMBERED = re.compile(r"[ \t]*\d{1,6}[ ]?(?:[:|\t]|→)[ ]?")
-_QUOTED = re.compile(r"[ \t]*>[ ]?")
-_STREAM = re.compile(r"^(?P<lead>[^\n]{1,200}?)(?P<field>(?:data:[ ]?[{\[]|event:[ ]?\w)[^\n]*)$", re.MULTILINE)
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s_-]+={0,2}\s*\Z")
-_PRINTED = re.compile(r"""^[^\n]{0,80}?\bb(['"])((?:data|event|id|:)[^\n]*|)\1[ \t]*,?[ \t]*$""", re.MULTILINE)
-_YAML = re.compile(
+_NUMBERED = regex.compile(r"[ \t]*\d{1,6}[ ]?(?:[:|\t]|→)[ ]?")
+_QUOTED = regex.compile(r"[ \t]*>[ ]?")
+_STREAM = regex.compile(r"^(?P<lead>[^\n]{1,200}?)(?P<field>(?:data:[ ]?[{\[]|event:[ ]?\w)[^\n]*)$", re.MULTILINE)
+_BASE64 = regex.compile(r"[A-Za-z0-9+/\s_-]+={0,2}\s*\Z")
+_PRINTED = regex.compile(r"""^[^\n]{0,80}?\bb(['"])((?:data|event|id|:)[^\n]*|)\1[ \t]*,?[ \t]*$""", re.MULTILINE)
+_YAML = regex.compile(
     r"(?:^|\n)(?:- )?[\"']?(?:model|messages|contents|choices|candidates|method|uri|url|request|path)[\"']?:(?:\s|$)"
 )
 _LOG_KEYS = ("log", "message", "msg", "MESSAGE", "textPayload", "text", "line", "event")
-_ESCAPED = re.compile(r"\s*[{\[]\s*(?:\{\s*)?\\+\"")
-_HEX = re.compile(r"\\x([0-7][0-9A-Fa-f])")
+_ESCAPED = regex.compile(r"\s*[{\[]\s*(?:\{\s*)?\\+\"")
+_HEX = regex.compile(r"\\x([0-7][0-9A-Fa-f])")
 _MOST_SHARE = 0.8
 
 

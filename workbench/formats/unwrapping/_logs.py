@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from workbench import regex
 from workbench.formats.unwrapping._finds import (
     Find,
     UnreadableFind,
@@ -21,7 +22,7 @@ from workbench.wire import Headers
 
 WHAT = "a debug log"
 _URL = r"https?://[^\s\"',]+"
-LOG = re.compile(
+LOG = regex.compile(
     r"(?P<options>\brequest[ _]?options:[ \t]*(?=\{))"
     rf"|HTTP Re(?:quest|sponse): (?P<method>[A-Z]+) (?P<url>{_URL})"
     r" \"(?:HTTP/[\d.]+ )?(?P<status>\d{3}) ?(?P<reason>[^\"\n]*)\""
@@ -32,9 +33,9 @@ LOG = re.compile(
     rf"|(?P<host>{_URL}) \"(?P<method3>[A-Z]+) (?P<path>/\S*) HTTP/[\d.]+\" (?P<status3>\d{{3}})",
     re.IGNORECASE,
 )
-_SENT = re.compile(r"[^\n]*?\bsend: (?=b['\"])")
-_HEADER_LINE = re.compile(r"\n?[^\n]*?\bheader: ([\w-]{1,100}): ?([^\n]*)")
-_HEADERS = re.compile(r"[^\n]*?\bHeaders\((?=[\[{])")
+_SENT = regex.compile(r"[^\n]*?\bsend: (?=b['\"])")
+_HEADER_LINE = regex.compile(r"\n?[^\n]*?\bheader: ([\w-]{1,100}): ?([^\n]*)")
+_HEADERS = regex.compile(r"[^\n]*?\bHeaders\((?=[\[{])")
 
 
 def read(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[Find]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench import regex
 from workbench.formats.unwrapping import _curl, _http, _logs, _scripts
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, json_bytes, to_bytes
 from workbench.formats.unwrapping._values import JsonTextValue, UnreadableValue, ValueReader, plain
@@ -40,8 +41,8 @@ _TRIGGERS = {
 }
 """Pattern of a readable start, by the method that reads it (``_read_…``)."""
 
-_TRIGGER = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _TRIGGERS.items()), re.MULTILINE)
-_MEANT = re.compile(
+_TRIGGER = regex.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _TRIGGERS.items()), re.MULTILINE)
+_MEANT = regex.compile(
     r"[\"']?\b(?:model|messages|contents|choices|candidates|content|input|output|tools|tool_calls|prompt|generationConfig)"
     r"[\"']?\s*[:=]"
 )
@@ -53,10 +54,10 @@ KEYS = frozenset(
     }
 )
 """Every body, or value with a body, has one of these members."""
-_SSE_LINE = re.compile(r"[ \t]*(?:(?:data|event|id|retry):[^\n]*|:[^\n]*|\r?)(?:\n|\Z)")
-_HERE = re.compile(r"[ \t]*(\$\w+)[ \t]*=[ \t]*@(['\"])\r?\n(.*?)\r?\n[ \t]*\2@", re.DOTALL)
+_SSE_LINE = regex.compile(r"[ \t]*(?:(?:data|event|id|retry):[^\n]*|:[^\n]*|\r?)(?:\n|\Z)")
+_HERE = regex.compile(r"[ \t]*(\$\w+)[ \t]*=[ \t]*@(['\"])\r?\n(.*?)\r?\n[ \t]*\2@", re.DOTALL)
 _LOOK_AHEAD = 600
-_DULL = re.compile(r"(?<![\w+/=-])[\w+/=-]{4096,}+", re.ASCII)
+_DULL = regex.compile(r"(?<![\w+/=-])[\w+/=-]{4096,}+", re.ASCII)
 """A run without any start, such as base64; skipped, because ``_TRIGGER`` tests thirty patterns at each character."""
 
 

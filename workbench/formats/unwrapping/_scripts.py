@@ -9,22 +9,23 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from workbench import regex
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, headers_of, json_bytes, request_find
 from workbench.formats.unwrapping._shell import powershell_text
 from workbench.formats.unwrapping._values import JsonTextValue, LiteralCall, UnreadableValue, ValueReader, plain
 
-CALL = re.compile(
+CALL = regex.compile(
     r"(?:(?P<fetch>fetch)|(?P<axios>axios(?:\.(?:post|request|get|put))?)"
     r"|(?P<requests>(?:requests|httpx|session|client|s|r|http)\.(?:post|request|put|get|stream))"
     r"|(?P<sdk>[\w.]*\.(?:completions\.(?:create|parse|stream)|messages\.(?:create|stream|parse)"
     r"|responses\.(?:create|parse|stream)|models\.(?:generate_content|generateContent)(?:_stream|Stream)?|chat\.complete)"
     r"|(?:litellm\.)?a?completion))[ \t]*(?=\()"
 )
-POWERSHELL = re.compile(r"(?:Invoke-(?:WebRequest|RestMethod)|iwr|irm)\b[^\n]*", re.IGNORECASE)
+POWERSHELL = regex.compile(r"(?:Invoke-(?:WebRequest|RestMethod)|iwr|irm)\b[^\n]*", re.IGNORECASE)
 _OF_THE_SDK = frozenset(
     {"extra_headers", "extra_query", "extra_body", "timeout", "api_key", "base_url", "api_base", "signal"}
 )
-_OPTION = re.compile(r"(?<=\s)-(\w+)[ \t]+(?!-[A-Za-z])")
+_OPTION = regex.compile(r"(?<=\s)-(\w+)[ \t]+(?!-[A-Za-z])")
 """An option with a value."""
 
 

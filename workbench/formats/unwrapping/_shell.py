@@ -8,23 +8,25 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_PLAIN = re.compile(r"[^\s'\"\\`$;|&<>()^]+")
-_SINGLE = re.compile(r"'([^']*)'")
-_SINGLE_DOUBLED = re.compile(r"'((?:[^']|'')*+)'")
-_DOUBLE = re.compile(r'"((?:[^"\\`]|\\.|`(?!\r?\n).|`\r?\n)*+)"', re.DOTALL)
-_REDIRECTED = re.compile(r"[<>&]+[ \t]*[^\s;|&]*")
-_SLASHES = re.compile(r"\\*")
-_IN_QUOTES, _OUTSIDE = re.compile(r'[^"\\]+'), re.compile(r'[^"\\\s]+')
-_DOUBLE_POWERSHELL = re.compile(r'"((?:[^"`]|`.|"")*+)"', re.DOTALL)
-_ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*+)'", re.DOTALL)
-_IN_DOUBLE = re.compile(r"\\([$`\"\\]|\r?\n)")
-_ANSI_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|.)", re.DOTALL)
+from workbench import regex
+
+_PLAIN = regex.compile(r"[^\s'\"\\`$;|&<>()^]+")
+_SINGLE = regex.compile(r"'([^']*)'")
+_SINGLE_DOUBLED = regex.compile(r"'((?:[^']|'')*+)'")
+_DOUBLE = regex.compile(r'"((?:[^"\\`]|\\.|`(?!\r?\n).|`\r?\n)*+)"', re.DOTALL)
+_REDIRECTED = regex.compile(r"[<>&]+[ \t]*[^\s;|&]*")
+_SLASHES = regex.compile(r"\\*")
+_IN_QUOTES, _OUTSIDE = regex.compile(r'[^"\\]+'), regex.compile(r'[^"\\\s]+')
+_DOUBLE_POWERSHELL = regex.compile(r'"((?:[^"`]|`.|"")*+)"', re.DOTALL)
+_ANSI = regex.compile(r"\$'((?:[^'\\]|\\.)*+)'", re.DOTALL)
+_IN_DOUBLE = regex.compile(r"\\([$`\"\\]|\r?\n)")
+_ANSI_ESCAPE = regex.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|.)", re.DOTALL)
 _OCTAL = "01234567"
 _ANSI_ONE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "e": "\x1b", "E": "\x1b"}
-_LINE_END = re.compile(r"[ \t]*\r?\n")
-_HEREDOC = re.compile(r"<<(-?)\s*(['\"]?)(\w+)\2")
-_CARET = re.compile(r"\^(\r?\n\r?\n|\r?\n|.)", re.DOTALL)
-_POWERSHELL = re.compile(r"`(.)", re.DOTALL)
+_LINE_END = regex.compile(r"[ \t]*\r?\n")
+_HEREDOC = regex.compile(r"<<(-?)\s*(['\"]?)(\w+)\2")
+_CARET = regex.compile(r"\^(\r?\n\r?\n|\r?\n|.)", re.DOTALL)
+_POWERSHELL = regex.compile(r"`(.)", re.DOTALL)
 _POWERSHELL_ONE = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "b": "\b", "a": "\a", "f": "\f", "v": "\v", "e": "\x1b"}
 
 

@@ -13,31 +13,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from workbench import regex
 from workbench.ir import NOTHING, JsonValue
 
 MAX_DEPTH: Final = 100
 """Limit of nested containers. Real bodies stay under 40; each level takes three calls in this module."""
 
-_SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.{0,4096}?\*/|(?<![^\s,{\[(])#[^\n]*)*", re.DOTALL)
-_NUMBER = re.compile(
+_SPACE = regex.compile(r"(?:\s+|//[^\n]*|/\*.{0,4096}?\*/|(?<![^\s,{\[(])#[^\n]*)*", re.DOTALL)
+_NUMBER = regex.compile(
     r"[-+]?(?:0[xX][0-9a-fA-F]{1,32}|(?:\d[\d_]{0,400})?(?:\.\d{0,400})?(?:[eE][-+]?\d{1,4})?)(?![\w.])"
 )
-_JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?\Z")
+_JSON_NUMBER = regex.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?\Z")
 QUOTES: Final = ("'", '"', "`", "\u201c", "\u2018")
-_PREFIX = re.compile(r"[rRbBuUfF]{0,2}(?=['\"`\u201c\u2018])")
+_PREFIX = regex.compile(r"[rRbBuUfF]{0,2}(?=['\"`\u201c\u2018])")
 _STRINGS = {
-    "\u201c": re.compile(r"\u201c((?:[^\u201d\\\n]|\\.)*+)\u201d", re.DOTALL),  # as word processors write quotes
-    "\u2018": re.compile(r"\u2018((?:[^\u2019\\\n]|\\.)*+)\u2019", re.DOTALL),
-    '"': re.compile(r'"((?:[^"\\\n]|\\.)*+)"', re.DOTALL),
-    "'": re.compile(r"'((?:[^'\\\n]|\\.)*+)'", re.DOTALL),
-    "`": re.compile(r"`((?:[^`\\$]|\\.|\$(?!\{))*+)`", re.DOTALL),
-    '"""': re.compile(r'"""((?:[^"\\]|\\.|"(?!""))*+)"""', re.DOTALL),
-    "'''": re.compile(r"'''((?:[^'\\]|\\.|'(?!''))*+)'''", re.DOTALL),
+    "\u201c": regex.compile(r"\u201c((?:[^\u201d\\\n]|\\.)*+)\u201d", re.DOTALL),  # as word processors write quotes
+    "\u2018": regex.compile(r"\u2018((?:[^\u2019\\\n]|\\.)*+)\u2019", re.DOTALL),
+    '"': regex.compile(r'"((?:[^"\\\n]|\\.)*+)"', re.DOTALL),
+    "'": regex.compile(r"'((?:[^'\\\n]|\\.)*+)'", re.DOTALL),
+    "`": regex.compile(r"`((?:[^`\\$]|\\.|\$(?!\{))*+)`", re.DOTALL),
+    '"""': regex.compile(r'"""((?:[^"\\]|\\.|"(?!""))*+)"""', re.DOTALL),
+    "'''": regex.compile(r"'''((?:[^'\\]|\\.|'(?!''))*+)'''", re.DOTALL),
 }
-_NAME = re.compile(r"[^\W\d][\w$]*(?:\??\.[^\W\d][\w$]*)*|\$[\w$]+(?:\.[\w$]+)*")
-_OBJECT = re.compile(r"<(?:[^<>'\"\n]|'[^'\n]*'|\"[^\"\n]*\"|<[^<>\n]*>){1,300}>")
-_ENUM = re.compile(r"<[\w.]+: ('[^'\n]*'|\d+)>")
-_ESCAPE = re.compile(
+_NAME = regex.compile(r"[^\W\d][\w$]*(?:\??\.[^\W\d][\w$]*)*|\$[\w$]+(?:\.[\w$]+)*")
+_OBJECT = regex.compile(r"<(?:[^<>'\"\n]|'[^'\n]*'|\"[^\"\n]*\"|<[^<>\n]*>){1,300}>")
+_ENUM = regex.compile(r"<[\w.]+: ('[^'\n]*'|\d+)>")
+_ESCAPE = regex.compile(
     r"\\(\r?\n|x[0-9a-fA-F]{2}|u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL
 )
 _OCTAL: Final = "01234567"
@@ -46,13 +47,13 @@ _WORDS: Final[Mapping[str, JsonValue]] = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None, "undefined": None,
 }  # fmt: skip
 _JSON_WORDS: Final = frozenset({"true", "false", "null"})
-_SHOWN_ONLY = re.compile(
+_SHOWN_ONLY = regex.compile(
     r"\[(?:Object|Array|Function|AsyncFunction|GeneratorFunction|class|Circular|Getter|Setter|Symbol|Map|Set|Buffer)\b"
     r"[^\[\]\n]{0,120}(?:\[[^\[\]\n]{0,60}\][^\[\]\n]{0,60})?\]"
 )
 """Placeholder that Node prints for a hidden value or key."""
 
-_CLASS = re.compile(r"[A-Z]\w{0,60}(?:[ ]\[[^\[\]\n]{0,60}\]|\([^()\n]{0,20}\)(?=[ ][{\[]))?[ ](?=[{\[])")
+_CLASS = regex.compile(r"[A-Z]\w{0,60}(?:[ ]\[[^\[\]\n]{0,60}\]|\([^()\n]{0,20}\)(?=[ ][{\[]))?[ ](?=[{\[])")
 """Class name that Node prints before a value."""
 
 _OMITTED: Final = frozenset({"NOT_GIVEN", "NotGiven", "omit", "Omit"})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from workbench import regex
 from workbench.errors import UsageError
 from workbench.ir import NOTHING, JsonValue, ToolDef
 
@@ -28,7 +28,7 @@ _READS = frozenset(
     )
 )
 _WRITES_AGAIN = frozenset(("set", "put", "upsert", "ensure", "mark", "tag", "label", "subscribe", "todo"))
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_WORDS = regex.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ Besides Anthropic it is spoken by DeepSeek, MiniMax, Moonshot, Z.AI, llama.cpp a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from workbench import regex
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import (
     AdapterDefaults,
@@ -40,10 +40,10 @@ from workbench.protocols.known_messages import KnownMessages
 if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy
 
-_URL = re.compile(
+_URL = regex.compile(
     r"(?:/v\d+|/anthropic)/messages/?(?:[?#]|$)|/publishers/anthropic/models/[^/:]+:(?:stream)?[rR]awPredict(?:[?#]|$)"
 )
-_VERTEX = re.compile(r"/publishers/anthropic/models/([^/:]+):(stream|)[rR]awPredict(?:[?#]|$)")
+_VERTEX = regex.compile(r"/publishers/anthropic/models/([^/:]+):(stream|)[rR]awPredict(?:[?#]|$)")
 _EVENTS: Mapping[str, str | None] = {
     "message_start": "message",
     "content_block_start": "content_block",

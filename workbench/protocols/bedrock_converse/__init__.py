@@ -6,11 +6,11 @@ Facts: AWS Bedrock API Reference, "Converse" and "ConverseStream"; botocore's se
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import partial
 from urllib.parse import unquote
 
+from workbench import regex
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import (
     AdapterDefaults,
@@ -35,8 +35,8 @@ from workbench.protocols.common.url import segment
 from workbench.protocols.common.writing import write_stream
 from workbench.protocols.known_messages import KnownMessages
 
-_URL = re.compile(r"/model/([^/?#]+)/converse(-stream)?/?(?:[?#]|$)")
-_MODEL = re.compile(r"/model/([^/?#]+)/(?:converse|invoke)(-stream|-with-response-stream)?/?(?:[?#]|$)")
+_URL = regex.compile(r"/model/([^/?#]+)/converse(-stream)?/?(?:[?#]|$)")
+_MODEL = regex.compile(r"/model/([^/?#]+)/(?:converse|invoke)(-stream|-with-response-stream)?/?(?:[?#]|$)")
 _REQUEST_KEYS = ("inferenceConfig", "toolConfig", "additionalModelRequestFields", "guardrailConfig")
 _BLOCKS = ("toolUse", "toolResult", "reasoningContent", "cachePoint")
 _EVENTS = {

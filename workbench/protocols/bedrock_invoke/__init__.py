@@ -8,12 +8,12 @@ payload wraps each event in base64. Facts: AWS Bedrock API Reference, "InvokeMod
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from urllib.parse import unquote
 
+from workbench import regex
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import (
@@ -49,7 +49,7 @@ from workbench.wire import SseEvent, aws_message, dumps, loads, sealed_payload
 PROTOCOL = "bedrock-invoke"
 VERSION = "bedrock-2023-05-31"
 
-_URL = re.compile(r"/model/([^/?#]+)/invoke(-with-response-stream)?/?(?:[?#]|$)")
+_URL = regex.compile(r"/model/([^/?#]+)/invoke(-with-response-stream)?/?(?:[?#]|$)")
 _EVENTS = ("message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop")
 _TEXT_TYPE = "completion"
 _NOT_IN_BODY = ("model", "stream")

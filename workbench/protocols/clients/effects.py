@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from workbench import protocols
+from workbench import protocols, regex
 from workbench.errors import WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelResponse, Part, Segment, Usage
 from workbench.protocols.clients.event_effects import Effect, What, effects_between, noun_of, repeated_field, strings
@@ -29,7 +29,7 @@ _TYPE_KEYS = ("type", "object")
 _PREFIXES = ("chat.completion.", "response.")
 _STRINGS = ("text", "input", "signature", "data")
 _PINGS = ("ping", "keepalive")
-_CLOSES = re.compile(r"(?:[._-]|(?<=[a-z])(?=[A-Z]))(?:stop|end|done)$", re.IGNORECASE)
+_CLOSES = regex.compile(r"(?:[._-]|(?<=[a-z])(?=[A-Z]))(?:stop|end|done)$", re.IGNORECASE)
 """How events are named that end a part: ``content_block_stop``, ``contentBlockStop``, ``tool-call-end``, ``….done``."""
 
 

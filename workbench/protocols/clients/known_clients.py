@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import NamedTuple
 
+from workbench import regex
+
 PROVIDERS: Mapping[str, str] = {
     "anthropic": "https://api.anthropic.com",
     "openai": "https://api.openai.com",
@@ -182,7 +184,7 @@ LIBRARIES = _agents(
 )
 """User-Agent → library: somebody is behind it."""
 
-_PRODUCT = re.compile(r"[!-~]{1,60}")
+_PRODUCT = regex.compile(r"[!-~]{1,60}")
 
 
 def client_of(user_agent: str, started: str = "") -> str:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.wire import loads
 
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
-_STRING: Final = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
-_STRING_BEGUN: Final = re.compile(
+_SPACE: Final = regex.compile(r"[ \t\r\n]*")
+_STRING: Final = regex.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
+_STRING_BEGUN: Final = regex.compile(
     r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z'
 )
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_NUMBER_BEGUN: Final = re.compile(r"-?(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*)?(?:(?<=[0-9])[eE][+-]?[0-9]*)?)?\Z")
-_WORD: Final = re.compile(r"true|false|null")
+_NUMBER: Final = regex.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER_BEGUN: Final = regex.compile(r"-?(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*)?(?:(?<=[0-9])[eE][+-]?[0-9]*)?)?\Z")
+_WORD: Final = regex.compile(r"true|false|null")
 _WORDS: Final = ("true", "false", "null")
 
 

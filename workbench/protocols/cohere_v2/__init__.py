@@ -5,11 +5,11 @@ Beside Cohere it is spoken by its private deployments, by vLLM (``/cohere/v2/cha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+from workbench import regex
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
 from workbench.protocols import (
     AdapterDefaults,
@@ -33,9 +33,9 @@ from workbench.protocols.common.writing import write_stream
 from workbench.protocols.families.chat.tools import tool_json
 from workbench.protocols.known_messages import KnownMessages
 
-_URL = re.compile(r"[^?#]*/v2/chat/?(?:[?#]|$)")
+_URL = regex.compile(r"[^?#]*/v2/chat/?(?:[?#]|$)")
 _OUR_KEYS = ("strict_tools", "citation_options", "safety_mode", "documents", "p", "k", "raw_prompting")
-_OUR_MODELS = re.compile(r"command-|c4ai-|tiny-aya")
+_OUR_MODELS = regex.compile(r"command-|c4ai-|tiny-aya")
 _CHAT_KEYS = ("max_completion_tokens", "parallel_tool_calls", "top_p", "stop", "n", "stream_options", "user")
 _EVENTS: Mapping[str, str | None] = {
     "message-start": "delta",

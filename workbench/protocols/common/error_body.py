@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from workbench import regex
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import ApiError, JsonValue, ModelResponse
 from workbench.wire import dumps, loads
@@ -22,7 +23,7 @@ MAX_WRAPPING = 8
 _MESSAGE_KEYS = ("error", "detail", "errors", "message", "Message", "msg")
 _SAID_OTHERWISE = frozenset((*_MESSAGE_KEYS, "type", "code", "param", "status", "request_id", "object"))
 
-_TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
+_TITLE = regex.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
 
 
 def read_error(value: JsonValue) -> ApiError | None:

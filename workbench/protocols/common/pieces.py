@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import accumulate, repeat
 from typing import TypeAlias
 
+from workbench import regex
 from workbench.ir import Part, Segment, Source, ToolResultIR
 
-_DAMAGED = re.compile("[\ufffd\ud800-\udfff]")
-_PROOF = re.compile(r"[A-Za-z0-9+/_-]{30,}={0,2}")
+_DAMAGED = regex.compile("[\ufffd\ud800-\udfff]")
+_PROOF = regex.compile(r"[A-Za-z0-9+/_-]{30,}={0,2}")
 """Base64 that is long enough to be no piece by chance."""
 
 

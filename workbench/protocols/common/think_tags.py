@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.ir import Carrier, Part, Reasoning, Text
 
 _TAG = r"(think|thinking|mm:think)>"
-_LEADING = re.compile(rf"\s*<{_TAG}")
-_LATER = re.compile(rf"^<{_TAG}", re.MULTILINE)
-_LONE_END = re.compile(rf"^</{_TAG}|</{_TAG}(?=[ \t]*$)", re.MULTILINE)
+_LEADING = regex.compile(rf"\s*<{_TAG}")
+_LATER = regex.compile(rf"^<{_TAG}", re.MULTILINE)
+_LONE_END = regex.compile(rf"^</{_TAG}|</{_TAG}(?=[ \t]*$)", re.MULTILINE)
 
 
 class Piece(NamedTuple):
@@ -204,8 +205,8 @@ class Splitter:
         self._state = self._inside
 
 
-_ODD = re.compile(rf"\n<{_TAG}|</{_TAG}")
-_NEXT = re.compile(rf"\n<{_TAG}")
+_ODD = regex.compile(rf"\n<{_TAG}|</{_TAG}")
+_NEXT = regex.compile(rf"\n<{_TAG}")
 _OPENING = ("<think>", "<thinking>", "<mm:think>")
 _TAGS = (*(f"\n{tag}" for tag in _OPENING), *(tag.replace("<", "</") for tag in _OPENING))
 

@@ -5,9 +5,9 @@ An adapter that is added takes its name over: it is asked first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
+from workbench import regex
 from workbench.ir import JsonValue
 
 REALTIME, LIVE = "openai-realtime", "gemini-live"
@@ -17,15 +17,15 @@ ASSISTANTS, COMPLETIONS, COHERE_V1 = "openai-assistants", "openai-completions", 
 NAMES = (ASSISTANTS, COHERE_V1, COMPLETIONS, LIVE, REALTIME, RESPONSES, XAI)
 
 _URLS = (
-    (re.compile(r"/(?:v1|openai)/(?:threads|assistants)(?:[/?]|$)"), ASSISTANTS),
-    (re.compile(r"(?<!/chat)/completions/?(?:\?|$)"), COMPLETIONS),
-    (re.compile(r"cohere\.[a-z]+/(?:v1/)?(?:chat|generate)/?(?:\?|$)"), COHERE_V1),
+    (regex.compile(r"/(?:v1|openai)/(?:threads|assistants)(?:[/?]|$)"), ASSISTANTS),
+    (regex.compile(r"(?<!/chat)/completions/?(?:\?|$)"), COMPLETIONS),
+    (regex.compile(r"cohere\.[a-z]+/(?:v1/)?(?:chat|generate)/?(?:\?|$)"), COHERE_V1),
 )
 _LIVE_KEYS = ("setup", "setupComplete", "serverContent", "clientContent", "realtimeInput", "toolResponse")
 _REALTIME_TYPES = ("session.", "conversation.item.", "input_audio_buffer.", "response.output_", "response.create")
 _ASSISTANT_OBJECTS = ("thread.", "assistant")
 _COMPLETION_KEYS = ("max_tokens", "temperature", "best_of", "logprobs", "echo", "presence_penalty")
-_ROLES = re.compile(r"ROLE_[A-Z]+")
+_ROLES = regex.compile(r"ROLE_[A-Z]+")
 
 
 def name_url(url: str) -> str | None:

@@ -5,12 +5,12 @@ The model and whether the answer is streamed are in the URL.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from workbench import regex
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolDef
 from workbench.protocols import (
     AdapterDefaults,
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy
 
 _METHOD = r":(stream)?[gG]enerateContent/?(?:[?#]|$)"
-_URL = re.compile(_METHOD)
-_MODEL = re.compile(r"/(?:models|tunedModels|endpoints)/([^/?#]+?)" + _METHOD)
+_URL = regex.compile(_METHOD)
+_MODEL = regex.compile(r"/(?:models|tunedModels|endpoints)/([^/?#]+?)" + _METHOD)
 _KINDS = frozenset(("image", "document", "audio", "video"))
 _OUR_KEYS = ("generationConfig", "systemInstruction", "safetySettings", "toolConfig", "cachedContent")
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from workbench import regex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.protocols.gemini.nodes import get
 from workbench.wire import dumps, loads
 
-_STEP = re.compile(r"""\.([^.\[\]\s'"]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""", re.DOTALL)
+_STEP = regex.compile(r"""\.([^.\[\]\s'"]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""", re.DOTALL)
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 _MAX_STEPS = MAX_JSON_DEPTH // 2
 

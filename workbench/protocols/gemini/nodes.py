@@ -5,14 +5,14 @@ The wire is proto3 JSON: servers write camelCase and read both (recorded: reques
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from workbench import regex
 from workbench.ir import JsonValue
 from workbench.protocols.common.reading import BlockReader, Notes
 
-_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
+_HUMP = regex.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
 @cache

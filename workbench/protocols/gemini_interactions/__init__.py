@@ -5,8 +5,7 @@ The server stores the interaction unless the request disables that; ``previous_i
 
 from __future__ import annotations
 
-import re
-
+from workbench import regex
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import (
     AdapterDefaults,
@@ -35,10 +34,10 @@ from workbench.protocols.gemini_interactions.write import StepWriter, write_requ
 from workbench.protocols.known_messages import KnownMessages
 from workbench.wire import read_untyped
 
-_URL = re.compile(
+_URL = regex.compile(
     r"[^?#]*/v\d[a-z0-9]*/(?:projects/[^/?#]+/locations/[^/?#]+/)?interactions(?:/[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)"
 )
-_ASKED = re.compile(r"(?:models/)?gemini-|deep-research-|agents/")
+_ASKED = regex.compile(r"(?:models/)?gemini-|deep-research-|agents/")
 _HINTS = (
     PREVIOUS,
     "generation_config",

@@ -5,11 +5,11 @@ Beside Ollama it is spoken by its cloud and by proxies in front of it. Its strea
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from workbench import regex
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse
 from workbench.protocols import (
     AdapterDefaults,
@@ -37,12 +37,12 @@ from workbench.wire import Framing
 if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy
 
-_URL = re.compile(r"[^?#]*/api/(?:chat|generate)/?(?:[?#]|$)")
+_URL = regex.compile(r"[^?#]*/api/(?:chat|generate)/?(?:[?#]|$)")
 _OUR_KEYS = ("options", "keep_alive", "think")
 _TOP_KEYS = ("temperature", "top_p", "seed", "stop", "user", "metadata", "stream_options")
 """Keys of Chat Completions for which this protocol has others, below ``options``."""
 
-_HOSTED = re.compile(r"(?:gpt-\d|chatgpt-|o\d)[^:]*")
+_HOSTED = regex.compile(r"(?:gpt-\d|chatgpt-|o\d)[^:]*")
 """Models that nobody but their maker serves: none of them has a tag."""
 
 _CHAT_KEYS = ("tool_choice", "parallel_tool_calls", "max_tokens", "max_completion_tokens", "response_format", "n")

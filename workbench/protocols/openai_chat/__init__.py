@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from workbench import regex
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import (
     AdapterDefaults,
@@ -42,8 +43,8 @@ from workbench.protocols.openai_chat.declaration import IMPORT_HINTS, SDK, SERVI
 if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy
 
-_URL = re.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")
-_DEPLOYMENT = re.compile(r"/(?:deployments/([^/?#]+)/chat/completions|model/([^/?#]+)/invoke)")
+_URL = regex.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")
+_DEPLOYMENT = regex.compile(r"/(?:deployments/([^/?#]+)/chat/completions|model/([^/?#]+)/invoke)")
 _HINTS = (
     "max_completion_tokens",
     "reasoning_effort",
@@ -63,7 +64,7 @@ _HINTS = (
 )
 """Keys of a request that this protocol has and its neighbours do not."""
 
-_MODELS = re.compile(
+_MODELS = regex.compile(
     r"gpt-|o[1-9]\b|deepseek|kimi|moonshot|glm-|qwen|qwq|mistral|magistral|devstral|codestral|llama|grok|minimax", re.I
 )
 _MESSAGE_KEYS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "reasoning_details", "refusal")

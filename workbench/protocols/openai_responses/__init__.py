@@ -5,9 +5,9 @@ OpenAI, Azure, the backend of Codex, xAI, DeepSeek and Bedrock speak it; gateway
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from workbench import regex
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import (
     AdapterDefaults,
@@ -39,7 +39,7 @@ from workbench.wire import read_untyped
 if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy
 
-_URL = re.compile(r"[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
+_URL = regex.compile(r"[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
 _HINTS = (
     "instructions",
     "previous_response_id",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue
 from workbench.protocols.common.error_body import read_error, read_error_text
@@ -26,23 +27,23 @@ DEEPEST = 12
 
 _QUOTES = str.maketrans({**dict.fromkeys('"`‘’“”', "'"), "\\": None, "’": "'"})
 _SMALL = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-_BLANKS = re.compile(r"\s+")
-_ESCAPED = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|[nrt])")
-_IDENTIFIER = re.compile(r"[A-Za-z][\w.:-]{3,60}")
-_NAMED = re.compile(r"(?:code|type|status|reason|error_code|__type|error)'?\s?[:=]\s?'?([A-Za-z][\w.-]{2,60})")
-_STATUS = re.compile(r"(?:^\W{0,4}|(?:status|http|code|error|api error|failed|responded|returned)[^\d\n]{0,24})"
+_BLANKS = regex.compile(r"\s+")
+_ESCAPED = regex.compile(r"\\+(?:u[0-9a-fA-F]{4}|[nrt])")
+_IDENTIFIER = regex.compile(r"[A-Za-z][\w.:-]{3,60}")
+_NAMED = regex.compile(r"(?:code|type|status|reason|error_code|__type|error)'?\s?[:=]\s?'?([A-Za-z][\w.-]{2,60})")
+_STATUS = regex.compile(r"(?:^\W{0,4}|(?:status|http|code|error|api error|failed|responded|returned)[^\d\n]{0,24})"
                      r"\b([45]\d\d)\b(?![.,]\d)", re.IGNORECASE)  # fmt: skip
 _CODE_MEMBERS = ("code", "type", "status", "reason", "error_code", "__type", "errortype", "error_type", "finish_reason")
-_NUMBER = re.compile(r"(?<![\w.\-/])\d{1,3}(?:,\d{3})+(?![\w,])|(?<![\w.\-/])\d{3,10}(?![\w\-/])")
-_LIMIT = re.compile(
+_NUMBER = regex.compile(r"(?<![\w.\-/])\d{1,3}(?:,\d{3})+(?![\w,])|(?<![\w.\-/])\d{3,10}(?![\w\-/])")
+_LIMIT = regex.compile(
     r"(?:max\w*|limit|at most|context (?:length|size|window)|available|allowed|up to|capacity)"
     r"[^\d]{0,40}?(\d[\d,]{2,12}+)(?!-[0-9a-f]{4}\b)"
     r"|(\d[\d,]{2,12}) (?:token )?(?:maximum|max|limit)",
     re.IGNORECASE,
 )
-_OVER = re.compile(r"exceed\w*[^.\d]{0,40} by (?:about )?(\d[\d,]{1,12}) tokens?", re.IGNORECASE)
+_OVER = regex.compile(r"exceed\w*[^.\d]{0,40} by (?:about )?(\d[\d,]{1,12}) tokens?", re.IGNORECASE)
 """By how much a limit is exceeded."""
-_URL = re.compile(r"(?:https?|gs|s3)://[^\s'<>\"]{3,2000}")
+_URL = regex.compile(r"(?:https?|gs|s3)://[^\s'<>\"]{3,2000}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from workbench import regex
 from workbench.ir import JsonValue
 from workbench.wire import Headers
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_PIECE = re.compile(
+_PIECE = regex.compile(
     r"(\d{1,9}(?:\.\d{1,12})?) ?"
     r"(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])",
     re.IGNORECASE,
 )
-_TOLD = re.compile(
+_TOLD = regex.compile(
     r"(?:try again|retry|retrying|wait|available again|resets?|reset)(?: \w+){0,3}? "
     r"((?:\d[\d.]{0,14} ?[a-z]{1,12}(?:,? (?:and )?)?){1,4})",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"\d{1,9}(?:\.\d{1,12})?")
+_DIGITS = regex.compile(r"\d{1,9}(?:\.\d{1,12})?")
 _MEMBERS = ("retrydelay", "retry_after", "retryafter", "retry_after_seconds", "resets_in_seconds", "reset_in")
 DEEPEST = 8
 LONGEST = 1e9

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from workbench import regex
 from workbench.contracts import Severity
 from workbench.diff.damage import Damage, DamageKind, damages_between
 from workbench.limits import SNIPPET
@@ -319,8 +320,8 @@ def _why_illegal(text: bytes) -> str:
     return f"{found[0].decode()} is not valid JSON" if found else ""
 
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
-_NO_NUMBER = re.compile(rb"-?\b(?:Infinity|NaN)\b")
+_STRING = regex.compile(rb'"(?:[^"\\]|\\.)*"')
+_NO_NUMBER = regex.compile(rb"-?\b(?:Infinity|NaN)\b")
 
 
 def _other_bytes(

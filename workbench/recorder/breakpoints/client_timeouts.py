@@ -8,9 +8,9 @@ response, and for a response that pauses; they may be configured.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.wire import Headers
 
 HEADERS = ("x-stainless-read-timeout", "x-stainless-timeout", "x-server-timeout")
@@ -48,7 +48,7 @@ NODE_FETCH = ClientDefault("", 300.0, 300.0, "default of Node's fetch (openai/op
 
 UNKNOWN = "unknown"
 
-_SECONDS = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
+_SECONDS = regex.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
 
 
 class ClientTimeout(NamedTuple):

@@ -7,21 +7,20 @@ What cannot be read is sent as it arrives.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable
 
-from workbench import protocols
+from workbench import protocols, regex
 from workbench.errors import WorkbenchError
 from workbench.protocols import Adapter
 from workbench.recorder.capture.redaction_guard import unpacker
 from workbench.wire import Framing, loads, read_stream
 
-_BLANK_LINE = re.compile(rb"(?>\r\n|\r|\n){2}")
+_BLANK_LINE = regex.compile(rb"(?>\r\n|\r|\n){2}")
 _SPACE = b" \t\r\n"
 _BETWEEN = b" \t\r\n,[]"
-_FIELD = re.compile(rb"(?:data|event|id|retry)?:")
-_HINT = re.compile(rb"(?i)tool|function|call")
+_FIELD = regex.compile(rb"(?:data|event|id|retry)?:")
+_HINT = regex.compile(rb"(?i)tool|function|call")
 """One of these words names a call in every protocol; what has none of them is not decoded."""
 
 _TYPES = {

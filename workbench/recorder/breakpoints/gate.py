@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from workbench import regex
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.protocols.clients import client_of
@@ -19,7 +19,7 @@ from workbench.recorder.events import RequestHead
 if TYPE_CHECKING:
     from workbench.recorder.breakpoints.kinds import Breakpoint
 
-_SIMULATOR = re.compile(r"sim:(\S+)")
+_SIMULATOR = regex.compile(r"sim:(\S+)")
 
 CONTINUE, EDIT, ANSWER, DROP = "continue", "edit", "answer", "drop"
 

@@ -6,7 +6,6 @@ Every exchange stays in memory until all of it is in the file: what could not be
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench import regex
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
 from workbench.recorder.capture.open_exchange import OpenExchange, WrittenPart
@@ -27,7 +27,7 @@ STORAGE = (OSError, sqlite3.Error, SessionFormatError)
 """What is raised where a disk is full, gone or too slow; it may pass."""
 
 
-SECRET_VARIABLE = re.compile(r"(?i)(^|_)(key|token|secret|password|passwd|pat|credentials?)$")
+SECRET_VARIABLE = regex.compile(r"(?i)(^|_)(key|token|secret|password|passwd|pat|credentials?)$")
 
 TOGETHER, MUCH = 64, 1024 * 1024
 """Exchanges written in one transaction at most, and bytes of them that make it a long one: others that write the same

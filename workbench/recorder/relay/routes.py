@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from workbench import regex
 from workbench.errors import UsageError
 from workbench.wire.http1 import BadMessage, quote
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]*")
-_WITH_SECRETS = re.compile(r"(?<=://).*@|^(?!\w+://).*@|[?#].*", re.DOTALL)
+_NAME = regex.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]*")
+_WITH_SECRETS = regex.compile(r"(?<=://).*@|^(?!\w+://).*@|[?#].*", re.DOTALL)
 _PORTS = {"http": 80, "https": 443}
 
 

@@ -9,11 +9,12 @@ import select
 from collections.abc import Iterator
 from typing import Protocol
 
+from workbench import regex
 from workbench.limits import IDLE_UPSTREAM_SECONDS
 from workbench.recorder.relay.routes import Upstream
 from workbench.wire.http1 import Response
 
-_KEEP_ALIVE = re.compile(rb"(?:^|[,\s])timeout=([0-9]{1,6})", re.IGNORECASE)
+_KEEP_ALIVE = regex.compile(rb"(?:^|[,\s])timeout=([0-9]{1,6})", re.IGNORECASE)
 
 
 class ConnectionUser(Protocol):

@@ -10,10 +10,11 @@ import re
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 
+from workbench import regex
 from workbench.ir import Carrier, Reasoning
 
 MARK = "workbench:"
-_HANDLE = re.compile(re.escape(MARK) + r"([0-9a-z]+)")
+_HANDLE = regex.compile(re.escape(MARK) + r"([0-9a-z]+)")
 _PACKED = b64encode(MARK.encode()[:9]).decode()  # nine bytes are twelve letters, whatever follows
 
 

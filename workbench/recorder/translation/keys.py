@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from workbench import contracts
+from workbench import contracts, regex
 from workbench.send import Outgoing, credentials, key_header, with_headers
 from workbench.wire import Headers
 
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 _QUERY = "key"
-_BEARER = re.compile(r"Bearer +(.*)", re.IGNORECASE | re.DOTALL)
+_BEARER = regex.compile(r"Bearer +(.*)", re.IGNORECASE | re.DOTALL)
 
 
 class KeyedHeaders(NamedTuple):

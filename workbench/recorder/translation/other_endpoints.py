@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from http import HTTPStatus
 
-from workbench import protocols
+from workbench import protocols, regex
 from workbench.convert import convert_response
 from workbench.ir import ApiError, JsonValue, ModelResponse
 from workbench.wire import Headers, dumps, loads
 
-_COUNTS = re.compile(r"(?:/count_tokens|:countTokens|/input_tokens)/?\Z")
+_COUNTS = regex.compile(r"(?:/count_tokens|:countTokens|/input_tokens)/?\Z")
 _TYPES = {400: "invalid_request_error", 404: "not_found_error", 501: "api_error", 502: "api_error"}
 
 

@@ -8,12 +8,11 @@ provider refuses is removed, and so are calls after the first if only one at a t
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench import protocols
+from workbench import protocols, regex
 from workbench.convert import normal_response
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolCallIR
@@ -23,7 +22,7 @@ from workbench.wire import dumps, loads, without_repeated_prefix
 _LAST_EVENTS = 3
 """Number of events at the end of a stream that may contain the whole answer."""
 
-_EMPTY_TAGS = re.compile(r"<think(?:ing)?>\s*</think(?:ing)?>\s*")
+_EMPTY_TAGS = regex.compile(r"<think(?:ing)?>\s*</think(?:ing)?>\s*")
 _STANDS_FOR = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 

@@ -12,23 +12,23 @@ import math
 import re
 from collections.abc import Iterator
 
-from workbench import limits
+from workbench import limits, regex
 from workbench.ir import JsonValue
 
 __all__ = ["Lossy", "prove"]
 
-_BLANK = re.compile(r"(?:\s++|//[^\n]*+|#[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
-_GAP = re.compile(r"(?:[\s,;]++|//[^\n]*+|#[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
-_LITERAL = re.compile(r"(?i)\b(?:true|false|null|none|nan)\b")
-_COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|/\*.*?\*/", re.DOTALL)
-_NUMBER = re.compile(r"[-+]?[\d.][\d._eE+-]*")
+_BLANK = regex.compile(r"(?:\s++|//[^\n]*+|#[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
+_GAP = regex.compile(r"(?:[\s,;]++|//[^\n]*+|#[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
+_LITERAL = regex.compile(r"(?i)\b(?:true|false|null|none|nan)\b")
+_COMMENT = regex.compile(r"//[^\n]*+|#[^\n]*+|/\*.*?\*/", re.DOTALL)
+_NUMBER = regex.compile(r"[-+]?[\d.][\d._eE+-]*")
 _LITERALS = {True: ("true", "True", "TRUE"), False: ("false", "False", "FALSE"), None: ("null", "None", "none", "NULL")}
 _WORDS_OF_NOTHING = ("nan", "infinity", "-infinity", "undefined", "inf", "-inf")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", "\\": "\\", '"': '"', "'": "'"}
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "`": "`"}
-_UNICODE = re.compile(r"u([0-9a-fA-F]{4})")
-_AROUND = re.compile(r"""[{}\[\]":=\d]|\.\.\.|…""")
-_FENCE = re.compile(r"```[\w-]*|</?[\w|▁:.-]+>")
+_UNICODE = regex.compile(r"u([0-9a-fA-F]{4})")
+_AROUND = regex.compile(r"""[{}\[\]":=\d]|\.\.\.|…""")
+_FENCE = regex.compile(r"```[\w-]*|</?[\w|▁:.-]+>")
 
 
 class Lossy(Exception):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from workbench import limits
+from workbench import limits, regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.provenance import escape
@@ -183,8 +183,8 @@ def _canonical(value: JsonValue) -> JsonValue:
     return float(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53 else value
 
 
-_ESCAPES_AND_CLASSES = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-_REPEATED = re.compile(r"[*+]|\{\d*,?\d*\}")
+_ESCAPES_AND_CLASSES = regex.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_REPEATED = regex.compile(r"[*+]|\{\d*,?\d*\}")
 
 
 def _matches(pattern: str, text: str) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from workbench import limits
+from workbench import limits, regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef
 from workbench.toolcalls.arguments import _process
@@ -297,11 +297,11 @@ def _replace_faults(value: JsonValue, faults: tuple[SchemaFault, ...]) -> tuple[
     return fixed, said
 
 
-_BRACKET = re.compile(r"[\[{\]}]")
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]|"', re.DOTALL)
+_BRACKET = regex.compile(r"[\[{\]}]")
+_TOKEN = regex.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]|"', re.DOTALL)
 _TAIL = 64  # characters of the end that are searched for a half-written scalar or escape
-_CUT_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?$")
-_CUT_SCALAR = re.compile(r"(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|-?\d[-+.\deE]*|-)$")
+_CUT_ESCAPE = regex.compile(r"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?$")
+_CUT_SCALAR = regex.compile(r"(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|-?\d[-+.\deE]*|-)$")
 
 
 def is_cut(text: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.ir import ToolDef
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
@@ -34,10 +35,10 @@ TAGS: Final = Tags(
     _tag("sep", "tool_sep"),
     _tag("eos", "end_of_sentence"),
 )
-_CALL_FOLLOWS: Final = re.compile(r"\s*<")
-_NAME_FOLLOWS: Final = re.compile(r"\s*[\w.\-:/]{1,128}\s*[<{`]")
-_NAME_BEGINS: Final = re.compile(r"\s*[\w.\-:/]{0,128}\s*")
-_FENCE: Final = re.compile(r"```[a-zA-Z]*[ \t]*\r?\n?")
+_CALL_FOLLOWS: Final = regex.compile(r"\s*<")
+_NAME_FOLLOWS: Final = regex.compile(r"\s*[\w.\-:/]{1,128}\s*[<{`]")
+_NAME_BEGINS: Final = regex.compile(r"\s*[\w.\-:/]{0,128}\s*")
+_FENCE: Final = regex.compile(r"```[a-zA-Z]*[ \t]*\r?\n?")
 
 
 class DeepSeekHead(NamedTuple):

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
+from workbench import regex
 from workbench.ir import JsonValue, ToolDef
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._problems import (
@@ -46,7 +47,7 @@ PARAM, PARAM_END = "param", "param_end"
 NAMED: Final = rf"(?:\s{{1,8}}name\s{{0,8}}=\s{{0,8}}{VALUE})?(?:\s[^<>]{{0,128}})?/?>"
 """Rest of a tag with its name in an attribute, with or without quotes."""
 
-NAME: Final = re.compile(rf"\S+\s+name\s*=\s*({VALUE})")
+NAME: Final = regex.compile(rf"\S+\s+name\s*=\s*({VALUE})")
 """Finds the name in such a tag."""
 
 

@@ -17,6 +17,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.ir import ToolDef
 from workbench.toolcalls.formats import TextCall, TextFormat, _unmarked_calls, every, get
 from workbench.toolcalls.formats._markdown import MarkdownCode
@@ -30,23 +31,23 @@ class Debris(NamedTuple):
     end: int
 
 
-_EXAMPLE = re.compile(
+_EXAMPLE = regex.compile(
     r"\b(?:examples?|e\.?g|i\.e|for instance|such as|formats?|formatted|syntax|looks? like|like th\w+|template|schema"
     r"|pattern|structure|placeholder|sample|illustrat\w+|demonstrat\w+|shape|instructed|documentation|docs?|prompt"
     r"|beispiel\w*|exemple|ejemplo)\b|例如|比如|格式|示例|例子|例えば",
     re.IGNORECASE,
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = regex.compile(
     r"(?:your[_-]?|my[_-]?|some[_-]?|the[_-]?|example[_-]?|sample[_-]?)?"
     r"(?:tool|function|func|fn|method)[_-]?(?:name|call)?\d?(?:[_-]?(?:here|name))?"
     r"|example(?:[_-]\w+)?|n|name|foo|bar|baz|xxx+|\W+|\$.*|\{.*|.*\.\.\.|.*-name",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?:[.!?:;…。！？：)]|</?think>|</?mm:think>)\s*\Z")
-_LIST_OR_QUOTE = re.compile(r"\s*(?:>|[-*+•]\s|\d{1,3}[.)]\s|[|])")
-_CLOSERS = re.compile(r"(?:\s|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>)*+\Z")
+_SENTENCE_END = regex.compile(r"(?:[.!?:;…。！？：)]|</?think>|</?mm:think>)\s*\Z")
+_LIST_OR_QUOTE = regex.compile(r"\s*(?:>|[-*+•]\s|\d{1,3}[.)]\s|[|])")
+_CLOSERS = regex.compile(r"(?:\s|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>)*+\Z")
 _TOKENS = ("<|", "<｜", "[TOOL_CALLS]", "]<]minimax[>[")  # what no sentence runs into: a word before it hides no call
-_TOKEN_OR_LINE = re.compile(r"[<\n]")
+_TOKEN_OR_LINE = regex.compile(r"[<\n]")
 _MAX_HEADER = 400
 _INTRO = 200  # characters before a call that are searched for the announcement of an example
 
@@ -225,7 +226,7 @@ _MARKERS: Final = (
     r"|<\|(?:action_(?:start|end)|plugin|(?:START|END)_(?:ACTION|THINKING|RESPONSE|OF_TURN_TOKEN))\|>"
     r"|✿(?:FUNCTION|ARGS|RESULT|RETURN)✿"
 )
-_DEBRIS = re.compile(_MARKERS)
+_DEBRIS = regex.compile(_MARKERS)
 _HINTS: Final = (
     "tool_call",
     "<|",
@@ -241,7 +242,7 @@ _HINTS: Final = (
     "✿",
 )
 _MORE_HINTS: Final = ("</arg_", "</function", "[ARGS]", "[CALL_ID]", "[AVAILABLE_TOOLS]", "TOOLCALL", "_TOOL_")
-_ALONE = re.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")
+_ALONE = regex.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")
 
 
 def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
@@ -271,9 +272,9 @@ def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
     return tuple(d for d in _without_pairs(found) if _stands_alone(text, d.start, d.end))
 
 
-_PAIR = re.compile(r"[_▁]?(?:begin|end|start)[_▁]?")
-_MARKER_NAME = re.compile(r"(?:antml:)?([A-Za-z_▁]+)")
-_NEVER_ALONE = re.compile(r"<(?:antml:)?(?:invoke|function=)")
+_PAIR = regex.compile(r"[_▁]?(?:begin|end|start)[_▁]?")
+_MARKER_NAME = regex.compile(r"(?:antml:)?([A-Za-z_▁]+)")
+_NEVER_ALONE = regex.compile(r"<(?:antml:)?(?:invoke|function=)")
 
 
 def _without_pairs(markers: Sequence[Debris]) -> list[Debris]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.toolcalls.formats import TextCall
@@ -16,16 +16,16 @@ from workbench.wire import jsontext
 
 NAMES: Final = ("name", "tool", "function", "tool_name", "function_name")
 ARGUMENTS: Final = ("arguments", "parameters", "input", "args", "tool_input")
-_CODE_FENCE: Final = re.compile(r"\s*```\w*\s*")
-_PLAIN_NAME: Final = re.compile(r"[\w.\-:/]{1,128}")
+_CODE_FENCE: Final = regex.compile(r"\s*```\w*\s*")
+_PLAIN_NAME: Final = regex.compile(r"[\w.\-:/]{1,128}")
 _BESIDE: Final = frozenset({"id", "type", "tool_call_id", "call_id", "index"})
 _A_NAME: Final = "name|tool|function|tool_name|function_name"
 _SOME: Final = "arguments|parameters|input|args|tool_input"
 _BEGUN: Final = r'\s*\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?(?:"function"\s*:\s*\{\s*)?'
-_USUAL: Final = re.compile(rf'\s*\{{\s*"(?:{_A_NAME})"\s*:\s*"[^"\\]*+"\s*,\s*"({_SOME})"\s*:\s*')
-_HEAD: Final = re.compile(rf'{_BEGUN}"(?:{_A_NAME})"\s*:\s*"([^"\\]{{1,200}})"\s*,\s*"(?:{_SOME})"\s*:')
-_NAME: Final = re.compile(rf"""["'](?:{_A_NAME})["']\s*:\s*["']([^"'\\\n]{{1,256}})["']""")
-_ARGUMENTS: Final = re.compile(rf"""["']({_SOME})["']\s*:\s*""")
+_USUAL: Final = regex.compile(rf'\s*\{{\s*"(?:{_A_NAME})"\s*:\s*"[^"\\]*+"\s*,\s*"({_SOME})"\s*:\s*')
+_HEAD: Final = regex.compile(rf'{_BEGUN}"(?:{_A_NAME})"\s*:\s*"([^"\\]{{1,200}})"\s*,\s*"(?:{_SOME})"\s*:')
+_NAME: Final = regex.compile(rf"""["'](?:{_A_NAME})["']\s*:\s*["']([^"'\\\n]{{1,256}})["']""")
+_ARGUMENTS: Final = regex.compile(rf"""["']({_SOME})["']\s*:\s*""")
 
 
 class JsonCall(NamedTuple):

@@ -6,18 +6,18 @@ the text ends. Prose before it is handed out at once.
 
 from __future__ import annotations
 
-import re
 from typing import Final, Protocol
 
+from workbench import regex
 from workbench.toolcalls.formats import Finding, Prose, TextCall
 
 HOLD, RELEASE, RESTART = range(3)
 """Meaning of a further line. HOLD: it may still be a call. RELEASE: all held text is prose. RESTART: the text before
 this line is prose, and this line is read as the first one."""
 
-_LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
-_FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})")
-_THINK: Final = re.compile(r"<(/?)think>")
+_LINES: Final = regex.compile(r"[^\n]*\n|[^\n]+")
+_FENCE: Final = regex.compile(r"[ \t>]*(`{3,}|~{3,})")
+_THINK: Final = regex.compile(r"<(/?)think>")
 
 
 class LineReader(Protocol):

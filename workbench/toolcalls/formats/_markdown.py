@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from workbench import regex
 
-_CODE = re.compile(r"(?:\A|\n)[ \t>]*(`{3,}|~{3,})|(\n)|(`+)")
+_CODE = regex.compile(r"(?:\A|\n)[ \t>]*(`{3,}|~{3,})|(\n)|(`+)")
 
 
 class MarkdownCode:

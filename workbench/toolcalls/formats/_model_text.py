@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from workbench import regex
 from workbench.toolcalls.formats import debris, find
 
-_SECTION = re.compile(
+_SECTION = regex.compile(
     r"\A\s*(?:<think(?:ing)?>|<mm:think>|<reasoning>|\[THINK\]|<\|channel\|>|<\|START_THINKING\|>)"
     r"|^[ \t]*(?:</think(?:ing)?>|</mm:think>|\[/THINK\])[ \t]*$",
     re.MULTILINE,

@@ -9,22 +9,23 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.ir import JsonValue
 
 MAX_DEPTH: Final = 100
 """Limit of nested containers. Each takes two calls of this module; real arguments stay under ten."""
 
-_SPACE: Final = re.compile(r"(?:[ \t\r\n\f]|\\\r?\n|#[^\n]*)*")
-_NAME: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-_NUMBER: Final = re.compile(
+_SPACE: Final = regex.compile(r"(?:[ \t\r\n\f]|\\\r?\n|#[^\n]*)*")
+_NAME: Final = regex.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_NUMBER: Final = regex.compile(
     r"[+-]?\s*(?:0[xX][0-9a-fA-F_]{1,32}|(?:\d[\d_]{0,308})?\.?\d[\d_]{0,308}\.?(?:[eE][+-]?\d{1,4})?)(?![\w.])"
 )
-_STRING: Final = re.compile(
+_STRING: Final = regex.compile(
     r"""([rRuU]?)(?:'''((?:[^\\]|\\.)*?)'''|\"\"\"((?:[^\\]|\\.)*?)\"\"\"|'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")""",
     re.DOTALL,
 )
-_STRUCTURE: Final = re.compile(_STRING.pattern + r"|\\.|[\[\](){}]", re.DOTALL)
-_ESCAPE: Final = re.compile(r"\\(\r?\n|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL)
+_STRUCTURE: Final = regex.compile(_STRING.pattern + r"|\\.|[\[\](){}]", re.DOTALL)
+_ESCAPE: Final = regex.compile(r"\\(\r?\n|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL)
 _ONE: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "\n": "", "\r\n": ""}
 _NOT_JSON: Final = "a tuple or set, which JSON has not"
 _WORDS: Final = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}

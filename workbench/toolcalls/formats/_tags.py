@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from workbench import regex
+
 MAX_TAG: Final = 600
 """Longest tag in characters: patterns of variable tags must stay below, so that text can be cut anywhere."""
 
@@ -59,13 +61,13 @@ class Tags:
         shared = heads[0][0] if all(h[0] == heads[0][0] for h in heads) else ""
         cut = 1 if shared else 0
         self.first: Final = shared.removeprefix("\\")
-        self._firsts: Final = re.compile("|".join(dict.fromkeys(h[0] for h in heads)))
+        self._firsts: Final = regex.compile("|".join(dict.fromkeys(h[0] for h in heads)))
         self._kinds = ["", *(s.kind for s in every)]
         bodies = [f"({''.join(h[cut:])}{s.tail})" for h, s in zip(heads, every, strict=True)]
-        self.pattern: Final = re.compile(f"{shared}(?:{'|'.join(bodies)})")
+        self.pattern: Final = regex.compile(f"{shared}(?:{'|'.join(bodies)})")
         begun = [_beginnings([*h, *([s.open_tail] if s.tail else [])]) for h, s in zip(heads, every, strict=True)]
         self.search: Final = self.pattern.search
-        self._partial: Final = re.compile(rf"(?:{'|'.join(begun)})\Z")
+        self._partial: Final = regex.compile(rf"(?:{'|'.join(begun)})\Z")
         ends = {(s.tail or h[-1])[-1] for h, s in zip(heads, every, strict=True)}
         self.last: Final = ends.pop() if len(ends) == 1 else ""
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
+from workbench import regex
 from workbench.ir import ToolDef
 from workbench.toolcalls.formats import TextCall, TextFormat, get
 from workbench.toolcalls.formats._json_calls import calls_only, tile
@@ -25,19 +26,19 @@ TAGGED: Final = {"llama-json": "<|python_tag|>", "pythonic": "<|python_start|>"}
 """Prefixes that formats without markers may have."""
 
 _MAX_INTRO: Final = 400
-_INTENT: Final = re.compile(
+_INTENT: Final = regex.compile(
     r"\b(?:I'll|I’ll|I will|I'm going to|I am going to|I need to|I should|I can|let me (?!know\b)|let's|calling"
     r"|checking|looking|ich (?:werde|sehe|rufe|schaue)|je vais|voy a)\b"
     r"|我来|让我|我将|我会|我需要|调用|いたします|します",
     re.IGNORECASE,
 )
-_SENTENCES: Final = re.compile(r"\n|(?<=[.!?])\s|(?<=[。！？])(?=.)")
+_SENTENCES: Final = regex.compile(r"\n|(?<=[.!?])\s|(?<=[。！？])(?=.)")
 _WORD: Final = r"(?:(?:[a-z]{1,12}:)?[A-Za-z_]*(?i:tool|call|func|action|plugin)[A-Za-z_]*)"
 _TAG: Final = rf"(?:<[|]?{_WORD}[|]?>|\[{_WORD}\])"
 _END_TAG: Final = rf"(?:<(?:/|[|]/?){_WORD}[|]?>|\[(?:/|END_){_WORD}\])"
-_FOREIGN: Final = re.compile(rf"{_TAG}\s*(?:{_TAG}\s*)?(?=[\[{{])")
-_FOREIGN_END: Final = re.compile(rf"\s*(?:{_END_TAG}\s*){{0,4}}")
-_STRIPPED: Final = re.compile(
+_FOREIGN: Final = regex.compile(rf"{_TAG}\s*(?:{_TAG}\s*)?(?=[\[{{])")
+_FOREIGN_END: Final = regex.compile(rf"\s*(?:{_END_TAG}\s*){{0,4}}")
+_STRIPPED: Final = regex.compile(
     r"(?:\A\s*|\n)(?:functions\.)?([\w.\-]{1,128})(?::\d{1,6})?\s{0,2}(?=\{)"
     r"|\bto=functions\.([\w.\-]{1,128})[^{}\n]{0,40}(?=\{)"
 )

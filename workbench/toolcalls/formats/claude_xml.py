@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
+from workbench import regex
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._elements import (
@@ -34,8 +35,8 @@ from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.formats._typing import ToolTypes
 
 _PREFIXES = ("", "antml:")
-_OLD_NAME = re.compile(r"\s*<tool_name>\s*([^<>\n]{1,256}?)\s*</tool_name>")
-_OLD_VALUE = re.compile(r"<([A-Za-z_][\w.\-]{0,127})>(.*?)</\1>", re.DOTALL)
+_OLD_NAME = regex.compile(r"\s*<tool_name>\s*([^<>\n]{1,256}?)\s*</tool_name>")
+_OLD_VALUE = regex.compile(r"<([A-Za-z_][\w.\-]{0,127})>(.*?)</\1>", re.DOTALL)
 
 
 def _specs(prefix: str) -> tuple[TagSpec, ...]:

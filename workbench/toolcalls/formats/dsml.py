@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from workbench import regex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall, TextParser
@@ -44,10 +45,10 @@ TAGS: Final = Tags(
     *(_spec("block", word) for word in _BLOCKS),
     *(_spec("block", word, closes=True) for word in _BLOCKS),
 )
-_PLAIN_TAG: Final = re.compile(r"</?｜DSML｜ ?(?:function_calls|tool_calls|calls|invoke|parameter)\b")
-_ATTRIBUTE: Final = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s/>"']+))""")
-_TAG_FOLLOWS: Final = re.compile(r"\s*<")
-_BODY_FOLLOWS: Final = re.compile(r"\s*[<{]")
+_PLAIN_TAG: Final = regex.compile(r"</?｜DSML｜ ?(?:function_calls|tool_calls|calls|invoke|parameter)\b")
+_ATTRIBUTE: Final = regex.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s/>"']+))""")
+_TAG_FOLLOWS: Final = regex.compile(r"\s*<")
+_BODY_FOLLOWS: Final = regex.compile(r"\s*[<{]")
 
 
 def _attributes(tag: Tag) -> dict[str, str]:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
+from workbench import regex
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats._elements import CALL, CALL_END, PARAM, PARAM_END, ElementGrammar, ElementState
 from workbench.toolcalls.formats._problems import NO_PARAM_END
@@ -23,7 +24,7 @@ from workbench.toolcalls.formats._typing import ToolTypes
 
 KEY, KEY_END = "key", "key_end"
 _GAP = r"(?:\s|\\n)*"
-_HEAD = re.compile(rf"{_GAP}[\w.\-:/]{{1,200}}{_GAP}(?:(<)|\\?\Z)")
+_HEAD = regex.compile(rf"{_GAP}[\w.\-:/]{{1,200}}{_GAP}(?:(<)|\\?\Z)")
 _FORBIDDEN = "<>\n"
 
 

@@ -7,11 +7,11 @@ far as they say a recipient (harmony#38, #97, #114; ggml-org/llama.cpp#27720).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import Prose, TextCall, TextParser
@@ -27,10 +27,10 @@ TAGS: Final = Tags(
     *(TagSpec(k, f"<|{k}|>") for k in ("start", "channel", "constrain", "message", "end", "call", "return"))
 )
 CHANNELS: Final = ("analysis", "commentary", "final")
-_HEADER_FOLLOWS: Final = re.compile(r"[^<\n]{0,200}<\|")
-_HEADER_BEGINS: Final = re.compile(r"[^<\n]{0,200}<?")
-_RECIPIENT: Final = re.compile(r"\bto=([^\s<]+)")
-_TOKEN: Final = re.compile(r"<\|(\w+)\|>")
+_HEADER_FOLLOWS: Final = regex.compile(r"[^<\n]{0,200}<\|")
+_HEADER_BEGINS: Final = regex.compile(r"[^<\n]{0,200}<?")
+_RECIPIENT: Final = regex.compile(r"\bto=([^\s<]+)")
+_TOKEN: Final = regex.compile(r"<\|(\w+)\|>")
 _PEOPLE: Final = frozenset({"assistant", "user", "system", "developer", "all"})
 _TYPES: Final = frozenset({"json", "code", "text"})
 

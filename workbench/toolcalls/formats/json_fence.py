@@ -17,6 +17,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from workbench import regex
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import ARGUMENTS, NAMES, LocatedCall, calls_only, mark_unclosed, tile
@@ -28,14 +29,14 @@ _NAME: Final = "json-fence"
 _LANGUAGES: Final = frozenset(
     {"", "json", "jsonc", "json5", "tool_call", "tool_calls", "tool", "tool_code", "function"}
 )
-_OPENER: Final = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([\w-]*)[ \t]*\r?\n?")
-_OPENER_BEGINS: Final = re.compile(r" {0,3}(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})[ \t]*[\w-]{0,40}[ \t]*\r?)")
-_EXAMPLE: Final = re.compile(
+_OPENER: Final = regex.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([\w-]*)[ \t]*\r?\n?")
+_OPENER_BEGINS: Final = regex.compile(r" {0,3}(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})[ \t]*[\w-]{0,40}[ \t]*\r?)")
+_EXAMPLE: Final = regex.compile(
     r"\b(?:examples?|e\.g|for instance|formats?|syntax|schema|template|would (?:look|be)|looks like|such as|sample)\b",
     re.I,
 )
-_KEY: Final = re.compile(r'[\s\[{]*"([^"\\]{0,40})"')
-_KEY_BEGINS: Final = re.compile(r'[\s\[{]*(?:"[^"\\]{0,40})?')
+_KEY: Final = regex.compile(r'[\s\[{]*"([^"\\]{0,40})"')
+_KEY_BEGINS: Final = regex.compile(r'[\s\[{]*(?:"[^"\\]{0,40})?')
 _KEYS: Final = frozenset({*NAMES, *ARGUMENTS, "id", "type", "tool_call_id", "call_id", "index", "tool_calls"})
 
 

@@ -9,11 +9,11 @@ Facts: MoonshotAI/Kimi-K2 ``docs/tool_call_guidance.md``; template of Kimi-K2-Th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from workbench import regex
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_tags import JsonBody
@@ -36,9 +36,9 @@ from workbench.toolcalls.json_text import names_of, read, unknown
 SECTION, SECTION_END = "section", "section_end"
 CALL, ARGUMENTS, CALL_END = "call", "arguments", "call_end"
 
-_ID = re.compile(r"(?:functions\.)?([^\s<>|]+):\d+")
-_LOOSE_ID = re.compile(r"functions[._]?([^\s<>|:]+?)[_:]?\d*")
-_HEAD = re.compile(r"\s*[^\s<>|{}]{1,256}\s*(?:([<{])|\Z)")
+_ID = regex.compile(r"(?:functions\.)?([^\s<>|]+):\d+")
+_LOOSE_ID = regex.compile(r"functions[._]?([^\s<>|:]+?)[_:]?\d*")
+_HEAD = regex.compile(r"\s*[^\s<>|{}]{1,256}\s*(?:([<{])|\Z)")
 
 
 @dataclass(slots=True)

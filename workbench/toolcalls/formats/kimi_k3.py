@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
+from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall
@@ -35,8 +36,8 @@ from workbench.toolcalls.json_text import read
 
 _REST = r"\s[^<>]{1,500}<\|sep\|>"
 _OPEN_REST = r"\s[^<>]{0,500}(?:<(?:\|(?:s(?:e(?:p(?:\|)?)?)?)?)?)?"
-_NAMED = re.compile(r'<\|open\|>\w+\s.*?(?:tool|key)\s*=\s*"([^"]*)"', re.DOTALL)
-_TYPE = re.compile(r'\stype\s*=\s*"(\w+)"')
+_NAMED = regex.compile(r'<\|open\|>\w+\s.*?(?:tool|key)\s*=\s*"([^"]*)"', re.DOTALL)
+_TYPE = regex.compile(r'\stype\s*=\s*"(\w+)"')
 _JSON = "<|open|>json"
 
 

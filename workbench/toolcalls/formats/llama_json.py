@@ -8,10 +8,10 @@ in prose for one, and so quotes and examples.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
+from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import Finding, TextCall, TextParser
@@ -32,10 +32,10 @@ TAGS: Final = Tags(
     TagSpec("function", "<function=", r"[\w.\-:/]{1,128}>", r"[\w.\-:/]{0,128}"),
     TagSpec("function_end", "</function>"),
 )
-_BUILT_IN: Final = re.compile(r"\s*[A-Za-z_]\w*\.call\(")
+_BUILT_IN: Final = regex.compile(r"\s*[A-Za-z_]\w*\.call\(")
 _SEPARATORS: Final = "; \t\r\n,"
-_NAME_KEY: Final = re.compile(r"[\"']name[\"']")
-_OVER: Final = re.compile(r"(?:\s|<\|eo[mt]_id\|>)*\Z")
+_NAME_KEY: Final = regex.compile(r"[\"']name[\"']")
+_OVER: Final = regex.compile(r"(?:\s|<\|eo[mt]_id\|>)*\Z")
 
 
 class _State:

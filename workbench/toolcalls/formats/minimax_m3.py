@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
+from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats._elements import (
@@ -40,8 +41,8 @@ MAX_DEPTH: Final = 60
 """Limit of nested elements; deeper ones are text."""
 
 _ELEMENT = r"[^\s<>/\[\]]{1,200}>"
-_TAG = re.compile(rf"{re.escape(MARK)}\s{{0,8}}<(/?)([^\s<>/\[\]]{{1,200}})>")
-_KEY = re.compile(r"[^\s<>/\[\]]{1,200}")
+_TAG = regex.compile(rf"{re.escape(MARK)}\s{{0,8}}<(/?)([^\s<>/\[\]]{{1,200}})>")
+_KEY = regex.compile(r"[^\s<>/\[\]]{1,200}")
 
 
 class _Grammar(ElementGrammar):

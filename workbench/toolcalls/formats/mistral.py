@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall, TextParser
@@ -30,14 +31,14 @@ TAGS: Final = Tags(
     TagSpec("close", "}"),
     TagSpec("close", "]"),
 )
-_FOLLOWS: Final = re.compile(
+_FOLLOWS: Final = regex.compile(
     r"\s*\[?\s*\{|[\w.\-:/]{1,128}(?:\[ARGS\]|\[CALL_ID\]|\{)"
     r"|\s*[\w.\-:/]{1,128}\s*(?:\[ARGS\]\s*\{|\[CALL_ID\]\s*\w+\s*\[ARGS\])"  # with blanks it could be prose
 )
-_BEGINS: Final = re.compile(
+_BEGINS: Final = regex.compile(
     r"\s*(?:\[?\s*|[\w.\-:/]{1,128}\s*(?:\[[A-Z_]{0,8}(?:\]\s*\w{0,64}\s*(?:\[[A-Z]{0,4}\]?\s*)?)?)?)"
 )
-_ID: Final = re.compile(r"[a-zA-Z0-9]{9}")
+_ID: Final = regex.compile(r"[a-zA-Z0-9]{9}")
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall, TextParser
@@ -26,16 +27,16 @@ _NAME: Final = "pythonic"
 MAX_BEGINNINGS: Final = 16
 """Lines of one text that are tried as the start of its calls, counted from the end."""
 
-_BEGINNING: Final = re.compile(
+_BEGINNING: Final = regex.compile(
     r"[ \t]*+(?P<tag><\|python_start\|>)?+\s*+(?P<list>\[\s*+)?+(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\("
 )
 _TAG: Final = "<|python_start|>"
-_BEGINS: Final = re.compile(r"[ \t]*+(?:<\|python_start\|>)?+\s*+\[?+\s*+(?:[^\W\d][\w.]{0,200})?")
-_OPENED: Final = re.compile(r"[ \t]*+(?:<\|python_start\|>)?+\s*+(?:\[\s*+)?")
-_LINE_START: Final = re.compile(r"^", re.MULTILINE)
-_OVER: Final = re.compile(r"(?:\s|<\|(?:eot|eom|python_end|eot_id|eom_id)\|>)*\Z")
-_TAG_OVER: Final = re.compile(r"\s*<\|(?:python_end|eot|eom|eot_id|eom_id)\|>")
-_IDENTIFIER: Final = re.compile(r"[^\W\d]\w*")
+_BEGINS: Final = regex.compile(r"[ \t]*+(?:<\|python_start\|>)?+\s*+\[?+\s*+(?:[^\W\d][\w.]{0,200})?")
+_OPENED: Final = regex.compile(r"[ \t]*+(?:<\|python_start\|>)?+\s*+(?:\[\s*+)?")
+_LINE_START: Final = regex.compile(r"^", re.MULTILINE)
+_OVER: Final = regex.compile(r"(?:\s|<\|(?:eot|eom|python_end|eot_id|eom_id)\|>)*\Z")
+_TAG_OVER: Final = regex.compile(r"\s*<\|(?:python_end|eot|eom|eot_id|eom_id)\|>")
+_IDENTIFIER: Final = regex.compile(r"[^\W\d]\w*")
 
 
 class _PythonicReader:

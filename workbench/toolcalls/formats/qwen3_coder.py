@@ -10,10 +10,10 @@ Facts: templates of Qwen3-Coder and Qwen3.5; sglang 0.5.23 ``qwen3_coder_detecto
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import ClassVar
 
+from workbench import regex
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats._elements import BLOCK, BLOCK_END, CALL, CALL_END, PARAM, PARAM_END, ElementGrammar
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
@@ -35,7 +35,7 @@ class _Grammar(ElementGrammar):
         TagSpec(PARAM, "< parameter =", _NAME),
         TagSpec(PARAM_END, "< / parameter >"),
     )
-    named: ClassVar = re.compile(r"<\s*(?:function|parameter)\s*=\s*(.*?)\s*>\Z")
+    named: ClassVar = regex.compile(r"<\s*(?:function|parameter)\s*=\s*(.*?)\s*>\Z")
     trims: ClassVar = True
 
 

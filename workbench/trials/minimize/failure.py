@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from workbench import regex
 from workbench.contracts import Judgement, Template, Verdict, plain
 from workbench.ir import ModelResponse
 from workbench.rules import Trial
 
 REFUSES, SUSPICIOUS, UNREADABLE = "refuses", "suspicious", "unreadable"
 
-_VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|[^\s,;:()]*\d[^\s,;:()]*")
-_AGAIN = re.compile(r"…(?:(?:[,;:\s]|and)+…)+")
+_VARYING = regex.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|[^\s,;:()]*\d[^\s,;:()]*")
+_AGAIN = regex.compile(r"…(?:(?:[,;:\s]|and)+…)+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench import regex
 from workbench.tui.models.send import corrected_words
 from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size, wrap
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.send import Outgoing
     from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, Limits, LoopEnd, Send, Step
 
-_MEMBER = re.compile(r'("(?:[^"\\]|\\.)*")(?=: )')
+_MEMBER = regex.compile(r'("(?:[^"\\]|\\.)*")(?=: )')
 MOST = 400
 """Lines of a value that are shown."""
 

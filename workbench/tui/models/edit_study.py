@@ -5,12 +5,12 @@ It is created in the inspector's thread; a screen reads it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from workbench import regex
 from workbench.contracts import Verdict, refusal_of
 from workbench.diff import Difference, ItemChangeKind, compare
 from workbench.edits import EditAssessment, Element, assess, elements_of, json_problem, text_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.rules import Inspector, Trial
 
 
-_BYTE = re.compile(r"^line [0-9]+, column [0-9]+, byte ([0-9]+):")
+_BYTE = regex.compile(r"^line [0-9]+, column [0-9]+, byte ([0-9]+):")
 """Start of the text of ``json_problem``."""
 
 

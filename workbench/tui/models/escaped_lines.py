@@ -6,17 +6,17 @@ character ``\u{200b}``: the braces distinguish it from escapes of JSON, which ar
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from workbench import regex
 from workbench.characters import bounds, odd_ones
 from workbench.safetext import from_bytes
 from workbench.tui.models.rowtable import CONTINUES, Marks, Range, RowTable, segments
 from workbench.tui.models.tokens import tokens
 from workbench.views import Line, Span
 
-_PLAIN: Final = re.compile(rb"[ -~]+")
+_PLAIN: Final = regex.compile(rb"[ -~]+")
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 

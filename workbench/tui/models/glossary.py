@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.config import resources
 from workbench.views import BLANK, Line, Span, line, wrap
 
@@ -14,7 +14,7 @@ TITLE: Final = "glossary"
 _TERM = 21
 """Columns for the terms."""
 
-_ROW: Final = re.compile(r"\| (?P<term>[^|]+) \| (?P<meaning>[^|]+) \|")
+_ROW: Final = regex.compile(r"\| (?P<term>[^|]+) \| (?P<meaning>[^|]+) \|")
 
 
 class GlossaryGroup(NamedTuple):

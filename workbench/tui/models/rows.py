@@ -7,11 +7,11 @@ ends and spaces. Rows are made front to back, a slice at a time, in time linear 
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.safetext import cells, from_bytes
 from workbench.tui.models.rowtable import CONTINUES, IN_STRING, RowTable
 
@@ -20,13 +20,13 @@ HANG: Final = 2
 MAX_DEPTH: Final = 48
 """Containers below this depth are not laid out, only wrapped: nobody reads them by their indent."""
 
-_TOKEN: Final = re.compile(rb'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?|[{}\[\],\n]')
-STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?')
-_SPACE: Final = re.compile(rb"[ \t\r\n]*+")
-_CUT_ESCAPE: Final = re.compile(rb"(?<!\\)(?:\\\\)*+\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_TOKEN: Final = regex.compile(rb'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?|[{}\[\],\n]')
+STRING: Final = regex.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?')
+_SPACE: Final = regex.compile(rb"[ \t\r\n]*+")
+_CUT_ESCAPE: Final = regex.compile(rb"(?<!\\)(?:\\\\)*+\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _MAX_OPEN: Final = 4096
 _PAUSE: Final = 1024
-_PLAIN: Final = re.compile(rb"[ -~]*+")
+_PLAIN: Final = regex.compile(rb"[ -~]*+")
 _LONE: Final = b"]},"
 _QUOTE, _NEWLINE = b'"\n'
 _OPENERS, _CLOSERS = b"{[", b"}]"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from workbench import regex
 from workbench.tui.models.rowtable import CONTINUES, IN_STRING
 
-_REST_OF_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"?')
-_JSON: Final = re.compile(
+_REST_OF_STRING: Final = regex.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"?')
+_JSON: Final = regex.compile(
     rb'(?P<string>"[^"\\]*+(?:\\.[^"\\]*+)*+"?)(?P<colon>\s*+:)?|(?P<number>-?[0-9][0-9.eE+-]*+)|(?P<word>true|false|null)'
 )
-_FIELD: Final = re.compile(rb"(?:event|data|id|retry)?:")
-_IS_JSON: Final = re.compile(rb"[\xef\xbb\xbf \t\r\n]*+[{\[]")
+_FIELD: Final = regex.compile(rb"(?:event|data|id|retry)?:")
+_IS_JSON: Final = regex.compile(rb"[\xef\xbb\xbf \t\r\n]*+[{\[]")
 
 
 def is_json(body: bytes) -> bool:

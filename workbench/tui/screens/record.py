@@ -12,6 +12,7 @@ from textual import work
 from textual.message import Message
 from textual.worker import get_current_worker
 
+from workbench import regex
 from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
 from workbench.library import paths, upstreams
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.tui.running import StartedRecording
 
 
-_NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
+_NAMED = regex.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
 
 class RecorderStart(Message):

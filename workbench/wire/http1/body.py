@@ -5,16 +5,16 @@ A body is followed as its bytes pass: they are sent on unchanged, with chunk siz
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple, Protocol
 
+from workbench import regex
 from workbench.limits import MAX_CHUNK_LINE, MAX_HEADER_BLOCK
 from workbench.wire.http1.head import BadMessage, Head, Request, Response, read_fields
 
-_SIZE_LINE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?\r\n")
-_LENGTH = re.compile(rb"[0-9]{1,18}")
+_SIZE_LINE = regex.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?\r\n")
+_LENGTH = regex.compile(rb"[0-9]{1,18}")
 
 
 class FeedResult(NamedTuple):

@@ -10,17 +10,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.limits import MAX_HEADER_BLOCK, SNIPPET
 from workbench.wire.exchange import Headers
 
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _TEXT = rb"[\t\x20-\x7e\x80-\xff]*"
-_FIELD = re.compile(rb"(%s):(%s)" % (_TOKEN, _TEXT))
-_REQUEST_LINE = re.compile(rb"(%s) ([\x21-\x7e\x80-\xff]+) (HTTP/1\.[01])" % _TOKEN)
-_STATUS_LINE = re.compile(rb"(HTTP/1\.[01]) ([1-9][0-9]{2})(?: (%s))?" % _TEXT)
-_STRAY_LINE_END = re.compile(rb"(?<!\r)\n|\r(?![\n])(?!\Z)")
-_NEITHER_TOKEN_NOR_LINE_END = re.compile(rb"[^!#$%&'*+\-.^_`|~0-9A-Za-z\r\n]")
+_FIELD = regex.compile(rb"(%s):(%s)" % (_TOKEN, _TEXT))
+_REQUEST_LINE = regex.compile(rb"(%s) ([\x21-\x7e\x80-\xff]+) (HTTP/1\.[01])" % _TOKEN)
+_STATUS_LINE = regex.compile(rb"(HTTP/1\.[01]) ([1-9][0-9]{2})(?: (%s))?" % _TEXT)
+_STRAY_LINE_END = regex.compile(rb"(?<!\r)\n|\r(?![\n])(?!\Z)")
+_NEITHER_TOKEN_NOR_LINE_END = regex.compile(rb"[^!#$%&'*+\-.^_`|~0-9A-Za-z\r\n]")
 
 
 class BadMessage(WireError):

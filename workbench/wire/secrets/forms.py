@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from workbench import regex
 from workbench.wire.secrets.names import Family
 from workbench.wire.secrets.shapes import ShapedSecret
 from workbench.wire.secrets.values import Style, is_secret
@@ -20,7 +20,7 @@ _PAIR: Final = (
 _HTTPIE: Final = rb"https?[ ](?:[^\n|;&]{0,200}?[ ])?(?:-a|--auth)[ =]" + _OPEN + rb"[^\s:\"']{0,80}:" + _VALUE
 
 _FORMS: Final = tuple(
-    (sign, mark, re.compile(rb"(?i)" + form))
+    (sign, mark, regex.compile(rb"(?i)" + form))
     for sign, mark, form in (
         (b" -p", b"mysql", rb"mysql\w*[ ](?:[^\n|;&]{0,200}?[ ])?-p" + _OPEN + _VALUE),
         (b" -p", b"mariadb", rb"mariadb[\w-]*[ ](?:[^\n|;&]{0,200}?[ ])?-p" + _OPEN + _VALUE),
@@ -37,11 +37,11 @@ _FORMS: Final = tuple(
 """For each form: a rare text it contains, its start, both in lower case; and its full pattern."""
 _SIGNS: Final = frozenset(sign for sign, _, _ in _FORMS)
 
-_OF_KEY: Final = re.compile(
+_OF_KEY: Final = regex.compile(
     rb"[\\]{0,12}\"(?:d|p|q|dp|dq|qi|k)[\\]{0,12}\"\s{0,8}:\s{0,8}[\\]{0,12}\"(?P<value>[^\s\"\\]{14,2048})"
 )
-_OBJECT: Final = re.compile(rb"[^{}]{0,4096}")
-_PUTTY: Final = re.compile(rb"Private-Lines: [0-9]{1,3}\s{1,8}(?P<value>(?:[A-Za-z0-9+/=]{2,64}[\s\\]{1,4}){1,999})")
+_OBJECT: Final = regex.compile(rb"[^{}]{0,4096}")
+_PUTTY: Final = regex.compile(rb"Private-Lines: [0-9]{1,3}\s{1,8}(?P<value>(?:[A-Za-z0-9+/=]{2,64}[\s\\]{1,4}){1,999})")
 
 
 def find_by_form(text: bytes, lower: bytes) -> Iterator[ShapedSecret]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.wire.secrets.forms import find_by_form
 from workbench.wire.secrets.names import Family, family, of_query
 from workbench.wire.secrets.shapes import ShapedSecret
@@ -36,7 +37,7 @@ _SIGN: Final = (
 )
 """Separators between a name and its value: operators of programs and files, or words, which need more evidence."""
 _MARKS: Final = tuple(
-    (mark, re.compile(rest + _BEHIND + _SIGN))
+    (mark, regex.compile(rest + _BEHIND + _SIGN))
     for mark, rest in (
         (b"key", b""),
         (b"token", b""),
@@ -57,37 +58,37 @@ _MARKS: Final = tuple(
 _MOST: Final = 512
 """Bytes of a value read before it is known to be a secret."""
 
-_BARE: Final = re.compile(rb"[^\s\"'`\\,;&<>|(){}\[\]]{1,512}")
-_REST: Final = re.compile(rb"[^\s\"'`\\,;&<>|(){}\[\]]*+")
-_LINE: Final = re.compile(rb"[^\s\"'`\\;&<>|]{1,512}")
-_REST_OF_LINE: Final = re.compile(rb"[^\s\"'`\\;&<>|]*+")
-_TAGGED: Final = re.compile(rb"[^\s<>\"\\]{1,8192}+(?=[\"'\\]*\s*</?)")
+_BARE: Final = regex.compile(rb"[^\s\"'`\\,;&<>|(){}\[\]]{1,512}")
+_REST: Final = regex.compile(rb"[^\s\"'`\\,;&<>|(){}\[\]]*+")
+_LINE: Final = regex.compile(rb"[^\s\"'`\\;&<>|]{1,512}")
+_REST_OF_LINE: Final = regex.compile(rb"[^\s\"'`\\;&<>|]*+")
+_TAGGED: Final = regex.compile(rb"[^\s<>\"\\]{1,8192}+(?=[\"'\\]*\s*</?)")
 _QUOTED: Final = {
-    quote: (re.compile(rb"[^\\\x00-\x1f" + quote + rb"]{1,512}"), re.compile(rb"[^\\\x00-\x1f" + quote + rb"]*+"))
+    quote: (regex.compile(rb"[^\\\x00-\x1f" + quote + rb"]{1,512}"), regex.compile(rb"[^\\\x00-\x1f" + quote + rb"]*+"))
     for quote in (b'"', b"'", b"`")
 }
-_SCHEME: Final = re.compile(
+_SCHEME: Final = regex.compile(
     rb"(?i)(?:bearer|basic|token|api-?key|api-?token|bot|key|digest|negotiate|oauth|ssws|genie-?key)[ \t]+"
 )
-_PAIR: Final = re.compile(rb"([\w.!%$-]{1,80})=([^;,\s\"'\\]{6,})")
-_PAIR_BEGINS: Final = re.compile(rb"[ \t]*[\w.!%$-]{1,80}=")
-_PAIRS_END: Final = re.compile(rb"[\"'\n\r\\]")
+_PAIR: Final = regex.compile(rb"([\w.!%$-]{1,80})=([^;,\s\"'\\]{6,})")
+_PAIR_BEGINS: Final = regex.compile(rb"[ \t]*[\w.!%$-]{1,80}=")
+_PAIRS_END: Final = regex.compile(rb"[\"'\n\r\\]")
 _LONGEST_COOKIE: Final = 4096
 _OF_NAMES: Final = bytes(sorted({*b"_.-", *range(48, 58), *range(65, 91), *range(97, 123)}))
-_QUALIFIED: Final = re.compile(rb"(?i)(api|access|secret|auth|bearer|refresh|private|personal|session)[ ]+\Z")
+_QUALIFIED: Final = regex.compile(rb"(?i)(api|access|secret|auth|bearer|refresh|private|personal|session)[ ]+\Z")
 _LONGEST_NAME: Final = 80
-_PART: Final = re.compile(rb"\bname=\\{0,6}\"\Z")
+_PART: Final = regex.compile(rb"\bname=\\{0,6}\"\Z")
 """Text before the name of a form part."""
-_SETTER: Final = re.compile(rb"(?<![A-Za-z0-9])(?i:set|with|add|use)[_A-Z]")
-_SETS: Final = re.compile(rb"(?:setx|setenv|set -[A-Za-z]{1,4}|ENV|#[ ]?define|configure set)[ \t]{1,8}\Z")
+_SETTER: Final = regex.compile(rb"(?<![A-Za-z0-9])(?i:set|with|add|use)[_A-Z]")
+_SETS: Final = regex.compile(rb"(?:setx|setenv|set -[A-Za-z]{1,4}|ENV|#[ ]?define|configure set)[ \t]{1,8}\Z")
 
-_PARAMETER: Final = re.compile(rb"[?&;](?:amp;)?([A-Za-z][\w.~-]{0,40})=([^&#;\s\"'<>\\`)]{6,})")
-_USERINFO: Final = re.compile(rb"://[^/?#@\s:\"\\<>]{0,80}:(?:([^/?#@\s\"\\<>]{3,2048})|([\w+/=.~%!$*-]{16,2048}))@")
-_USER: Final = re.compile(rb"://([\w.~%!$*+=-]{16,2048})@(?=[\w\[])")
-_OPTION: Final = re.compile(
+_PARAMETER: Final = regex.compile(rb"[?&;](?:amp;)?([A-Za-z][\w.~-]{0,40})=([^&#;\s\"'<>\\`)]{6,})")
+_USERINFO: Final = regex.compile(rb"://[^/?#@\s:\"\\<>]{0,80}:(?:([^/?#@\s\"\\<>]{3,2048})|([\w+/=.~%!$*-]{16,2048}))@")
+_USER: Final = regex.compile(rb"://([\w.~%!$*+=-]{16,2048})@(?=[\w\[])")
+_OPTION: Final = regex.compile(
     rb"-[uU](?:ser)?(?:[ =\t]{1,4}|[\\\"']{1,8},[ \t]*)[\\\"']{0,8}([^\s:\"'\\]{0,80}):([^\s\"'\\]{3,4096})"
 )
-_BEARER: Final = re.compile(rb"(?:er|ic)[ ]+(?!(?-i:[a-z_]+)=[\\\"])([A-Za-z0-9_.~+/=-]{16,})")
+_BEARER: Final = regex.compile(rb"(?:er|ic)[ ]+(?!(?-i:[a-z_]+)=[\\\"])([A-Za-z0-9_.~+/=-]{16,})")
 _BEARER_MARKS: Final = ((b"bearer ", 4), (b"basic ", 3))
 
 

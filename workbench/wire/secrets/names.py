@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from functools import lru_cache
 from typing import Final
+
+from workbench import regex
 
 
 def word_set(words: str) -> tuple[str, ...]:
@@ -22,7 +23,7 @@ class Family(Enum):
     COOKIE = "cookie"  # pairs of names and values
 
 
-_WORD: Final = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORD: Final = regex.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SUFFIXES: Final = (b"password", b"passphrase", b"passwd", b"secret", b"token", b"key")
 _BEHIND: Final = frozenset(
     b"prod production dev test staging live value raw plain plaintext b64 base64 str string primary secondary main old"

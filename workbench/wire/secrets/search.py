@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.wire.secrets.named_values import find_named
 from workbench.wire.secrets.shapes import find_shaped
 from workbench.wire.secrets.values import is_made_up, is_uuid, is_wordy
@@ -20,17 +21,17 @@ _DEEPEST: Final = 2
 _HEAD: Final = 24
 _LINE: Final = (56, 128)
 """Line length of base64 that continues on the next line."""
-_NEXT_LINE: Final = re.compile(rb"[\r\n]{1,4}[ \t]{0,60}([A-Za-z0-9+/_-]+)(?=={0,2}(?:[^A-Za-z0-9+/_=.-]|\Z))")
+_NEXT_LINE: Final = regex.compile(rb"[\r\n]{1,4}[ \t]{0,60}([A-Za-z0-9+/_-]+)(?=={0,2}(?:[^A-Za-z0-9+/_=.-]|\Z))")
 _GZIP: Final = b"H4sI"
 _MOST_UNZIPPED: Final = 1_000_000
-_DIGITS: Final = re.compile(rb"[0-9a-f]+|[0-9A-F]+")
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
-_SEALED: Final = re.compile(rb"[A-Za-z0-9+/_-]{24,}")
+_DIGITS: Final = regex.compile(rb"[0-9a-f]+|[0-9A-F]+")
+_CONTROLS: Final = regex.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
+_SEALED: Final = regex.compile(rb"[A-Za-z0-9+/_-]{24,}")
 _FEWEST: Final = 8
 """Minimum of different characters of a word that may be a secret."""
-_TEXT: Final = re.compile(rb"[\t\n\r -~]*+\Z")
-_ALONE: Final = re.compile(rb"[A-Za-z0-9_.+/~=-]{20,512}")
-_ID: Final = re.compile(rb"[a-z]{2,16}[_-][A-Za-z0-9_-]*|[0-9a-f]{32,128}|[0-9.]+")
+_TEXT: Final = regex.compile(rb"[\t\n\r -~]*+\Z")
+_ALONE: Final = regex.compile(rb"[A-Za-z0-9_.+/~=-]{20,512}")
+_ID: Final = regex.compile(rb"[a-z]{2,16}[_-][A-Za-z0-9_-]*|[0-9a-f]{32,128}|[0-9.]+")
 _STANDARD: Final = bytes.maketrans(b"-_", b"+/")
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.wire.secrets.names import word_set
 from workbench.wire.secrets.values import is_made_up, is_wordy
 from workbench.wire.secrets.views import BASE64, runs
@@ -123,7 +124,7 @@ _BODY: Final = "[A-Za-z0-9_-]{16,}"
 _PUBLIC: Final = word_set("""
 sk-ant-api03- sk-ant-admin01- sk-ant-oat01- sk-ant- sk-proj- sk-or-v1- sk-svcacct- sk-admin-
 """)
-_PREFIX: Final = re.compile(
+_PREFIX: Final = regex.compile(
     r"(?:(?:(?i:bearer|basic|token)[ ]+)?(?:"
     + "|".join(map(re.escape, sorted((*_PREFIXES, *_PUBLIC), key=len, reverse=True)))
     + r")?)"
@@ -134,16 +135,16 @@ def _pattern(prefix: str) -> str:
     return re.escape(prefix) + _BODIES.get(prefix, _BODY)
 
 
-_KEY: Final = re.compile("|".join(map(_pattern, sorted(_PREFIXES, key=len, reverse=True))).encode())
+_KEY: Final = regex.compile("|".join(map(_pattern, sorted(_PREFIXES, key=len, reverse=True))).encode())
 _BEGINNINGS: Final = frozenset(prefix[:2].encode() for prefix in _PREFIXES)
 KEY_TEXT: Final = rf"(?<![\w+/-])(?:{'|'.join(re.escape(p) for p in _PREFIXES)})[\w-]{{16,}}"
 """Pattern of keys by prefix, in text; it matches more than secrets."""
 
-_WEB_TOKEN: Final = re.compile(
+_WEB_TOKEN: Final = regex.compile(
     rb"eyJ[\w-]{10,}+\.(?:eyJ[\w-]{10,}+(?:\.[\w-]++){1,3}|[\w-]*+\.[\w-]{10,}+\.[\w-]{10,}+\.[\w-]{10,}+)"
 )
 """JSON web tokens, signed or encrypted."""
-_JOINED: Final = re.compile(
+_JOINED: Final = regex.compile(
     rb"[0-9]{8,10}:[\w-]{35}(?![\w-])"  # Telegram
     rb"|[MNO][\w-]{22,27}\.[\w-]{6,7}\.[\w-]{27,}|mfa\.[\w-]{60,}"  # Discord
     rb"|[0-9a-z]{32}\.[A-Za-z0-9]{16}(?![\w-])"  # Zhipu
@@ -165,7 +166,7 @@ _JOINED: Final = re.compile(
     rb"|[a-z]{2,10}_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[\w+/=-]{30,120}"  # Authress
     rb"|[12]/[0-9]{12,}(?:/[0-9]{12,})?:[0-9a-f]{32}(?![\w-])"  # Asana
 )
-_TAILED: Final = re.compile(
+_TAILED: Final = regex.compile(
     rb"[A-Za-z0-9]{52}JQQJ9[9DH][A-Za-z0-9][A-L][A-Za-z0-9]{24,26}(?:==)?"  # Azure
     rb"|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"  # MaxMind
     rb"|[0-9a-f]{32}-(?:us[0-9]{1,2}|[0-9a-f]{8}-[0-9a-f]{8})"  # Mailchimp, Mailgun
@@ -176,46 +177,46 @@ _TAILED: Final = re.compile(
 )
 """Keys identified by their ending or middle."""
 _SHORTEST_TAILED: Final = 35
-_AZURE: Final = re.compile(
+_AZURE: Final = regex.compile(
     rb"[\w+/-]{76}(?:APIM|ACDb|\+(?:ABa|AMC|ASt))[\w+/-]{5}[AQgw]==|[\w+/-]{44}AzFu[\w+/-]{5}[AQgw]==|[A-Za-z0-9]{42}AzSe[A-D]\w{5}"
     rb"|[\w+/-]{33}(?:AIoT|AzCa|\+(?:ASb|AEh|ARm))[A-P][\w+/-]{5}=|[A-Za-z0-9+/]{42}\+ACR[A-D]?[A-Za-z0-9+/]{5,6}"
 )
 """Keys of Azure services; each has four letters for its service."""
 _LONGEST_OF_AZURE: Final = 90
-_LEFT: Final = re.compile(rb"[\w.:~!/-]*\Z")
+_LEFT: Final = regex.compile(rb"[\w.:~!/-]*\Z")
 _JOINTS: Final = (b".", b":", b"~", b"!")
 _WIDEST_JOINT, _FURTHEST = 64, 200
 """Bytes before and after a part of a key within which its other parts are."""
-_DIGIT: Final = re.compile(rb"[0-9]")
+_DIGIT: Final = regex.compile(rb"[0-9]")
 
-_AWS: Final = re.compile(rb"(?i)aws|secret|A[KS]IA")
-_STATE: Final = re.compile(
+_AWS: Final = regex.compile(rb"(?i)aws|secret|A[KS]IA")
+_STATE: Final = regex.compile(
     rb"(?i)(?:signature|data|id|hash|digest|sha-?[0-9]*|nonce|etag|checksum|fingerprint|key|code|cursor|content)"
     rb"[\"'\\]*\s*[:=]\s*[\"'\\]*\Z"
 )
 """Names of values that look random and grant nothing."""
-_DIGEST: Final = re.compile(rb"(?i)(?:sha|md|blake)[0-9a-z]{1,4}[=:-]\Z")
+_DIGEST: Final = regex.compile(rb"(?i)(?:sha|md|blake)[0-9a-z]{1,4}[=:-]\Z")
 _SESSION: Final = (b"IQoJb3JpZ2lu", b"FwoGZXIvYXdz", b"FQoGZXIvYXdz", b"IQoJ")
 _OPENSSH: Final = b"b3BlbnNzaC1rZXkt"
-_MIXED: Final = (re.compile(rb"[a-z]"), re.compile(rb"[A-Z]"), _DIGIT)
+_MIXED: Final = (regex.compile(rb"[a-z]"), regex.compile(rb"[A-Z]"), _DIGIT)
 
 _HOOKS: Final = (
-    (b"hooks.slack.com/", re.compile(rb"(?:services|workflows|triggers)/([\w+/-]{20,})")),
-    (b"/api/webhooks/", re.compile(rb"[0-9]{5,}/([\w-]{40,})")),
-    (b"hooks.zapier.com/hooks/catch/", re.compile(rb"[0-9]+/([A-Za-z0-9]{6,})")),
-    (b".tines.com/webhook/", re.compile(rb"[a-z0-9]{16,}/([a-z0-9]{16,})")),
-    (b"/open-apis/bot/v2/hook/", re.compile(rb"([0-9a-f-]{30,})")),
-    (b"maker.ifttt.com/trigger/", re.compile(rb"[\w-]{1,64}/(?:json/)?with/key/([\w-]{16,})")),
-    (b".webhook.office.com/", re.compile(rb"webhookb2/([\w@/-]{60,})")),
+    (b"hooks.slack.com/", regex.compile(rb"(?:services|workflows|triggers)/([\w+/-]{20,})")),
+    (b"/api/webhooks/", regex.compile(rb"[0-9]{5,}/([\w-]{40,})")),
+    (b"hooks.zapier.com/hooks/catch/", regex.compile(rb"[0-9]+/([A-Za-z0-9]{6,})")),
+    (b".tines.com/webhook/", regex.compile(rb"[a-z0-9]{16,}/([a-z0-9]{16,})")),
+    (b"/open-apis/bot/v2/hook/", regex.compile(rb"([0-9a-f-]{30,})")),
+    (b"maker.ifttt.com/trigger/", regex.compile(rb"[\w-]{1,64}/(?:json/)?with/key/([\w-]{16,})")),
+    (b".webhook.office.com/", regex.compile(rb"webhookb2/([\w@/-]{60,})")),
 )
 _BEGIN: Final = b"-----BEGIN "
-_PRIVATE: Final = re.compile(rb"[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
-_LINES: Final = re.compile(rb"[A-Za-z0-9+/=\s\\]*+")
-_KEY_LINE: Final = re.compile(rb"[A-Za-z0-9+/=]{16}")
+_PRIVATE: Final = regex.compile(rb"[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_LINES: Final = regex.compile(rb"[A-Za-z0-9+/=\s\\]*+")
+_KEY_LINE: Final = regex.compile(rb"[A-Za-z0-9+/=]{16}")
 _LONGEST_PEM: Final = 64 * 1024
 
-_WORD: Final = re.compile(rb"[A-Za-z0-9_-]{16,}")
-_ESCAPE: Final = re.compile(rb"u[0-9a-fA-F]{4}|[bf]")
+_WORD: Final = regex.compile(rb"[A-Za-z0-9_-]{16,}")
+_ESCAPE: Final = regex.compile(rb"u[0-9a-fA-F]{4}|[bf]")
 """First characters of a run after a backslash."""
 
 

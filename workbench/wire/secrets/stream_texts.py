@@ -6,12 +6,12 @@ of a growing text may be the start of a secret: it waits until that is decided.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.wire.secrets.search import find
 from workbench.wire.secrets.shapes import begins_key, open_key
 from workbench.wire.secrets.views import view
@@ -19,7 +19,7 @@ from workbench.wire.secrets.views import view
 Key = tuple[bytes, ...]
 Range = tuple[int, int]
 
-_PIECE: Final = re.compile(
+_PIECE: Final = regex.compile(
     rb'"(?=[acdgimoprst])(?:(?:index|output_index|content_index|summary_index|contentBlockIndex|item_id)"\s*:\s*'
     rb'(?P<number>"[^"\\]*"|[0-9]+)|'
     rb"(?P<name>text|content|delta|partial_json|arguments|thinking|reasoning\w{0,20}|refusal|input|output|response"
@@ -36,7 +36,7 @@ _RUN: Final = bytes(sorted({*b"+/.:~=@%_-\x7f", *range(48, 58), *range(65, 91), 
 _WORD: Final = bytes(sorted({*b"_-", *range(48, 58), *range(65, 91), *range(97, 123)}))
 _LONG: Final = 12
 """Characters without a space that may be most of a secret."""
-_NAMED: Final = re.compile(
+_NAMED: Final = regex.compile(
     rb"(?i)(?:(?:key|token|secret|pass(?:word|wd|phrase|code)?|pwd|auth(?:orization|entication)?|cred(?:ential)?s?|cookie"
     rb"|jwt)[\w.-]{0,12}[\\\"'`]{0,12}\]?\s{0,4}(?:=>|:=|[:=,>])\s{0,200}[\\\"'`]{0,12}|(?:bearer|basic)[ ]"
     rb"|--[a-z-]*(?:key|token|secret|password)[ ]|-u(?:ser)?[ =][\\\"']{0,4})(?P<value>[^\n\"'`]{0,200})\Z"

@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.wire.secrets.names import Family, family
 from workbench.wire.secrets.shapes import ShapedSecret
 from workbench.wire.secrets.values import Style, is_secret, is_uuid
 
-HEAD: Final = re.compile(rb"[\w\\\"'`*]{0,20}[ \t]{0,40}(?:[,;|\t]|[\r\n]|\Z)")
+HEAD: Final = regex.compile(rb"[\w\\\"'`*]{0,20}[ \t]{0,40}(?:[,;|\t]|[\r\n]|\Z)")
 """Text after the last word of a column name."""
-_NAME: Final = re.compile(rb"\w[\w .:/-]{0,60}")
-_ROW: Final = re.compile(rb"[^\r\n]++")
-_RULE: Final = re.compile(rb"[-:=+| \t]*")
+_NAME: Final = regex.compile(rb"\w[\w .:/-]{0,60}")
+_ROW: Final = regex.compile(rb"[^\r\n]++")
+_RULE: Final = regex.compile(rb"[-:=+| \t]*")
 _SIGNS: Final = (b"|", b"\t\t", b"\t", b";", b",")
 """Separators between cells; escaped tabs are two characters in a view."""
 _AROUND: Final = b" \t\\\"'`*"

@@ -7,6 +7,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final
 
+from workbench import regex
 from workbench.wire.secrets.names import Family
 
 _JUDGED: Final = 256
@@ -14,7 +15,7 @@ _JUDGED: Final = 256
 _LONGEST_PLACEHOLDER: Final = 100
 _DIGITS: Final = b"01234567890123456789"
 
-_PLACEHOLDER: Final = re.compile(
+_PLACEHOLDER: Final = regex.compile(
     rb"""(?ix)
     \$.* | %\w+% | %[sdr@] | <.* | \[.*\] | \{.*\} | (?:[*x._-]|\xe2\x80\xa2)+ | \.{3}.* | .*\.{3} |
     .*\xe2\x80\xa6.* | [0.]+ |
@@ -27,19 +28,19 @@ _PLACEHOLDER: Final = re.compile(
     (?:none|null|nil|undefined|true|false|filtered|masked|hidden|removed|omitted)
     """
 )
-_CODE: Final = re.compile(
+_CODE: Final = regex.compile(
     rb"[A-Za-z_][\w.]*[(\[<].*|[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+[;,]?|[&*!(]\w+.*|.*=>.*"
 )
-_UUID: Final = re.compile(rb"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_PATH: Final = re.compile(
+_UUID: Final = regex.compile(rb"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_PATH: Final = regex.compile(
     rb"(?:~|\.{1,2})?/.*|[A-Za-z]:[/\\].*|.*\.(?:json|ya?ml|toml|pem|key|pub|crt|txt|env|py|js|ts|md)"
 )
-_EMAIL: Final = re.compile(rb"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_DATE: Final = re.compile(rb"\d{4}-\d\d-\d\d.*|\d{1,2}:\d\d.*|v?\d+(?:\.\d+)+.*")
-_SEGMENT: Final = re.compile(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
-_PARTS: Final = re.compile(rb"[^A-Za-z0-9_-]+")
-_STRONG: Final = re.compile(rb"[!@#$%^&*?~]")
-_PASSPHRASE: Final = re.compile(rb"[a-z]+(?: [a-z]+)+|[a-z]+(?:-[a-z]+){2,}")
+_EMAIL: Final = regex.compile(rb"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_DATE: Final = regex.compile(rb"\d{4}-\d\d-\d\d.*|\d{1,2}:\d\d.*|v?\d+(?:\.\d+)+.*")
+_SEGMENT: Final = regex.compile(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_PARTS: Final = regex.compile(rb"[^A-Za-z0-9_-]+")
+_STRONG: Final = regex.compile(rb"[!@#$%^&*?~]")
+_PASSPHRASE: Final = regex.compile(rb"[a-z]+(?: [a-z]+)+|[a-z]+(?:-[a-z]+){2,}")
 
 _COMMON: Final = """
     abacadagaialamanaparasatauaybabebiblbobucacccechcickclcocrctcudadedidodsdueaecedeeefegelemeneperesetevexfafefffi

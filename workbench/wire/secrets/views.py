@@ -11,13 +11,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from workbench import regex
+
 FILL: Final = b"\x7f"
 
 _LINE_ENDS: Final = ((b"\\n", b"\n\n"), (b"\\r", b"\r\r"), (b"\\t", b"\t\t"))
-_UNICODE: Final = re.compile(rb"\\+u00(?:[2-7][0-9a-fA-F]|0[9aAdD])")
-_SLASH: Final = re.compile(rb"\\+/")
-_PERCENT: Final = re.compile(rb"%(?:[2-7][0-9a-fA-F]|0[9aAdD])")
-_ENTITY: Final = re.compile(rb"&(?:quot|apos|amp|#39|#34|#x27|#x22);")
+_UNICODE: Final = regex.compile(rb"\\+u00(?:[2-7][0-9a-fA-F]|0[9aAdD])")
+_SLASH: Final = regex.compile(rb"\\+/")
+_PERCENT: Final = regex.compile(rb"%(?:[2-7][0-9a-fA-F]|0[9aAdD])")
+_ENTITY: Final = regex.compile(rb"&(?:quot|apos|amp|#39|#34|#x27|#x22);")
 _ENTITIES: Final = {b"&quot;": b'"', b"&apos;": b"'", b"&amp;": b"&", b"&#39;": b"'", b"&#34;": b'"'}
 _ENTITIES_IN_HEX: Final = {b"&#x27;": b"'", b"&#x22;": b'"'}
 _HIDDEN: Final = b"&;,#"

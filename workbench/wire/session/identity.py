@@ -6,10 +6,10 @@ sessions of format 1 get a derived id: the same on every opening, also after the
 
 from __future__ import annotations
 
-import re
 from hashlib import sha256
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.session import Session
@@ -18,7 +18,7 @@ MAX_ID = 200
 """Limit of characters of an id, all printable ASCII; other ids are ignored."""
 
 
-_RECORDED = re.compile(r"[0-9a-f]{8}-")
+_RECORDED = regex.compile(r"[0-9a-f]{8}-")
 """Prefix of exchange ids made by our recorder, which are unique to a recording."""
 
 

@@ -7,7 +7,6 @@ steps than a file of that size can need.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from workbench import regex
 from workbench.errors import SessionFormatError
 from workbench.limits import MAX_STORED_BODY
 
@@ -41,7 +41,7 @@ _LIMITS: Final[Mapping[int, int]] = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
 }
 _NOT_OURS: Final = "a SQLite file, but not a session"
-_COMMENT: Final = re.compile(r"--[^\n]*")
+_COMMENT: Final = regex.compile(r"--[^\n]*")
 
 
 class GuardedConnection(sqlite3.Connection):

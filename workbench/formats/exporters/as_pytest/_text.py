@@ -4,11 +4,10 @@ Traffic is in it only as words of a comment or a docstring: escaped, shortened a
 """
 
 import json
-import re
 import textwrap
 from collections.abc import Iterator
 
-from workbench import __version__
+from workbench import __version__, regex
 from workbench.diff import ItemChange, ItemChangeKind, ValueDifference, compare
 from workbench.formats.exporters.as_pytest._cases import ExportCase
 from workbench.ir import JsonValue
@@ -26,7 +25,7 @@ SIGNATURE = "Needs agent-workbench[testing]. Written by Workbench"
 _WIDTH = 100
 _MOST_TOLD = 6
 _MOST_SHOWN = 160
-_QUOTES = re.compile(r'\\|"(?=")|"\Z')
+_QUOTES = regex.compile(r'\\|"(?=")|"\Z')
 
 
 def module(case: ExportCase, *, has_contracts: bool) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import Carrier, JsonValue, Part, Reasoning, Segment, Source, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.common.pieces import Pieces, whole_proofs
@@ -26,8 +26,8 @@ _MAIN: Mapping[JsonValue, str] = {kind: delta for delta, (_, kind, name) in DELT
 
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _KNOWN = ("text", "thinking", "redacted_thinking", "tool_use")
-_SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_DAMAGED = re.compile("[\ufffd\ud800-\udfff]")
+_SPLIT_PAIR = regex.compile("[\ud800-\udbff][\udc00-\udfff]")
+_DAMAGED = regex.compile("[\ufffd\ud800-\udfff]")
 """What a character that was cut leaves behind; bytes that are no UTF-8 at all are read as lone surrogates."""
 
 

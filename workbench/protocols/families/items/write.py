@@ -8,10 +8,10 @@ the answer and the place of the item in it, so that a stream and the whole answe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from workbench import regex
 from workbench.ir import (
     ApiError,
     JsonValue,
@@ -41,7 +41,7 @@ _INCOMPLETE = {"length": "max_output_tokens", "filter": "content_filter"}
 _PREFIXES = {"function_call": "fc", "custom_tool_call": "ctc", "message": "msg", "reasoning": "rs"}
 """Type of an item → how its id begins."""
 
-_ODD, _LONGEST = re.compile(r"^resp_|[^a-zA-Z0-9]"), 40
+_ODD, _LONGEST = regex.compile(r"^resp_|[^a-zA-Z0-9]"), 40
 
 UNKNOWN: Mapping[str, JsonValue] = {
     "id": "",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench import regex
 from workbench.library import paths
 from workbench.tui.screens.choose import offer_paths
 from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire import Summary
 
-_NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
+_NUMBERED = regex.compile(r"(.+)#([0-9]{1,9})")
 MOST = 200
 """Exchanges offered at most."""
 
