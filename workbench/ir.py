@@ -14,9 +14,11 @@ Laws of this file:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
+
+from workbench.lazy_dataclass import dataclass
 
 JsonValue: TypeAlias = Any
 """What ``json.loads`` returns."""

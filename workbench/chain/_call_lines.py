@@ -7,11 +7,11 @@ Everything that can change whether a call counts as closed is here; which result
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, CallNode, History, NodeRef, ResultNode
 from workbench.chain.terms import ClosureTerms, Placement
+from workbench.lazy_dataclass import dataclass
 
 
 class CallState(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from workbench.chain.fingerprint import ANSWERING
 from workbench.chain.received_answers import Answer, ReceivedAnswers, join_items
 from workbench.chain.terms import ReasoningTerms, Scope
 from workbench.ir import Carrier, Message, ModelRequest, Reasoning, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import fact
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from workbench.chain.fingerprint import ANSWERING
 from workbench.chain.terms import ClosureTerms, Placement
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 
 REQUEST, RESPONSE, REMEMBERED = "request", "response", "remembered"
 

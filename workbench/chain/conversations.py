@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import islice
 from typing import NamedTuple
@@ -31,6 +31,7 @@ from workbench.chain.fingerprint import ANSWERING, looks_unique, visible_text, w
 from workbench.chain.received_answers import ReceivedAnswers
 from workbench.chain.undo_log import Journal
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
 from workbench.wire import Exchange
 

@@ -8,10 +8,10 @@ times tell, the place that comes first in the session.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.chain.likeness import alike, ends_alike, likeness_of
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
 from workbench.wire import Summary
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from workbench.chain._debts import Debt, Turn, owes, turns
@@ -13,6 +12,7 @@ from workbench.chain.closure import NodeRef
 from workbench.chain.received_answers import ReceivedAnswers
 from workbench.chain.terms import ReasoningTerms
 from workbench.ir import ModelRequest, ModelResponse, Reasoning
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import HistoryPrefix
 
 __all__ = ["Entry", "Ledger", "ReceivedAnswers", "ReplayOutcome", "derive"]

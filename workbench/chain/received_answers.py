@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from workbench.chain._reasoning_replay import content
 from workbench.chain.fingerprint import call_digest, looks_unique, visible_text
 from workbench.ir import Message, ModelResponse
+from workbench.lazy_dataclass import dataclass
 
 _NEIGHBOURS = 8
 """Answers with one call id, the same calls or one text that are compared, nearest first: counters repeat."""

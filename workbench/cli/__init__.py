@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 
-
 from workbench import __version__
 
 __all__ = [

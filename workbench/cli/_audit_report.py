@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.cli._output import cut, emit, emit_json, number, write
+from workbench.lazy_dataclass import dataclass
 from workbench.safetext import visible
 from workbench.views import SEVERITY_GLYPH
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from workbench.contracts import Contradiction, Finding, Origin, Repair, Severity
 from workbench.edits.repairs import ExchangeFix
+from workbench.lazy_dataclass import dataclass
 from workbench.rules import FAILED, ContradictedFact, InspectedExchange, Inspection
 
 

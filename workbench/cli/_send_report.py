@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.cli import _corrections, _output
 from workbench.cli._check_formats import finding_lines
 from workbench.cli._report import finding_json
 from workbench.errors import WorkbenchError
+from workbench.lazy_dataclass import dataclass
 from workbench.views import loss_words
 
 if TYPE_CHECKING:

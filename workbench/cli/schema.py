@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output
 from workbench.errors import UnreadableInput, UsageError, WireError
+from workbench.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from workbench.contracts import Contract

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
@@ -18,6 +18,7 @@ from workbench.contracts.contract import Contract
 from workbench.contracts.error_texts import explain
 from workbench.contracts.facts import Clues, Sign
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
 
 __all__ = ["SIMULATED", "Servers", "choose", "clues_of", "shown_by"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from workbench.chain import ClosureTerms, ReasoningTerms
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from workbench.contracts.contract import EnforcedCheck, Fact
 from workbench.contracts.facts import ContractFile, Holds
 from workbench.contracts.layout import section, wrap
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

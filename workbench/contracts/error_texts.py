@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from workbench import regex
 from workbench.contracts import loading, pages
 from workbench.contracts.match_text import lines, match_lines
 from workbench.contracts.template import Plain, Template, TemplateMatch, plain
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import refusals
 from workbench.protocols.refusals import KnownRefusal
 

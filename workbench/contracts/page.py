@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from workbench.wire import Chunk

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from workbench.errors import ProfileError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.provenance import escape
 
 

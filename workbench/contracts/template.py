@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from workbench import regex
+from workbench.lazy_dataclass import dataclass
 
 _ESCAPE = regex.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|[nrt])")
 _DROPPED = frozenset("\"'`\\‘’“”")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from workbench.contracts.contract import Contract, EnforcedCheck
 from workbench.contracts.finding import Finding, Severity
 from workbench.contracts.refusal import fill
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
 
 USUAL_TYPE = "invalid_request_error"

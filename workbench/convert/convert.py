@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench import protocols
 from workbench.convert.declared_tools import NO_TOOLS, DeclaredTools
@@ -12,6 +12,7 @@ from workbench.convert.losses import Loss
 from workbench.convert.normal import normal_request, normal_response
 from workbench.errors import LocalProtocolError
 from workbench.ir import Message, ModelRequest, ModelResponse, Part, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, Adapter, Capabilities, DecodedExchange
 from workbench.wire import Framing, dumps, framing_of, read_stream
 

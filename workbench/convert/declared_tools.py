@@ -7,10 +7,11 @@ tool of a namespace is called by its name alone. Their calls get the declared fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from workbench.convert._parts import INPUT
 from workbench.ir import NOTHING, ToolCallIR, ToolDef
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import dumps
 
 _SPACE = "namespace"

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench import regex
 from workbench.convert.losses import Loss, LossReport
@@ -34,6 +34,7 @@ from workbench.ir import (
     ToolChoice,
     ToolResultIR,
 )
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import Adapter, Param
 
 ANSWERING = ("assistant", "model")

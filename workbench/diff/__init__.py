@@ -7,12 +7,12 @@ It may import the core and the rooms up to ``convert``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.diff.meaning import ItemChange, ItemChangeKind, changes
 from workbench.diff.wire import Hunk, first_difference, hunks
 from workbench.fronts import lazy
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import JsonIndex
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import islice
@@ -14,6 +13,7 @@ from workbench.diff.spelling import spellings
 from workbench.diff.wire import REPEATED, align, ends
 from workbench.errors import WireError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.provenance import escape
 from workbench.wire import JsonIndex, loads
 

@@ -9,12 +9,13 @@ and between those one after the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import zip_longest
 
 from workbench.chain import Conversations, Likeness, alike, likeness_of
 from workbench.diff.turns import LIKENESS_WITHOUT_TIMES, TurnMatch, ordered_turns, places
 from workbench.diff.wire import align
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
 from workbench.wire import Summary
 

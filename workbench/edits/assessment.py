@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.chain import Closure, Ledger
 from workbench.contracts import Judgement
 from workbench.diff import Difference, compare_indexed
 from workbench.edits import signatures
 from workbench.edits.request import json_problem, text_of
+from workbench.lazy_dataclass import dataclass
 from workbench.rules import Inspector, Trial
 from workbench.wire import HttpRequest, JsonIndex
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from workbench.edits.message_parts import element_pointer
 from workbench.ir import JsonValue, Media, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
 from workbench.wire import JsonIndex, decode, dumps, split_pointer
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 from workbench.contracts import Edit
 from workbench.edits import HEADERS, Change, SetHeader
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import HttpRequest, JsonIndex, loads, patch, split_pointer
 
 

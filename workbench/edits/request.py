@@ -6,12 +6,13 @@ Only what is edited changes. An edited body is no longer content-encoded; Conten
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
 from workbench import regex
 from workbench.diff import common, common_end
 from workbench.errors import LocalProtocolError, WireError
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import Body, Headers, HttpRequest, decode, decode_partial, loads, patch
 
 _BYTE: Final = regex.compile(r"byte (\d+)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.edits.message_parts import element_pointer, list_position
 from workbench.edits.proposal import value_at
@@ -20,6 +20,7 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import Adapter
 from workbench.wire import dumps
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from workbench import regex
+from workbench.lazy_dataclass import dataclass
 
 WORDS = ("and", "or", "not")
 BARE = regex.compile(r'[^\s()"\\]+')

@@ -6,13 +6,14 @@ import os
 import stat
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError
 from workbench.formats.exporters import ExportForm, ExportProof, ExportResult, ExportSelection
+from workbench.lazy_dataclass import dataclass
 from workbench.rules import Inspector
 from workbench.wire import Exchange
 from workbench.wire.session import MemorySession, Session, exchanges_of

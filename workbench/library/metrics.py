@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import candidates, open_input
+from workbench.lazy_dataclass import dataclass
 from workbench.rules import Costs, Counts, Inspector, Key, Prices, costs_of, count_exchanges
 
 HEAD = 64 * 1024

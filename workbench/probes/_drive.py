@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.ir import Reasoning, Text, ToolCallIR
+from workbench.lazy_dataclass import dataclass
 from workbench.probes._script import Ask, Sample, failed, unclear
 from workbench.probes._subject import Subject
 from workbench.protocols import DecodedExchange

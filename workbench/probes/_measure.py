@@ -5,11 +5,12 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.probes._run import ProbeRun
 from workbench.probes._script import Ask, Outcome, Probe, Sample
 from workbench.probes._subject import Subject

@@ -7,11 +7,12 @@ may show the pending request, change it, or send another one.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TypeAlias
 
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.probes._subject import Subject
 from workbench.wire import Exchange, HttpRequest
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench import contracts, protocols
 from workbench.contracts import Contract, choose
 from workbench.convert import NormalRequest, fit_request, rename_fields
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Text, ToolChoice, ToolDef
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import Adapter, Param
 from workbench.send import Target
 from workbench.send.loop import ConversationLoop, Limits

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.edits import apply_changes
 from workbench.ir import NOTHING, Carrier, JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.probes._drive import DriveSteps, PlayedConversation, drive
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, Toolbox

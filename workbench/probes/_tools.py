@@ -9,9 +9,9 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from workbench.ir import JsonValue, ToolDef
+from workbench.lazy_dataclass import dataclass
 from workbench.send.loop import AnswerCall, CallResult, refusal_result
 from workbench.toolcalls.arguments import ArgumentRefusal, Code
 from workbench.wire import dumps

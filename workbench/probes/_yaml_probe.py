@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -43,6 +43,7 @@ from workbench import regex
 from workbench.config import safeyaml
 from workbench.contracts import Node
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolChoice, ToolDef
+from workbench.lazy_dataclass import dataclass
 from workbench.probes._drive import PlayedConversation, drive
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject

@@ -6,9 +6,9 @@ Callers ask these values, never ``isinstance``; ``convert`` fits requests and re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

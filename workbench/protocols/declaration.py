@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
 from workbench.ir import NOTHING, Carrier, JsonValue
+from workbench.lazy_dataclass import dataclass
 
 SSE_TYPE = "text/event-stream; charset=utf-8"
 

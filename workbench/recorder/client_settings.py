@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from workbench import regex
 from workbench.errors import UsageError
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols.clients import PROVIDERS, Client
 
 _NAMED = regex.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(?=[A-Za-z][A-Za-z0-9+.-]*://)(.*)", re.DOTALL)

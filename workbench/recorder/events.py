@@ -9,10 +9,10 @@ one is made for each chunk that passes, and making a frozen dataclass takes more
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, ParamSpec, Protocol
 
 from workbench.ir import NOTHING
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import BodyDigest, Headers, State
 
 _P = ParamSpec("_P")

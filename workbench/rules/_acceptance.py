@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from workbench.chain import Journal
 from workbench.contracts import SIMULATED, Finding
 from workbench.ir import ModelResponse
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._failure_place import was_judged
 from workbench.rules.context import RuleContext

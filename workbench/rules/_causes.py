@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.contracts import Basis, Contradiction, Finding
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
 
 

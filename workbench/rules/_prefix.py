@@ -7,11 +7,11 @@ difference is read again, however much of it is the same. Cache marks are no par
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from workbench import regex
 from workbench.chain import without_marks
 from workbench.ir import JsonValue, Message
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape
 from workbench.rules._body import values

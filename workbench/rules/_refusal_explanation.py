@@ -7,7 +7,7 @@ cause of the refusal beside it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.chain import CallState
 from workbench.contracts import (
@@ -26,6 +26,7 @@ from workbench.contracts import (
     plain,
 )
 from workbench.ir import ApiError
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
 from workbench.protocols.refusals import KnownRefusal
 from workbench.rules._failure_place import is_about_the_request, place_of, refusal_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from workbench import regex
 from workbench.chain import NodeRef, call_digest
 from workbench.ir import Message, Text, ToolCallIR, ToolDef, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, fact
 from workbench.rules.context import RuleContext
 

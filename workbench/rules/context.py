@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from workbench.chain import Closure, Conversation, Hops, Ledger, NodeRef
 from workbench.contracts import Basis, Breaks, Contract, Finding, Repair, Severity, fill, known_values
 from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, Part, ToolDef
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, WirePlace, where
 from workbench.wire import Summary
 

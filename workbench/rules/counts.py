@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from workbench.contracts import Finding, Severity
 from workbench.ir import ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.protocols.clients import client_of
 from workbench.rules.costs import Costs, Turn

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
 from workbench.config import resources, safeyaml
 from workbench.errors import ProfileError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 
 _NUMBERS = ("input", "output", "cache_read", "cache_write")
 _KEYS = frozenset((*_NUMBERS, "model", "source", "note"))

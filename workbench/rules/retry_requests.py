@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from operator import attrgetter
 
 from workbench.contracts import Finding
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelRequest
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.protocols.refusals import RetryAdvice
 from workbench.rules._failure_place import refusal_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from workbench.contracts import Contract
 from workbench.contracts import loading as contracts
 from workbench.ir import JsonValue, ToolDef
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
 from workbench.rules.schemas import of_contract, schema_at, standing
 from workbench.toolcalls.schemas import REFUSED, Dialect, Issue, LoweredSchema, down_level, lint_schema

@@ -6,12 +6,12 @@ A server is identified by its responses, not by its port: each has an endpoint t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from workbench import contracts, protocols
 from workbench.errors import WireError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.send.endpoint import ssl_context_without_roots
 from workbench.send.target import Target
 from workbench.wire import loads

@@ -6,12 +6,13 @@ For a contract that does not support the request's protocol it is converted, as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench import contracts, protocols
 from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal_of
 from workbench.convert import Loss, convert, rename_fields
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import Inspector, judge
 from workbench.wire import Body, Exchange, HttpRequest

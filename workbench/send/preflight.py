@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal_of
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import Inspector, Trial, accepted_by
 from workbench.send.outgoing import Outgoing

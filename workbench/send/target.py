@@ -12,12 +12,12 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from urllib.parse import SplitResult, urlsplit
 
 from workbench import regex
 from workbench.errors import UsageError
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import in_url
 
 SIMULATOR = "sim:"

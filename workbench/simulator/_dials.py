@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.simulator.faults import ARGUMENT_FAULTS, FEATURES, KEYWORD, PLACES, STREAM_FAULTS, UNREAD
 from workbench.toolcalls import formats
 

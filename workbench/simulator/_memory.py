@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from workbench import limits
 from workbench import protocols as adapters
 from workbench.contracts import Finding
 from workbench.edits import repairs
 from workbench.ir import NOTHING, Message, ModelRequest
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
 from workbench.rules import InspectedExchange, Inspector
 from workbench.wire import Exchange, State, Summary, summarize

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from threading import Lock
@@ -27,6 +27,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
+from workbench.lazy_dataclass import dataclass
 from workbench.limits import BYTES_PER_TOKEN
 from workbench.protocols import Adapter
 from workbench.simulator import _recognition

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from workbench.contracts import Finding, Verdict
+from workbench.lazy_dataclass import dataclass
 
 
 class ReplyPiece(NamedTuple):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelResponse, ToolCallIR
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import Adapter
 from workbench.simulator._dials import Dials
 from workbench.simulator._errors import TEXTS, type_of

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import NamedTuple
 
 from workbench import regex
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import dataclass
 
 
 class State(StrEnum):

@@ -9,12 +9,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
 from workbench import regex
+from workbench.lazy_dataclass import dataclass
 from workbench.wire.exchange import Headers
 
 _ANTHROPIC: Final = regex.compile(

@@ -14,10 +14,11 @@ import secrets
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from urllib.parse import unquote
 
 from workbench import regex
+from workbench.lazy_dataclass import dataclass
 from workbench.wire.aws_texts import AwsTexts, is_messages
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Redaction

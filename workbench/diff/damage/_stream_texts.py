@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from workbench.diff.damage._values import Fingerprints
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Part, Reasoning
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.wire import SseEvent, loads
 

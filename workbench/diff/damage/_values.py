@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from workbench.diff.damage._lists import ItemGroup, group_items, text_of
 from workbench.diff.damage._texts import is_joined, kind_of, same_json, scalar_change, text_change
 from workbench.diff.damage.kinds import DamageKind
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.provenance import escape
 
 NOTHING: tuple[JsonValue, ...] = (None, "", [], {})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.config import resources
@@ -23,6 +23,7 @@ from workbench.edits.branches.files import HERE, META, NAME, BranchFiles, reques
 from workbench.edits.branches.migration import migrate_trees
 from workbench.errors import SessionFormatError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import Exchange, HttpRequest, Origin, State
 from workbench.wire.session import MemorySession, Session, file_name, former_ids, session_id
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 
 from workbench import limits
@@ -16,6 +16,7 @@ from workbench.edits.json_changes import changes_between
 from workbench.edits.proposal import Proposal, RepairCost, read_at, repair_edits
 from workbench.edits.repairs._history import cut_back
 from workbench.errors import WorkbenchError
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
 from workbench.rules import Inspector, Trial, every_rule
 from workbench.wire import HttpRequest, decode_partial, loads

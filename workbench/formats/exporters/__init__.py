@@ -13,13 +13,13 @@ value of ``--as`` is the module's name, without the prefix ``as_`` that avoids a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from workbench import plugins
 from workbench.errors import UsageError
 from workbench.fronts import lazy
 from workbench.ir import NOTHING
+from workbench.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from workbench.formats.exporters.curl import curl_command

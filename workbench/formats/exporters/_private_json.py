@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.exporters._stand_ins import StandIns
 from workbench.formats.exporters._value_cache import ValueCache
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import ObjectList, decode, encode, loads
 
 _TOKEN: Final = regex.compile(

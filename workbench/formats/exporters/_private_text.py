@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -25,6 +25,7 @@ from workbench.formats.exporters._private_json import PrivateJson
 from workbench.formats.exporters._stand_ins import StandIns
 from workbench.formats.exporters._value_cache import CachingRedactor
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import RESPONSE, DecodedExchange, KnownMessages
 from workbench.rules import PENDING_RULE, Inspector
 from workbench.wire import (

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import AnyStr, Final
 from urllib.parse import quote
 
 from workbench import contracts, regex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.exporters._words import Piece, SecretVariable
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import Exchange, HttpRequest, Redactor, decode_partial, framing_of, loads
 from workbench.wire.secrets import Family, is_header, of_header
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from random import Random
 from typing import Final
 
 from workbench import regex
+from workbench.lazy_dataclass import dataclass
 
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz"
 _DIGITS: Final = "789"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass
 
 from workbench.formats.importers._fields import BODY, ELSEWHERE, fields, first, normalize_name
 from workbench.formats.importers._files import BodyFiles
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES
 
 

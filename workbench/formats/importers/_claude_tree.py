@@ -8,10 +8,11 @@ node. The tree of units forks only where a person went back and asked again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.formats.importers._claude_entries import SYNTHETIC, ClaudeEntry
 from workbench.formats.importers._messages_transcript import HistoryEntry, MessagesHistory, extend
+from workbench.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True, eq=False)

@@ -6,12 +6,13 @@ The file has no id for a model turn: the items between two client items are one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._lines import Line
 from workbench.formats.importers._values import mapping, mappings, rest, text
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 
 SAID_TYPES = frozenset(
     {

@@ -6,12 +6,12 @@ import errno
 import os
 import select
 import stat
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
 from workbench.errors import UnreadableInput, WireError
+from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_INPUT_FILE, WRITER_SECONDS
 from workbench.wire import Body, decode_body
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from workbench.errors import UnreadableInput, WireError
 from workbench.formats.importers._files import HEAD
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import loads
 
 MAX_DAMAGE = 20

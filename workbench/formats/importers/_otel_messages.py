@@ -10,13 +10,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from workbench.errors import WireError
 from workbench.formats.importers._otlp import OtelSpan, below, first, objects_in, parse_structured
 from workbench.formats.importers._providers import reasoning
 from workbench.formats.importers._values import as_list, content_parts, mapping, mappings, text
 from workbench.ir import JsonValue, Media, Message, Part, Text, ToolCallIR, ToolDef, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import dumps, loads
 
 _ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": "tool", "developer": "system"}

@@ -7,13 +7,14 @@ Facts: ``opentelemetry-proto`` (``trace/v1``, ``logs/v1``, ``common/v1``) and it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._values import as_list, mapping, mappings, rest, text
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import loads
 
 Attributes = dict[str, JsonValue]

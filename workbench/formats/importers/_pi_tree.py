@@ -7,7 +7,6 @@ in the newest entry.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from workbench.formats.importers._lines import ImportDamage, Line
@@ -15,6 +14,7 @@ from workbench.formats.importers._pi_messages import PiAnswer, answer_in, client
 from workbench.formats.importers._transcript import SharedHistory, extend_history
 from workbench.formats.importers._values import mapping, text
 from workbench.ir import JsonValue, Message, ToolCallIR
+from workbench.lazy_dataclass import dataclass
 
 MAX_KEPT = 2_000_000
 """Limit of entries that all compactions of a file keep together: a hostile file keeps everything repeatedly."""

@@ -7,7 +7,7 @@ with the same id are one. Other items in a list of exchanges are reported as dam
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.importers import _envelopes
@@ -32,6 +32,7 @@ from workbench.formats.importers._sides import EVENT, REQUEST, RESPONSE, error_s
 from workbench.formats.importers._single_body import body_only
 from workbench.formats.importers._values import mapping
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES
 from workbench.wire import Exchange, HttpRequest, HttpResponse, Origin, State, loads
 

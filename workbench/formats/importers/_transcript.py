@@ -7,7 +7,7 @@ A history is a linked list that turns share. The adapter of the turn's protocol 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from workbench import protocols
@@ -26,6 +26,7 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import Adapter, Capabilities
 from workbench.wire import Body, Exchange, HttpRequest, HttpResponse, Origin, State, Summary, dumps, summarize
 

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 from workbench import regex
@@ -20,6 +20,7 @@ from workbench.formats.importers._files import HEAD
 from workbench.formats.importers._side_pairing import pair_sides
 from workbench.formats.importers._sides import EVENT, is_error, side_of
 from workbench.formats.unwrapping import PASTED, UnreadableValue, ValueReader
+from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_UNWRAPPED, MAX_UNWRAPPED_EXCHANGES, MAX_UNWRAPPING
 from workbench.protocols import TEXT, DecodedExchange
 from workbench.toolcalls import formats

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench import protocols, regex
 from workbench.formats.importers._http import epoch
@@ -23,6 +23,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import count, mapping, mappings, rest, text
 from workbench.ir import JsonValue, Media, Message, Part, Text, ToolCallIR, ToolResultIR, Usage
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import State, loads
 
 NAME = "opencode"

@@ -6,7 +6,7 @@ The model usually speaks Chat Completions, so the exchanges are written in that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._lines import ImportDamage, Line, first_objects, objects
@@ -21,6 +21,7 @@ from workbench.formats.importers._transcript import (
 )
 from workbench.formats.importers._values import mapping, rest, text
 from workbench.ir import JsonValue, Message, ToolCallIR
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import State
 
 NAME = "qwen-code"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import quote
 
 from workbench import regex
@@ -12,6 +12,7 @@ from workbench.errors import WireError
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, header_text, request_find, to_bytes
 from workbench.formats.unwrapping._shell import Words, words
 from workbench.formats.unwrapping._values import UnreadableValue, ValueReader
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import Headers, loads
 
 WHAT = "a curl command"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from workbench.formats.unwrapping._values import plain
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, dumps
 
 REBUILT = "rewritten from the value in a text: key order is kept, white space and number forms are not"

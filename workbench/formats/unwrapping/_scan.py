@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from workbench import regex
 from workbench.formats.unwrapping import _curl, _http, _logs, _scripts
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, json_bytes, to_bytes
 from workbench.formats.unwrapping._values import JsonTextValue, UnreadableValue, ValueReader, plain
+from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_TORN_PIECES
 
 _CLIENT = r"(?:requests|httpx|session|client|s|r|http)\.(?:post|request|put|get|stream)"

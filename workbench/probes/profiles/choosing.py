@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.lazy_dataclass import dataclass
 from workbench.probes.profiles.conservative import fall
 from workbench.probes.profiles.corrections import REASONING, Correction, apply_switches, corrections, value_of
 from workbench.probes.profiles.matching import of_target

@@ -5,9 +5,9 @@ A share counts as too low only if its whole 95 % interval is below the threshold
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
+from workbench.lazy_dataclass import dataclass
 from workbench.probes import Outcome
 from workbench.probes._verdict import interval
 from workbench.probes.profiles.profile import CapabilityProfile

@@ -6,13 +6,14 @@ Applying them twice changes nothing more, because a loop continues from the requ
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench import protocols
 from workbench.edits import apply_changes, insert_message, repairs, with_body
 from workbench.edits.repairs import RepairCost
 from workbench.errors import WireError, WorkbenchError
 from workbench.ir import JsonValue, Message, Part, Text
+from workbench.lazy_dataclass import dataclass
 from workbench.probes.profiles.corrections import (
     ENCODING,
     FEEDBACK,

@@ -9,9 +9,9 @@ and detection.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import erfc, log, sqrt
 
+from workbench.lazy_dataclass import dataclass
 from workbench.probes.profiles.profile import CapabilityProfile
 
 FLOOR = 0.1

@@ -7,10 +7,10 @@ sample opens no tool that writes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.probes import ProbeResult
 from workbench.probes._verdict import interval
 from workbench.probes.profiles.conservative import NO_FALL, CautionLevel, Fall

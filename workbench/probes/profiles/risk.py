@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from workbench import regex
 from workbench.errors import UsageError
 from workbench.ir import NOTHING, JsonValue, ToolDef
+from workbench.lazy_dataclass import dataclass
 
 
 class Risk(StrEnum):

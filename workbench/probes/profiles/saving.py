@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.lazy_dataclass import dataclass
 from workbench.probes import Measurement
 from workbench.probes.profiles.drift import Drift, drift
 from workbench.probes.profiles.profile import CapabilityProfile, key_of, of_measurement

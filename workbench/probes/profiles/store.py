@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from workbench.config import resources
 from workbench.errors import ProfileError, UsageError, WireError
+from workbench.lazy_dataclass import dataclass
 from workbench.probes.profiles.profile import CapabilityProfile, ProfileKey, of_json
 from workbench.wire import dumps, loads
 

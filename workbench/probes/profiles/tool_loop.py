@@ -14,11 +14,12 @@ is reported, unusable arguments are answered with an error.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TypeAlias
 
+from workbench.lazy_dataclass import dataclass
 from workbench.probes.profiles.conservative import fall
 from workbench.probes.profiles.corrections import Correction, apply_switches, corrections
 from workbench.probes.profiles.corrector import correct_loop, correct_send, protocol_of

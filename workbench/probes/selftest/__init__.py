@@ -9,12 +9,13 @@ It may import what ``probes`` may.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from workbench.contracts import Finding, Severity
 from workbench.fronts import lazy
+from workbench.lazy_dataclass import dataclass
 from workbench.probes.selftest.answers import ANSWER_FAULTS, HealthyAnswer
 from workbench.probes.selftest.body import HealthyRequest
 from workbench.probes.selftest.control import rewrite

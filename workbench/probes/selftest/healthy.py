@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench import contracts, protocols
 from workbench.convert import rename_fields
 from workbench.ir import Message, ModelRequest, Text, ToolDef
+from workbench.lazy_dataclass import dataclass
 from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, EndReason, Limits, Say, Send
 from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, dumps
 from workbench.wire.session import MemorySession

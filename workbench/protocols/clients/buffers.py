@@ -5,11 +5,11 @@ Every policy builds these, and so does our own reading, so that two can be compa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import dumps, loads
 
 TEXT, REASONING, CALL = "text", "reasoning", "call"

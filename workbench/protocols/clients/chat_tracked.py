@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols.clients._chat import (
     REASONINGS,
     ChatPolicy,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from workbench import protocols
 from workbench.ir import JsonValue, ToolCallIR
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols.clients.buffers import CALL, MADE_UP, REASONING, TEXT, BuiltAnswer, ClientError, PartBuffer
 from workbench.protocols.clients.chunks import chunks
 from workbench.protocols.clients.our_answer import calls_of, our_answer

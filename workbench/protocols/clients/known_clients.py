@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from typing import NamedTuple
 
 from workbench import regex
+from workbench.lazy_dataclass import dataclass
 
 PROVIDERS: Mapping[str, str] = {
     "anthropic": "https://api.anthropic.com",

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 
 from workbench.ir import Message, ModelResponse, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import Adapter, StreamDecoder
 from workbench.wire import SseEvent, dumps
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from workbench.ir import (
     ModelRequest,
     Source,
 )
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.known_messages import Reader as MessageReader
 from workbench.wire import elements, loads

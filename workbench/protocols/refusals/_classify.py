@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols.common.error_body import read_error, read_error_text
 from workbench.protocols.refusals._kinds import PROVIDER, RefusalKind, RetryAdvice, Speaker, table
 from workbench.protocols.refusals._reset import reset

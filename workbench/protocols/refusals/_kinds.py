@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
 from workbench.config import resources, safeyaml
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 
 FILE = "kinds.yaml"
 

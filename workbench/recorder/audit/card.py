@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from workbench.contracts import Severity
 from workbench.diff.damage import DamageKind
+from workbench.lazy_dataclass import dataclass
 from workbench.recorder.audit.case import Theme
 from workbench.recorder.audit.run import AuditResult
 from workbench.recorder.audit.verdicts import CaseDamage, CaseVerdict

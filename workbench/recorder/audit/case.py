@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE
 
 Pairs = tuple[tuple[str, str], ...]

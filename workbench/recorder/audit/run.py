@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from workbench.errors import WorkbenchError
+from workbench.lazy_dataclass import dataclass
 from workbench.limits import SNIPPET
 from workbench.protocols import DecodedExchange
 from workbench.recorder.audit.case import AuditCase, Pairs

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import (
     CLIENT_LEFT,
     Body,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from workbench import regex
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols.clients import client_of
 from workbench.recorder.breakpoints.client_timeouts import client_timeout
 from workbench.recorder.breakpoints.judge_client import JudgeClient

@@ -8,7 +8,7 @@ anything the filter language can express; terms about the response (``tool:``, `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from workbench.contracts import Finding, Severity
@@ -16,6 +16,7 @@ from workbench.errors import UsageError
 from workbench.filters import And, Expression, Facts, Filter, Not, Or, Term
 from workbench.filters import parse as parse_filter
 from workbench.ir import NOTHING, JsonValue, Message, Text, ToolCallIR
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules import quote
 

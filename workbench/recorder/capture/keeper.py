@@ -10,12 +10,12 @@ import sqlite3
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from workbench import regex
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
+from workbench.lazy_dataclass import dataclass
 from workbench.recorder.capture.open_exchange import OpenExchange, WrittenPart
 from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent, memory_of
 from workbench.recorder.events import ExchangeEnded, RequestStarted

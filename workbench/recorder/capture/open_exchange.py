@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice, takewhile
 from typing import NamedTuple
 
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols.clients import client_of
 from workbench.recorder.capture.queued_events import BytesLost, RequestsSkipped, memory_of
 from workbench.recorder.capture.redaction_guard import BodyGuard

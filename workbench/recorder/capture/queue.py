@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from dataclasses import dataclass
 from typing import Protocol
 
+from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_RECORDED_BODY, MAX_RECORDING_HELD
 from workbench.recorder.capture.keeper import RecordingTally
 from workbench.recorder.capture.queued_events import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 from base64 import b64encode
-from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from workbench.lazy_dataclass import dataclass
 from workbench.recorder.relay.routes import Upstream
 from workbench.recorder.relay.upstream_connection import UpstreamConnection
 from workbench.wire.http1 import BadMessage, HeadBuffer, Response, read_response, render

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from workbench import regex
 from workbench.errors import UsageError
+from workbench.lazy_dataclass import dataclass
 from workbench.wire.http1 import BadMessage, quote
 
 _NAME = regex.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]*")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 
 from workbench.convert import ANSWERING, rebase_parts, restore_ids
 from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.recorder.translation.changes import HANDLE, ID, REASONING, TranslationChange
 from workbench.recorder.translation.handles import name_of
 from workbench.recorder.translation.memory import RememberedResponse, ResponseMemory, content_of, context_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 
 from workbench.ir import Media, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_REASONING_KEPT
 from workbench.send.loop import call_key
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import blake2b
 from typing import Any
 
+from workbench.lazy_dataclass import dataclass
 from workbench.recorder.breakpoints.intercepted_events import hop_behind
 from workbench.recorder.events import (
     Event,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.contracts import Contract
 from workbench.edits.repairs import restore_reasoning
 from workbench.errors import LocalProtocolError
 from workbench.ir import Part, Reasoning
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
 from workbench.recorder.translation.changes import NOTE, REASONING, TranslationChange
 from workbench.recorder.translation.history import HistoryResponse, Wanted, replayed_words, responses_in

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolDef
+from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.arguments import ArgumentRefusal, Code, Ladder, ladder
 from workbench.toolcalls.schemas import original
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, KnownMessages
 from workbench.provenance import scalars
 from workbench.send.loop.answer_values import value_at

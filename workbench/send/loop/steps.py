@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
 from workbench.ir import JsonValue, Part, Text, ToolCallIR
+from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.arguments import ArgumentRefusal, Ladder
 from workbench.wire import Exchange, HttpRequest, dumps
 

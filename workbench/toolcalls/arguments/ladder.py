@@ -11,12 +11,13 @@ import copy
 import math
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from workbench import limits, regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef
+from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.arguments import _process
 from workbench.toolcalls.arguments._repeated_keys import repeated_keys
 from workbench.toolcalls.arguments._schema import (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from workbench import limits
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.arguments._schema import SchemaFault
 
 MOST_NAMED = 3

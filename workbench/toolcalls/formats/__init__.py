@@ -18,13 +18,13 @@ piece that may be the beginning of a tag is held back until it is known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from workbench import plugins
 from workbench.errors import UsageError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 
 __all__ = [
     "Finding",

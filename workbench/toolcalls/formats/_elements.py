@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Final
 
 from workbench import regex
 from workbench.ir import JsonValue, ToolDef
+from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._problems import (
     DOUBLED_END,

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Protocol
 
 from workbench.ir import ToolDef
+from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.formats import Finding, Prose, TextCall
 from workbench.toolcalls.formats._markdown import MarkdownCode
 from workbench.toolcalls.formats._tags import MAX_TAG, NESTED_CLOSE, NESTED_OPEN, Tag, Tags

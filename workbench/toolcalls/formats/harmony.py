@@ -8,12 +8,13 @@ far as they say a recipient (harmony#38, #97, #114; ggml-org/llama.cpp#27720).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.formats import Prose, TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import plain_name
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind

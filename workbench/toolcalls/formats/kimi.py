@@ -10,11 +10,12 @@ Facts: MoonshotAI/Kimi-K2 ``docs/tool_call_guidance.md``; template of Kimi-K2-Th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 from workbench import regex
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_tags import JsonBody
 from workbench.toolcalls.formats._problems import (

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
+from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import from_text, plain_name
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench import limits
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.provenance import escape
 from workbench.toolcalls.schemas import fits as _fits
 from workbench.toolcalls.schemas._shapes import holds_ref, join, nullable

@@ -7,9 +7,10 @@ mode. A missing term refuses nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import dataclass
 
 __all__ = ["OF_TOOLS", "PLAIN", "SUBTREES", "Dialect", "DialectFact", "dialects"]
 

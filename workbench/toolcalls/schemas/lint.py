@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.provenance import escape
 from workbench.toolcalls.schemas.dialect import Dialect
 from workbench.toolcalls.schemas.walk import SchemaNode, is_cyclic, nodes, resolve

@@ -8,9 +8,9 @@ values of the original. If a value can no longer be written (an undeclared key u
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.schemas._shapes import disjoint, kept_only
 from workbench.toolcalls.schemas._values import ValueLowering
 from workbench.toolcalls.schemas._work import CHECKED, EXACT, NARROWER, LoweredNode, LoweringStep, SchemaPosition

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from workbench.errors import WireError
 from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import dumps, loads
 
 __all__ = [

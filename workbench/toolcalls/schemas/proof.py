@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.schemas.fits import UndecidableSchema, fits_schema
 from workbench.toolcalls.schemas.instances import make_instances
 from workbench.toolcalls.schemas.lower import LoweredSchema

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from workbench import limits
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.provenance import escape
 
 __all__ = ["ANNOTATIONS", "LISTS", "MAPS", "SINGLE", "SchemaNode", "children", "is_cyclic", "nodes", "resolve"]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from workbench.contracts import Finding
 from workbench.ir import Message
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
 from workbench.trials.minimize.body_judge import BodyJudge, JudgedBody, body_digest
 from workbench.trials.minimize.failure import Failure, target_failure

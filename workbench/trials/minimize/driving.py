@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import dataclass
 from typing import TypeVar
 
 from workbench import protocols
 from workbench.errors import WorkbenchError
 from workbench.ir import ModelResponse
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange, refusals
 from workbench.wire import Exchange
 

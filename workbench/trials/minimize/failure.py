@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench import regex
 from workbench.contracts import Judgement, Template, Verdict, plain
 from workbench.ir import ModelResponse
+from workbench.lazy_dataclass import dataclass
 from workbench.rules import Trial
 
 REFUSES, SUSPICIOUS, UNREADABLE = "refuses", "suspicious", "unreadable"

@@ -9,7 +9,7 @@ becomes what it was, instead of a mixture; the smaller edit is offered as well.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from workbench.contracts import Edit, Repair
@@ -17,6 +17,7 @@ from workbench.edits import repair_edits, value_at
 from workbench.edits.repairs import RepairCost, checked_repairs
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape
 from workbench.rules import judge

@@ -8,11 +8,11 @@ there on the target decides. The last pass tries to remove every element alone: 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias, TypeVar
 
 from workbench.errors import WorkbenchError
+from workbench.lazy_dataclass import dataclass
 from workbench.trials.minimize import units
 from workbench.trials.minimize.body_judge import BodyJudge, JudgedBody, body_digest
 from workbench.trials.minimize.driving import TargetVerdict

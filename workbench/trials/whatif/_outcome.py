@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from workbench.contracts import Finding, Severity, Verdict
 from workbench.errors import WorkbenchError
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import RESPONSE, refusals
 from workbench.rules import Inspector, Trial
 from workbench.trials.whatif._subject import RequestVariant

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench import protocols
 from workbench.contracts import Finding, Severity
@@ -11,6 +11,7 @@ from workbench.edits import Change, apply_changes, with_body
 from workbench.edits.repairs import Fault
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, ModelRequest, Part
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import Adapter
 from workbench.rules import Inspector
 from workbench.wire import Exchange, HttpRequest

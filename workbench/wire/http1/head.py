@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from workbench import regex
 from workbench.errors import WireError
+from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_HEADER_BLOCK, SNIPPET
 from workbench.wire.exchange import Headers
 

@@ -7,11 +7,12 @@ of a growing text may be the start of a secret: it waits until that is decided.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 from typing import Final, NamedTuple
 
 from workbench import regex
+from workbench.lazy_dataclass import dataclass
 from workbench.wire.secrets.search import find
 from workbench.wire.secrets.shapes import begins_key, open_key
 from workbench.wire.secrets.views import view

@@ -6,11 +6,11 @@ import re
 import sqlite3
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from workbench.errors import SessionFormatError, WireError
+from workbench.lazy_dataclass import dataclass
 from workbench.wire.json_strings import encode
 from workbench.wire.jsontext import loads
 from workbench.wire.session import untrusted_sqlite, values

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.contracts import Finding, Severity, Verdict
 from workbench.edits import text_of, with_body
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import ExportSelection
 from workbench.formats.exporters.as_pytest._fault_planting import cut_body, plant
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
 from workbench.rules import Inspector
 from workbench.wire import Exchange, HttpRequest, HttpResponse

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from workbench.ir import NOTHING
+from workbench.lazy_dataclass import dataclass
 from workbench.recorder.audit.case import (
     AuditCase,
     CaseRequest,

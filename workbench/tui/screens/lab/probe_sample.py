@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
+from workbench.lazy_dataclass import dataclass
 from workbench.probes import Ask, Probe, ProbeRun, Sample, Subject, as_evidence
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import Inspector
