@@ -7,11 +7,15 @@ third-party part that cannot be imported, or lacks a required name, is left out 
 
 from __future__ import annotations
 
+import os
 import pkgutil
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import NamedTuple, TypeVar
 
@@ -140,7 +144,9 @@ def call_part(package: str, name: str, ask: Callable[[], _Answer], otherwise: _A
 
 def _entries(group: str) -> Iterator[tuple[str, str]]:
     """(name, module) of the entry points of a group."""
-    from importlib import metadata  # 25 ms: only for who looks for parts
+    if not _is_mentioned(group):
+        return
+    from importlib import metadata  # 25 ms: only where a package has such parts
 
     try:
         entries = tuple(metadata.entry_points(group=group))
@@ -149,6 +155,36 @@ def _entries(group: str) -> Iterator[tuple[str, str]]:
         return
     for entry in entries:
         yield entry.name, re.split(r"[:\[]", entry.value)[0].strip()
+
+
+def _is_mentioned(group: str) -> bool:
+    """False if no package can have parts of a group: no file of entry points on the path has its name."""
+    files = _entry_point_files(tuple(sys.path))
+    return files is None or any(group.encode() in text for text in files)
+
+
+@cache
+def _entry_point_files(path: tuple[str, ...]) -> tuple[bytes, ...] | None:
+    """Contents of the files of entry points in the folders of a path; None if packages may be elsewhere, too."""
+    if any(hasattr(finder, "find_distributions") for finder in sys.meta_path if finder is not PathFinder):
+        return None
+    found = []
+    for folder in dict.fromkeys(path):
+        try:
+            names = os.listdir(folder or ".")
+        except FileNotFoundError:
+            continue
+        except OSError:  # an archive
+            return None
+        for name in names:
+            if name.lower().endswith((".dist-info", ".egg-info", ".egg")):
+                inside = "EGG-INFO/entry_points.txt" if name.lower().endswith(".egg") else "entry_points.txt"
+                with (
+                    suppress(FileNotFoundError, NotADirectoryError),
+                    open(os.path.join(folder, name, inside), "rb") as file,
+                ):
+                    found.append(file.read())
+    return tuple(found)
 
 
 def _leave_out(group: str, name: str, why: str) -> None:
