@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -15,6 +17,8 @@ settings.register_profile("explore", deadline=None, suppress_health_check=[Healt
 settings.register_profile("patient", settings.get_profile("explore"), derandomize=True, max_examples=40)
 settings.load_profile("patient")
 
+_cache = tempfile.TemporaryDirectory()
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -26,6 +30,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure() -> None:
     """Collect the tests without looking for garbage: there is none, and there are very many objects."""
     gc.disable()
+    os.environ["XDG_CACHE_HOME"] = _cache.name
+
+
+def pytest_unconfigure() -> None:
+    """Remove the cache of the program, which the tests do not share with the user."""
+    _cache.cleanup()
 
 
 def pytest_collection_finish() -> None:

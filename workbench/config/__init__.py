@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.config import resources, safeyaml
+    from workbench.config import cache_files, resources, safeyaml
     from workbench.config.resources import folder, state_folder
     from workbench.config.safeyaml import load
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
+    "cache_files",
     "folder",
     "load",
     "resources",

@@ -32,6 +32,11 @@ def state_folder(name: str) -> Path:
     return _home("XDG_STATE_HOME", ".local/state") / "workbench" / name
 
 
+def cache_folder() -> Path:
+    """Folder of what can be derived again: ``$XDG_CACHE_HOME/workbench``. It need not exist."""
+    return _home("XDG_CACHE_HOME", ".cache") / "workbench"
+
+
 def pages() -> tuple[str, ...]:
     """Slugs of the rules that have a page, sorted."""
     return tuple(sorted(path.stem for path in _PAGES.glob("*.yaml")))

@@ -94,7 +94,7 @@ def shown_by(clues: Clues, protocol: str | None) -> tuple[str, str] | None:
     server = clues.headers.get("server", "")
     if server.startswith(SIMULATED) and server.removeprefix(SIMULATED) in contracts.names():
         return server.removeprefix(SIMULATED), "from the server header of its response"
-    for file in contracts.files():
+    for file in contracts.outlines():
         if file.speaks(protocol):
             sign = next((sign for sign in file.signs if _is_seen(sign, clues)), None)
             if sign:
@@ -150,18 +150,18 @@ def _by_host(place: str) -> tuple[tuple[str, str], ...]:
     said = (place, place.partition(":")[0])
     return tuple(
         (file.name, f"from host {host}")
-        for file in contracts.files()
+        for file in contracts.outlines()
         for host in said
         if any(fnmatchcase(host, glob) for glob in file.hosts)
     )
 
 
 def _by_model(model: str | None) -> Iterator[tuple[str, str]]:
-    yield from ((file.name, f"from model name {model}") for file in contracts.files() if file.claims_model(model))
+    yield from ((file.name, f"from model name {model}") for file in contracts.outlines() if file.claims_model(model))
 
 
 def _by_protocol(protocol: str | None) -> Iterator[tuple[str, str]]:
-    yield from ((file.name, f"from protocol {protocol}") for file in contracts.files() if protocol in file.native)
+    yield from ((file.name, f"from protocol {protocol}") for file in contracts.outlines() if protocol in file.native)
 
 
 def _generic(protocol: str | None) -> Contract:

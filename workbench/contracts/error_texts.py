@@ -261,7 +261,7 @@ def _rank(hit: tuple[_KnownText, TemplateMatch], text: str) -> tuple[float, ...]
 @cache
 def _words() -> Mapping[str, tuple[str, ...]]:
     """Contract → words that tell where a text comes from, when several providers say the same."""
-    return {file.name: file.error_words or (file.name,) for file in loading.files()}
+    return {file.name: file.error_words or (file.name,) for file in loading.outlines()}
 
 
 def _once(hits: Iterable[tuple[_KnownText, TemplateMatch]]) -> Iterator[tuple[_KnownText, TemplateMatch]]:

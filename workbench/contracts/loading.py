@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.config import resources
+from workbench.contracts import contract_cache
 from workbench.contracts.contract import Contract
 from workbench.contracts.describe import Part, as_json, lines
 from workbench.contracts.facts import Clues, ContractFile, Endpoint, load
@@ -45,6 +46,7 @@ __all__ = [
     "load",
     "names",
     "of_model",
+    "outlines",
     "protocols",
     "read",
     "resolve",
@@ -94,7 +96,22 @@ def read(name: str) -> ContractFile:
     if name not in shipped:
         demand(name)
     own = {} if name in broken_files() else resources.own_profiles()
-    return _load(name, own.get(name) or shipped[name])
+    if name in own:
+        return _load(name, own[name])
+    return contract_cache.contract(name) or _load_shipped(name)
+
+
+def _load_shipped(name: str) -> ContractFile:
+    return _load(name, resources.shipped_profiles()[name])
+
+
+@cache
+def outlines() -> tuple[ContractFile, ...]:
+    """Every contract that can be read but for ``generic``, without facts and checks: what chooses among them."""
+    shipped, own = contract_cache.outlines(_load_shipped), resources.own_profiles().keys() - broken_files().keys()
+    return tuple(
+        contract_cache.outline(read(name)) if name in own else shipped[name] for name in names() if name != GENERIC
+    )
 
 
 def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> ContractFile:
@@ -106,7 +123,8 @@ def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> C
 
 def forget() -> None:
     """Read every contract again when it is next asked for: for who has changed a file."""
-    for cached in (names, broken_files, read, endpoints, _key_prefixes, resolve, of_model, *_DERIVED):
+    contract_cache.forget()
+    for cached in (names, broken_files, read, outlines, endpoints, _key_prefixes, resolve, of_model, *_DERIVED):
         cached.cache_clear()
 
 
@@ -179,7 +197,7 @@ def of_model(name: str, protocol: str | None, variant: str, model: str | None) -
 @cache
 def endpoints() -> Mapping[str, tuple[Endpoint, ...]]:
     """Endpoints of providers, by the names of their contracts; only those whose API key has a known variable."""
-    return {file.name: file.endpoints for file in files() if file.endpoints}
+    return {file.name: file.endpoints for file in outlines() if file.endpoints}
 
 
 def endpoint(url: str) -> tuple[str, Endpoint] | None:
@@ -218,7 +236,7 @@ def _key_prefixes() -> Mapping[str, str]:
     """
     own = resources.own_profiles()
     shipped = [_load(name, path) for name, path in resources.shipped_profiles().items() if name in own]
-    return {prefix: file.name for file in (*shipped, *files()) for prefix in file.key_prefixes}
+    return {prefix: file.name for file in (*shipped, *outlines()) for prefix in file.key_prefixes}
 
 
 def _secure_place(url: str) -> tuple[str, str]:

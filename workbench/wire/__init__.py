@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.wire import digests, headers, jsontext, patch, ratelimits, urls
+    from workbench.wire import digests, headers, jsontext, patch, plain_form, ratelimits, urls
     from workbench.wire.aws_texts import PRELUDE, AwsTexts, is_messages
     from workbench.wire.digests import DIGESTS, BodyDigest, to_meta
     from workbench.wire.encoding import decode_body, decode_partial, detect_encoding
@@ -124,6 +124,7 @@ __all__ = [
     "nth",
     "parent_of",
     "patch",
+    "plain_form",
     "ratelimits",
     "read_stream",
     "read_untyped",

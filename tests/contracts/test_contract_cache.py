@@ -1,0 +1,159 @@
+"""Contracts read ahead say what their files say, and count only where nobody else can have written them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from workbench import children
+from workbench.config import cache_files, resources
+from workbench.contracts import contract_cache, loading
+from workbench.contracts.facts import ContractFile, Holds
+from workbench.contracts.words import vet
+from workbench.wire import plain_form
+
+SHIPPED = resources.shipped_profiles()
+
+
+@pytest.fixture
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of shipped contracts of its own, and an empty cache."""
+    made = tmp_path / "profiles"
+    shutil.copytree(resources.folder("profiles"), made)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(resources, "folder", lambda name: made if name == "profiles" else tmp_path / name)
+    loading.forget()
+    yield made
+    monkeypatch.undo()
+    loading.forget()
+
+
+def from_yaml(name: str) -> ContractFile:
+    path = resources.shipped_profiles()[name]
+    return loading.load(path.read_bytes(), str(path), vet)
+
+
+def in_a_later_process(name: str) -> ContractFile | None:
+    loading.forget()
+    return contract_cache.contract(name)
+
+
+def test_every_contract_is_what_its_file_says(profiles: Path) -> None:
+    first = loading.outlines()
+    loading.forget()
+    assert loading.outlines() == first
+    assert [file.name for file in first] == [name for name in loading.names() if name != loading.GENERIC]
+    for name in SHIPPED:
+        file = in_a_later_process(name)
+        assert file == from_yaml(name)
+        assert file is not None
+        assert [check.body for _, check in file.checks] == [check.body for _, check in from_yaml(name).checks]
+        assert contract_cache.outline(file) in (*first, contract_cache.outline(from_yaml(loading.GENERIC)))
+
+
+def test_a_file_that_changed_is_read(profiles: Path) -> None:
+    loading.outlines()
+    path = profiles / "openai.yaml"
+    before = path.read_text("utf-8")
+    path.write_text(before.replace("\ntitle: ", "\ntitle: Renamed ", 1), encoding="utf-8")
+    assert in_a_later_process("openai") is None
+    assert loading.read("openai").title.startswith("Renamed ")
+    assert next(file for file in loading.outlines() if file.name == "openai").title.startswith("Renamed ")
+    assert in_a_later_process("openai") == from_yaml("openai")
+
+
+def write_for_all(kept: Path) -> None:
+    kept.chmod(0o666)
+
+
+def open_the_folder(kept: Path) -> None:
+    kept.parent.chmod(0o777)
+
+
+def link(kept: Path) -> None:
+    kept.rename(kept.with_suffix(".else"))
+    kept.symlink_to(kept.with_suffix(".else"))
+
+
+def cut(kept: Path) -> None:
+    kept.write_bytes(kept.read_bytes()[:-9])
+
+
+def swap_classes(kept: Path) -> None:
+    kept.write_bytes(kept.read_bytes().replace(b'[\\"ContractFile\\"', b'[\\"Holds\\"'))
+
+
+def name_an_unknown_class(kept: Path) -> None:
+    kept.write_bytes(kept.read_bytes().replace(b'[\\"ContractFile\\"', b'[\\"Popen\\"'))
+
+
+def empty(kept: Path) -> None:
+    kept.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    "spoil", [write_for_all, open_the_folder, link, cut, swap_classes, name_an_unknown_class, empty]
+)
+def test_what_cannot_be_trusted_is_read_from_its_file(profiles: Path, spoil: Callable[[Path], None]) -> None:
+    loading.outlines()
+    (kept,) = resources.cache_folder().iterdir()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert in_a_later_process("anthropic") is not None
+    spoil(kept)
+    assert in_a_later_process("anthropic") is None
+    assert loading.read("anthropic") == from_yaml("anthropic")
+    assert {file.name for file in loading.outlines()} == SHIPPED.keys() - {loading.GENERIC}
+
+
+def test_a_cache_that_cannot_be_written_costs_only_time(profiles: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file where the folder would be")
+    assert {file.name for file in loading.outlines()} == SHIPPED.keys() - {loading.GENERIC}
+    assert loading.read("gemini") == from_yaml("gemini")
+
+
+def test_two_installations_keep_their_own(profiles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loading.outlines()
+    other = tmp_path / "other"
+    shutil.copytree(profiles, other)
+    monkeypatch.setattr(resources, "folder", lambda name: other)
+    loading.forget()
+    loading.outlines()
+    assert len(list(resources.cache_folder().iterdir())) == 2
+
+
+def test_a_second_check_reads_no_yaml(tmp_path: Path) -> None:
+    body = tmp_path / "body.json"
+    body.write_text('{"model": "gpt-5", "messages": [{"role": "user", "content": "hi"}]}', encoding="utf-8")
+    code = "import sys; from workbench.cli import main; main(['check', sys.argv[1]]); print('yaml' in sys.modules)"
+    said = []
+    for _ in range(2):
+        environment = {**children.environment(), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+        done = subprocess.run(children.running(code, str(body)), capture_output=True, text=True, env=environment)
+        said.append(done.stdout.splitlines())
+    assert said[0][:-1] == said[1][:-1]
+    assert [lines[-1] for lines in said] == ["True", "False"]
+
+
+def test_the_form_keeps_every_kind_of_value() -> None:
+    value = {"a": [1, 2.5, None, True, "list"], "b": (Holds(("x",)), b"\0\xff", ("tuple", {})), "c": ["bytes"]}
+    assert plain_form.decode(plain_form.encode(value, [Holds]), [Holds]) == value
+    with pytest.raises(TypeError):
+        plain_form.encode({1: "x"}, [])
+    with pytest.raises(TypeError):
+        plain_form.encode(Holds(), [])
+
+
+def test_files_of_somebody_else_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    cache_files.write("x", b"mine")
+    assert cache_files.read("x") == b"mine"
+    if hasattr(os, "geteuid"):
+        monkeypatch.setattr(os, "geteuid", lambda: 12345)
+        assert cache_files.read("x") is None
+    assert sys.platform != "win32" or cache_files.read("x") == b"mine"

@@ -1,0 +1,63 @@
+"""Files of the user's cache: what can be derived again, and costs nothing but time where it is gone.
+
+A file is read only if nobody but the user can have written it: it and its folder are theirs, no links, and not writable
+for others.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from workbench.config.resources import cache_folder
+
+MAX_BYTES = 64 * 1024 * 1024
+"""Larger files are not read: nothing that is kept is near it."""
+
+
+def read(name: str) -> bytes | None:
+    """Content of a file of the cache; None if there is none, or others could have written it."""
+    folder = cache_folder()
+    try:
+        if not _is_private(folder.lstat(), stat.S_ISDIR):
+            return None
+        handle = os.open(folder / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        with open(handle, "rb") as file:
+            status = os.fstat(handle)
+            if not _is_private(status, stat.S_ISREG) or status.st_size > MAX_BYTES:
+                return None
+            return file.read()
+    except OSError:
+        return None
+
+
+def write(name: str, data: bytes) -> None:
+    """Replace a file of the cache, for its user alone. A failure is ignored."""
+    folder = cache_folder()
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not _is_private(folder.lstat(), stat.S_ISDIR):
+            return
+        handle, made = tempfile.mkstemp(dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(made, folder / name)
+        except OSError:
+            Path(made).unlink(missing_ok=True)
+
+
+def identity(path: Path) -> list[int]:
+    """What changes when the content of a file does: size, time, inode. Raises OSError."""
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns, status.st_ino]
+
+
+def _is_private(status: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
+    """The file is of the kind, belongs to the user, and nobody else can write it."""
+    owner = getattr(os, "geteuid", lambda: status.st_uid)()
+    return is_kind(status.st_mode) and status.st_uid == owner and not status.st_mode & 0o022

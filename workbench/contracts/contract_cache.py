@@ -1,0 +1,96 @@
+"""Shipped contracts, read ahead: an index of what chooses among them, and each whole one on its own.
+
+They are kept in the cache of the user, so that an installation may be read-only and several versions may be side by
+side. What was made of other files than those that are there now does not count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from workbench import __version__
+from workbench.config import cache_files, resources
+from workbench.contracts.contract import EnforcedCheck, Fact
+from workbench.contracts.facts import ContractFile, Endpoint, Holds, Sign, Variant
+from workbench.wire import plain_form
+
+_CLASSES = (ContractFile, Endpoint, EnforcedCheck, Fact, Holds, Sign, Variant)
+_FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+"""Raised for a file that is no such file."""
+
+
+class _Store:
+    """The file of the cache. ``parts``: name of a contract, "" for the index → JSON."""
+
+    def __init__(self, parts: Mapping[str, str]) -> None:
+        self._parts = parts
+
+    def get(self, name: str) -> Any:
+        """A contract, or the index. None if it cannot be read."""
+        with suppress(*_FAULTS):
+            return plain_form.decode(self._parts[name], _CLASSES)
+        return None
+
+
+def contract(name: str) -> ContractFile | None:
+    """A shipped contract; None if it was not compiled."""
+    store = _store()
+    found = store.get(name) if store else None
+    return found if isinstance(found, ContractFile) else None
+
+
+def outlines(load: Callable[[str], ContractFile]) -> Mapping[str, ContractFile]:
+    """Every shipped contract without its facts and checks, by name. What was not compiled is, with ``load``."""
+    store = _store()
+    found = store.get("") if store else None
+    if isinstance(found, dict) and all(isinstance(file, ContractFile) for file in found.values()):
+        return found
+    files = {name: load(name) for name in resources.shipped_profiles()}
+    _save(files)
+    return {name: outline(file) for name, file in files.items()}
+
+
+def outline(file: ContractFile) -> ContractFile:
+    """A contract without its facts and checks."""
+    return replace(file, facts=(), checks=())
+
+
+def forget() -> None:
+    """Look at the files again."""
+    _store.cache_clear()
+
+
+def _save(files: Mapping[str, ContractFile]) -> None:
+    with suppress(*_FAULTS, OSError):
+        parts = {name: plain_form.encode(file, _CLASSES) for name, file in files.items()}
+        parts[""] = plain_form.encode({name: outline(file) for name, file in files.items()}, _CLASSES)
+        cache_files.write(_file_name(), plain_form.encode((_made_of(), parts), ()).encode())
+    _store.cache_clear()
+
+
+@cache
+def _store() -> _Store | None:
+    with suppress(*_FAULTS, OSError):
+        data = cache_files.read(_file_name())
+        made_of, parts = plain_form.decode(data, ()) if data else (None, {})
+        if made_of == _made_of():
+            return _Store(parts)
+    return None
+
+
+def _file_name() -> str:
+    place = hashlib.sha256(str(resources.folder("profiles").resolve()).encode()).hexdigest()
+    return f"contracts-{place[:16]}.json"
+
+
+def _made_of() -> list[Any]:
+    """The version, and the identity of each file that decides what a contract is: its own, and these modules."""
+    modules = (*Path(__file__).parent.glob("*.py"), Path(plain_form.__file__))
+    files = {**resources.shipped_profiles(), **{str(file): file for file in modules}}
+    return [__version__, {name: cache_files.identity(path) for name, path in files.items()}]
