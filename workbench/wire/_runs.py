@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 from workbench import regex
 from workbench.wire.json_strings import decode
 
 _MEMBER: Final = regex.compile(rb'[ \t\r\n]*[{,][ \t\r\n]*"((?:[^"\\]|\\.)*+)"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
 _WHITE: Final = b" \t\r\n"
+Span = tuple[int, int]
 
 
 class ObjectList(NamedTuple):
@@ -34,31 +36,41 @@ def runs(text: bytes) -> list[ObjectList]:
 
     Empty if they need the full parser (not an object, a repeated key). The elements are only scanned.
     """
+    found = list[ObjectList]()
+    for key, spans in _lists(text) or ():
+        if spans and all(text.startswith(b"{", start) for start, _ in spans):
+            found.append(ObjectList(key, tuple(spans)))
+    return found
+
+
+def list_spans(text: bytes, keys: Collection[str]) -> list[Span] | None:
+    """Ranges of the elements of these lists in an object, in order; None if they need the full parser."""
+    lists = _lists(text)
+    return None if lists is None else [span for key, spans in lists if key in keys for span in spans]
+
+
+def _lists(text: bytes) -> list[tuple[str, list[Span]]] | None:
+    """Members of an object that are lists, with the ranges of their elements."""
     from msgspec import MsgspecError, Raw
     from msgspec.json import decode as fast
 
+    found, at = list[tuple[str, list[Span]]](), 0
     try:
-        members = fast(text, type=dict[str, Raw])
-        found, at = list[ObjectList](), 0
-        for raw in members.values():
+        for raw in fast(text, type=dict[str, Raw]).values():
             lead, value = _MEMBER.match(text, at), bytes(raw)
             if lead is None or not text.startswith(value, lead.end()):
-                return []
+                return None
             at = lead.end() + len(value)
             if value.startswith(b"["):
-                spans = _objects(text, lead.end(), list(map(bytes, fast(value, type=list[Raw]))))
-                found += [ObjectList(decode(lead[1]), spans)] if spans else []
+                found.append((decode(lead[1]), list(_elements(text, lead.end() + 1, fast(value, type=list[Raw])))))
     except (MsgspecError, ValueError, RecursionError):
-        return []
-    return found if text[at:].strip(_WHITE) == b"}" else []
+        return None
+    return found if text[at:].strip(_WHITE) == b"}" else None
 
 
-def _objects(text: bytes, at: int, elements: list[bytes]) -> tuple[tuple[int, int], ...]:
-    spans = list[tuple[int, int]]()
-    for element in elements:
-        if not element.startswith(b"{"):
-            return ()
-        start = text.index(b"{", at)
+def _elements(text: bytes, at: int, elements: Sequence[Any]) -> Iterator[Span]:
+    for raw in elements:
+        element = bytes(raw)
+        start = text.index(element[:1], at)  # only blanks and a comma are before it
         at = start + len(element)
-        spans.append((start, at))
-    return tuple(spans)
+        yield start, at

@@ -13,7 +13,7 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.wire._loads import dumps, dumps_ascii, elements, loads
 from workbench.wire._members import Members
-from workbench.wire._runs import ObjectList, runs
+from workbench.wire._runs import ObjectList, list_spans, runs
 from workbench.wire.json_index import JsonIndex, JsonPlace, Span
 from workbench.wire.json_strings import ESCAPE, decode, encode
 
@@ -23,6 +23,7 @@ __all__ = [
     "ObjectList",
     "dumps",
     "elements",
+    "list_spans",
     "loads",
     "replace",
     "runs",

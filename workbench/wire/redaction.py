@@ -35,6 +35,7 @@ from workbench.wire.secrets import (
     open_key,
     public_prefix,
 )
+from workbench.wire.secrets.histories import HistorySearch
 from workbench.wire.secrets.stream_texts import StreamedTexts
 from workbench.wire.standins import disguise
 from workbench.wire.stream import framing_of
@@ -59,6 +60,7 @@ class Redactor:
 
     salt: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
     seen: set[bytes] = field(default_factory=set, repr=False)
+    _histories: HistorySearch = field(default_factory=HistorySearch, repr=False)
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange with every secret replaced and each replacement marked."""
@@ -101,7 +103,7 @@ class Redactor:
         """A text without escapes."""
         changes = list(self._in_pieces(text, stream)) if stream else []
         taken = [(mark.start, mark.end) for mark, _ in changes]
-        for start, end, kind in find(text, self.seen):
+        for start, end, kind in find(text, self.seen) if stream else self._histories.find(text, self.seen):
             if not any(first < end and start < last for first, last in taken):
                 changes.append((Redaction("body", start, end, kind), self._stand_in(text[start:end])))
         if not changes:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from workbench import regex
 from workbench.wire.secrets.named_values import find_named
-from workbench.wire.secrets.shapes import find_shaped
+from workbench.wire.secrets.shapes import REACH, find_shaped
 from workbench.wire.secrets.values import is_made_up, is_uuid, is_wordy
 from workbench.wire.secrets.views import BASE64, FILL, runs, view
 
@@ -43,6 +43,14 @@ class Secret(NamedTuple):
     kind: str
 
 
+class _InnerText(NamedTuple):
+    """Text that was encoded: so many bytes of it are so many characters; zero if they do not correspond."""
+
+    text: bytes
+    per: int
+    chars: int
+
+
 def find(text: bytes, seen: Collection[bytes] = ()) -> list[Secret]:
     """Secrets of a text, in order; overlapping ones are joined.
 
@@ -50,7 +58,27 @@ def find(text: bytes, seen: Collection[bytes] = ()) -> list[Secret]:
         text: without content coding.
         seen: known secrets, whatever their shape.
     """
-    return merge(_all(text, seen, 0))
+    return merge(one for one in search(text, seen) if one.kind != REACH)
+
+
+def search(text: bytes, seen: Collection[bytes] = ()) -> Iterator[Secret]:
+    """Secrets of a text in no order, and long ranges of the kind ``REACH`` that were read as one thing."""
+    return _all(text, seen, 0)
+
+
+def has_known(text: bytes, known: Collection[bytes]) -> bool:
+    """True if a text has one of these secrets, in any form that ``find`` reads."""
+    return _has_known(text, known, 0)
+
+
+def _has_known(text: bytes, known: Collection[bytes], depth: int) -> bool:
+    meant = view(text).replace(FILL, b"")
+    if any(secret in text or secret in meant for secret in known):
+        return True
+    sealed = (b"".join(meant[start:end] for start, end in lines) for lines in _sealed_texts(meant))
+    return depth < _DEEPEST and any(
+        _has_known(opened.text, known, depth + 1) for run in sealed if (opened := _inner_text(run)) is not None
+    )
 
 
 def _all(text: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secret]:
@@ -92,17 +120,27 @@ def _find_encoded(text: bytes, seen: Collection[bytes], depth: int) -> Iterator[
 
 def _inside(sealed: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secret]:
     """Secrets in the text of one run of base64 or hexadecimal digits, as ranges of the run."""
-    if sealed.startswith(_GZIP):
-        if any(_all(_gunzip(sealed), seen, depth + 1)):
+    opened = _inner_text(sealed)
+    if opened is None:
+        return
+    found = [one for one in _all(opened.text, seen, depth + 1) if one.kind != REACH]
+    if not opened.per:
+        if found:
             yield Secret(0, len(sealed), "api-key")
         return
-    inner, per, chars = decode_base64(sealed), 3, 4
-    if inner is None and (inner := _of_digits(sealed)) is not None:
-        per, chars = 1, 2
-    if inner is None:
-        return
-    for one in list(_all(inner, seen, depth + 1)) or list(_alone(inner)):
-        yield Secret(one.start * chars // per, min(-(-one.end * chars // per), len(sealed)), one.kind)
+    for one in found or _alone(opened.text):
+        start, end = one.start * opened.chars // opened.per, -(-one.end * opened.chars // opened.per)
+        yield Secret(start, min(end, len(sealed)), one.kind)
+
+
+def _inner_text(sealed: bytes) -> _InnerText | None:
+    """Text of one run of base64 or hexadecimal digits; None if it has none."""
+    if sealed.startswith(_GZIP):
+        return _InnerText(_gunzip(sealed), 0, 0)
+    if (inner := decode_base64(sealed)) is not None:
+        return _InnerText(inner, 3, 4)
+    inner = _of_digits(sealed)
+    return None if inner is None else _InnerText(inner, 1, 2)
 
 
 def _sealed_texts(text: bytes) -> Iterator[list[tuple[int, int]]]:

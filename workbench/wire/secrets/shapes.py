@@ -196,6 +196,8 @@ _STATE: Final = regex.compile(
 )
 """Names of values that look random and grant nothing."""
 _DIGEST: Final = regex.compile(rb"(?i)(?:sha|md|blake)[0-9a-z]{1,4}[=:-]\Z")
+_LENGTHS_OF_AWS: Final = range(38, 43)
+"""Lengths of a run with a byte before and after it, which padding may make as long as an AWS secret."""
 _SESSION: Final = (b"IQoJb3JpZ2lu", b"FwoGZXIvYXdz", b"FQoGZXIvYXdz", b"IQoJ")
 _OPENSSH: Final = b"b3BlbnNzaC1rZXkt"
 _MIXED: Final = (regex.compile(rb"[a-z]"), regex.compile(rb"[A-Z]"), _DIGIT)
@@ -214,6 +216,8 @@ _PRIVATE: Final = regex.compile(rb"[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _LINES: Final = regex.compile(rb"[A-Za-z0-9+/=\s\\]*+")
 _KEY_LINE: Final = regex.compile(rb"[A-Za-z0-9+/=]{16}")
 _LONGEST_PEM: Final = 64 * 1024
+REACH: Final = ""
+"""Kind of a range that is no secret: what was read to find one, where that is long."""
 
 _WORD: Final = regex.compile(rb"[A-Za-z0-9_-]{16,}")
 _ESCAPE: Final = regex.compile(rb"u[0-9a-fA-F]{4}|[bf]")
@@ -238,10 +242,16 @@ def find_shaped(text: bytes) -> Iterator[ShapedSecret]:
         for found in _in_run(text, start, end):
             done = found.end
             yield found
-        if start >= done and len(word) < 64 and word[:1] not in _JOINTS and word[-1:] not in _JOINTS:
+        if start >= done and len(word) < 64 and _is_plain(word):
             plain.add(word)
     yield from _hooks(text)
     yield from private_keys(text)
+
+
+def _is_plain(word: bytes) -> bool:
+    """True if a run that is no secret would be none elsewhere: text further away decides of some."""
+    is_joined = word[:1] in _JOINTS or word[-1:] in _JOINTS
+    return not is_joined and len(word) not in _LENGTHS_OF_AWS and not _KEY.search(word)
 
 
 def public_prefix(secret: str) -> int:
@@ -359,13 +369,15 @@ def private_keys(text: bytes) -> Iterator[ShapedSecret]:
         if found:
             if 0 <= next_end < after:
                 next_end = text.find(b"-----END ", after)
-            end = next_end
+            end = reach = next_end
             if not 0 <= end - after <= _LONGEST_PEM:
                 lines = _LINES.match(text, after)
                 end = lines.end() if lines else after
+                reach = max(end, min(len(text), after + _LONGEST_PEM + 1))
             inner = text[after:end].strip(b" \t\r\n\\")
             if _KEY_LINE.search(inner) and not is_made_up(inner):
                 yield ShapedSecret(after, end, "private-key")
+            yield ShapedSecret(at, reach, REACH)
             after = end
         at = text.find(_BEGIN, after)
 

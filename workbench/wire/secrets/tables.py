@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right, insort
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from workbench import regex
 from workbench.wire.secrets.names import Family, family
-from workbench.wire.secrets.shapes import ShapedSecret
+from workbench.wire.secrets.shapes import REACH, ShapedSecret
 from workbench.wire.secrets.values import Style, is_secret, is_uuid
 
 HEAD: Final = regex.compile(rb"[\w\\\"'`*]{0,20}[ \t]{0,40}(?:[,;|\t]|[\r\n]|\Z)")
@@ -36,22 +37,30 @@ class Tables:
 
     def __init__(self, text: bytes) -> None:
         self._text = text
-        self._read = 0
+        self._read: list[tuple[int, int]] = []
+        self._taken = self._end = 0
 
     def under(self, after: int) -> Iterator[ShapedSecret]:
         """Secrets below the row of names in which a name ends at an offset, if ``HEAD`` matches."""
         text = self._text
-        if after < self._read or (begun := self._begin(after)) is None:
+        if self._is_read(after) or (begun := self._begin(after)) is None:
             return
         start, end = begun
         head = _ROW.match(text, start, min(start + _LONGEST_ROW, end))
-        self._read = head.end() if head else after
         if head is None or after > head.end():
             return
         sign = next((sign for sign in _SIGNS if sign in head[0]), b"")
         columns = list(_columns(head[0].split(sign), sign)) if sign else []
+        self._taken = head.end()
         if columns:
             yield from self._values(head.end(), end, head[0].count(sign), sign, columns)
+            yield ShapedSecret(start, self._end, REACH)
+        insort(self._read, (start, self._taken))
+
+    def _is_read(self, offset: int) -> bool:
+        """True in a row that was read, as a row of names or of values."""
+        after = bisect_right(self._read, (offset, len(self._text)))
+        return after > 0 and offset <= self._read[after - 1][1]
 
     def _begin(self, after: int) -> tuple[int, int] | None:
         """Start of the row at an offset, and end of its table's text; None if too far away."""
@@ -70,6 +79,7 @@ class Tables:
 
     def _values(self, at: int, end: int, width: int, sign: bytes, columns: list[_Column]) -> Iterator[ShapedSecret]:
         while row := _ROW.search(self._text, at, end):
+            self._end = min(row.end(), row.start() + _LONGEST_ROW + 1)
             if len(row[0]) > _LONGEST_ROW:
                 return
             at = row.end()
@@ -77,7 +87,7 @@ class Tables:
                 continue
             if row[0].count(sign) != width:
                 return
-            self._read = at
+            self._taken = at
             cells = row[0].split(sign)
             for index, kind in columns:
                 value = cells[index].strip(_AROUND)
@@ -85,6 +95,7 @@ class Tables:
                     start = row.start() + sum(map(len, cells[:index])) + index * len(sign)
                     start += cells[index].index(value)
                     yield ShapedSecret(start, start + len(value), "api-key")
+        self._end = end
 
 
 def _columns(cells: list[bytes], sign: bytes) -> Iterator[_Column]:

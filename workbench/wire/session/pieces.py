@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import SessionFormatError
 from workbench.limits import MAX_PIECES, MAX_STORED_BODY, MAX_STORED_NUMBERS
 from workbench.wire.exchange import Chunk
-from workbench.wire.jsontext import JsonIndex
+from workbench.wire.jsontext import JsonIndex, list_spans
 from workbench.wire.session import values
 
 if TYPE_CHECKING:
@@ -32,12 +32,18 @@ SMALL = 4096
 """Bodies below this size are one piece: an index entry would cost more than it saves."""
 
 
-def cut(index: JsonIndex) -> list[bytes]:
-    """Split an indexed body into pieces that join to it exactly; one piece if it has no such members."""
+def cut(index: JsonIndex, least: int = SMALL) -> list[bytes]:
+    """Split an indexed body into pieces that join to it exactly; one piece if it has no such members.
+
+    Args:
+        least: bytes of a body that is split.
+    """
     body = index.text
-    if len(body) < SMALL or body.lstrip()[:1] != b"{":
+    if len(body) < least or body.lstrip()[:1] != b"{":
         return [body] if body else []
-    spans = sorted(islice(_elements(index), MAX_PIECES + 1))
+    spans = list_spans(body, SHARED)
+    if spans is None:
+        spans = sorted(islice(_elements(index), MAX_PIECES + 1))
     if len(spans) > MAX_PIECES:
         return [body]
     pieces, at = [], 0

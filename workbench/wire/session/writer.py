@@ -17,12 +17,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
-from workbench.errors import SessionFormatError, WireError
+from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue
-from workbench.limits import MAX_STORED_BODY
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Redaction, State
-from workbench.wire.jsontext import JsonIndex, loads
 from workbench.wire.session import opening, pieces, texts, untrusted_sqlite, writers
+from workbench.wire.session.bodies import BodyStore, CutBody, whole
 from workbench.wire.session.identity import session_id
 from workbench.wire.session.sqlite import SqliteSession, growth_id
 
@@ -93,6 +92,7 @@ class SessionWriter:
             self._db.executescript(
                 f"BEGIN IMMEDIATE; {untrusted_sqlite.schema()} COMMIT;"
             )  # what files of before do not have yet
+            self._bodies = BodyStore(self._db)
             self._id = self._join(alone)
             self._close_what_was_left_open()
             self._convert()
@@ -171,6 +171,7 @@ class SessionWriter:
             yield
             self._db.execute("COMMIT")
         except BaseException:
+            self._bodies.forget()
             if self._db.in_transaction:  # a full disk has rolled it back already, or not
                 self._db.execute("ROLLBACK")
             raise
@@ -216,13 +217,13 @@ class SessionWriter:
 
     def request(self, seq: int, request: HttpRequest) -> None:
         """Replace the request with the complete one."""
-        index = _index(request)
-        row = _request_row(request, index)
+        body = self._cut(request)
+        row = _request_row(request, body)
         with self._transaction():
             changed = "UPDATE exchange SET method = ?, url = ?, model = ?, request_bytes = ? WHERE seq = ?"
             self._db.execute(changed, texts.to_sqlite((*row, seq)))
             self._db.execute("DELETE FROM side WHERE exchange = ? AND side = 'request'", (seq,))
-            self._insert_request(seq, request, index)
+            self._insert_request(seq, request, body)
         self._asked[seq] = _StoredRequest(request, row)
 
     def answer(self, seq: int, response: HttpResponse) -> None:
@@ -263,8 +264,8 @@ class SessionWriter:
     def _insert(self, seq: int, exchange: Exchange, stands: _StoredRequest | None = None) -> _ListRow:
         """Write an exchange, except for a request already in the file; return the list data of the request."""
         request, response = exchange.request, exchange.response
-        index = _index(None if stands else request)
-        asked = stands.row if stands else _request_row(request, index)
+        body = self._cut(None if stands else request)
+        asked = stands.row if stands else _request_row(request, body)
         status, content_type, response_bytes = _response_row(response)
         row = (
             seq, exchange.id, exchange.parent, exchange.branch, exchange.origin, exchange.hop, exchange.kind,
@@ -274,21 +275,21 @@ class SessionWriter:
         )  # fmt: skip
         self._db.execute(f"INSERT INTO exchange VALUES ({', '.join('?' * len(row))})", texts.to_sqlite(row))
         if request and not stands:
-            self._insert_request(seq, request, index)
+            self._insert_request(seq, request, body)
         if response:
             self._insert_response(seq, response)
         for n, frame in enumerate(exchange.frames):
-            row = (seq, n, frame.direction, frame.opcode, frame.at, self._body(frame.data))  # type: ignore[assignment]
+            row = (seq, n, frame.direction, frame.opcode, frame.at, self._bodies.store(whole(frame.data)))  # type: ignore[assignment]
             self._db.execute("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?)", texts.to_sqlite(row))
         return asked
 
-    def _insert_request(self, seq: int, request: HttpRequest, index: JsonIndex) -> None:
+    def _insert_request(self, seq: int, request: HttpRequest, body: CutBody) -> None:
         head = {"version": request.http_version, "headers": request.headers.items}
-        self._insert_side(seq, "request", head, request.body, request.redactions, index)
+        self._insert_side(seq, "request", head, request.body, request.redactions, body)
 
     def _insert_response(self, seq: int, response: HttpResponse) -> None:
         head = {"version": response.http_version, "reason": response.reason, "headers": response.headers.items}
-        self._insert_side(seq, "response", head, response.body, response.redactions, None)
+        self._insert_side(seq, "response", head, response.body, response.redactions, whole(response.body.raw))
 
     def _insert_side(
         self,
@@ -297,35 +298,18 @@ class SessionWriter:
         head: dict[str, JsonValue],
         body: Body,
         redactions: Sequence[Redaction],
-        index: JsonIndex | None,
+        cut: CutBody,
     ) -> None:
         row = (
-            seq, side, self._piece(_json(head).encode()), self._body(body.raw, index), body.encoding, body.is_raw,
+            seq, side, self._bodies.piece(_json(head).encode()), self._bodies.store(cut), body.encoding, body.is_raw,
             body.note, body.original_length, body.original_digest, pieces.pack_chunks(body.chunks),
             _json([list(r) for r in redactions]) if redactions else None,
         )  # fmt: skip
         self._db.execute(f"INSERT INTO side VALUES ({', '.join('?' * len(row))})", texts.to_sqlite(row))
 
-    def _body(self, raw: bytes, index: JsonIndex | None = None) -> int:
-        if len(raw) > MAX_STORED_BODY:
-            raise SessionFormatError(f"a body of {len(raw):,} bytes; the limit of a recording is {MAX_STORED_BODY:,}")
-        digest = pieces.body_digest(raw)
-        known = self._db.execute("SELECT id FROM body WHERE digest = ?", (digest,)).fetchone()
-        if known:
-            return int(known[0])
-        ids = pieces.pack_ids(
-            [self._piece(p) for p in (pieces.cut(index) if index and index.text else [raw] * bool(raw))]
-        )
-        new = "INSERT INTO body (digest, size, pieces) VALUES (?, ?, ?) RETURNING id"
-        return int(self._db.execute(new, (digest, len(raw), ids)).fetchone()[0])
-
-    def _piece(self, piece: bytes) -> int:
-        digest = pieces.piece_digest(piece)
-        known = self._db.execute("SELECT id FROM piece WHERE digest = ?", (digest,)).fetchone()
-        if known:
-            return int(known[0])
-        new = "INSERT INTO piece (digest, size, data) VALUES (?, ?, ?) RETURNING id"
-        return int(self._db.execute(new, (digest, len(piece), pieces.compress(piece))).fetchone()[0])
+    def _cut(self, request: HttpRequest | None) -> CutBody:
+        raw = request.body.raw if request else b""
+        return whole(raw) if request is None or request.body.encoding else self._bodies.cut(raw)
 
     def close(self) -> None:
         """Leave; the last writer merges the file. Readers keep the side files until they close."""
@@ -374,12 +358,11 @@ def _ours(path: Path) -> bool:
     return head.startswith(opening.MAGIC) and int.from_bytes(head[68:72], "big") == opening.APPLICATION_ID
 
 
-def _index(request: HttpRequest | None) -> JsonIndex:
-    return JsonIndex(request.body.raw if request and not request.body.encoding else b"")
-
-
-def _request_row(request: HttpRequest | None, index: JsonIndex) -> _ListRow:
-    return _ListRow(request.method, request.url, _model(index), len(request.body.raw)) if request else _ListRow()
+def _request_row(request: HttpRequest | None, body: CutBody) -> _ListRow:
+    if request is None:
+        return _ListRow()
+    model = None if request.body.encoding else body.model()
+    return _ListRow(request.method, request.url, model, len(request.body.raw))
 
 
 def _response_row(response: HttpResponse | None) -> tuple[int | None, str, int]:
@@ -387,16 +370,6 @@ def _response_row(response: HttpResponse | None) -> tuple[int | None, str, int]:
     if response is None:
         return None, "", 0
     return response.status, response.headers.get("content-type") or "", len(response.body.raw)
-
-
-def _model(index: JsonIndex) -> str | None:
-    """Top-level ``model`` of a request body, for the list; never fails."""
-    span = index.span("/model")
-    try:
-        value = loads(index.text[slice(*span)]) if span else None
-    except WireError:
-        return None
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
 
 
 _json: Callable[[JsonValue], str] = json.JSONEncoder(separators=(",", ":")).encode

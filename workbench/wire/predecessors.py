@@ -1,0 +1,86 @@
+"""Remembers the last bodies of several conversations: an agent repeats its whole history in each request.
+
+What is known of a body holds for the bytes that the next one repeats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Generic, NamedTuple, TypeVar
+
+_T = TypeVar("_T")
+
+MOST: Final = 8
+"""Conversations remembered at once; an agent and its sub-agents take turns."""
+MOST_BYTES: Final = 32 * 1024 * 1024
+_CONTINUED: Final = 0.9
+"""Share of a body from which it is a continuation, and no other predecessor is compared."""
+
+
+class Predecessor(NamedTuple, Generic[_T]):
+    """An earlier body and what is known of it."""
+
+    body: bytes
+    known: _T
+
+
+class Repetition(NamedTuple, Generic[_T]):
+    """The predecessor that a body repeats most of: so many bytes at the start, and as many at the end."""
+
+    before: Predecessor[_T]
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Predecessors(Generic[_T]):
+    """The last body of each conversation, most recent first."""
+
+    _kept: list[Predecessor[_T]] = field(default_factory=list)
+
+    def closest(self, body: bytes) -> Repetition[_T] | None:
+        """The predecessor with the most in common; None if there is none."""
+        best: Repetition[_T] | None = None
+        for before in self._kept:
+            start = common_start(before.body, body)
+            end = common_end(before.body, body, min(len(before.body), len(body)) - start)
+            if best is None or start + end > best.start + best.end:
+                best = Repetition(before, start, end)
+            if start + end >= _CONTINUED * len(body):
+                break
+        return best
+
+    def remember(self, body: bytes, known: _T, repeated: Repetition[_T] | None) -> None:
+        """Remember a body, in place of the one that it continues."""
+        if repeated and repeated.start + repeated.end >= len(repeated.before.body) // 2:
+            self._kept = [each for each in self._kept if each is not repeated.before]
+        self._kept.insert(0, Predecessor(body, known))
+        while len(self._kept) > MOST or sum(len(each.body) for each in self._kept) > MOST_BYTES:
+            self._kept.pop()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._kept.clear()
+
+
+def common_start(one: bytes, other: bytes) -> int:
+    """Number of bytes with which both begin."""
+    low, high = 0, min(len(one), len(other))
+    if one[:high] == other[:high]:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle)
+    return low
+
+
+def common_end(one: bytes, other: bytes, most: int) -> int:
+    """Number of bytes, at most so many, with which both end."""
+    low, high, ends = 0, most, (len(one), len(other))
+    if one[ends[0] - high :] == other[ends[1] - high :]:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        is_same = one[ends[0] - middle : ends[0] - low] == other[ends[1] - middle : ends[1] - low]
+        low, high = (middle, high) if is_same else (low, middle)
+    return low
