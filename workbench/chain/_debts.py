@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import field
 from itertools import groupby
@@ -75,14 +75,14 @@ class Turn:
     loop: Loop = field(default_factory=Loop)
 
 
-def turns(request: ModelRequest, received: ReceivedAnswers) -> list[Turn]:
+def turns(request: ModelRequest, received: ReceivedAnswers) -> Turns:
     """The assistant turns of a request, matched with what was received."""
     places = [n for n, m in enumerate(request.messages) if m.role in ANSWERING]
     users = [n for n, m in enumerate(request.messages) if is_question(m)]
     found = Turns()
     for n, position in zip(places, _positions(request, places, received), strict=True):
         found.add(n, position, request.messages, users, received)
-    return found.all
+    return found
 
 
 def is_question(message: Message) -> bool:
@@ -95,11 +95,13 @@ class Turns:
 
     Attributes:
         all: the turns.
+        shown: position of each answer with reasoning that a turn shows → number of turns that show it.
         loops: by the number of questions before it, each tool loop.
     """
 
     def __init__(self) -> None:
         self.all: list[Turn] = []
+        self.shown: Counter[int] = Counter()
         self.loops: defaultdict[int, Loop] = defaultdict(Loop)
         self._last = -2
 
@@ -127,6 +129,8 @@ class Turns:
         _add_message(turn, place, messages[place])
         if position is not None and position not in turn.positions:
             _add_answer(turn, position, received)
+            if received.answers[position].blocks:
+                self.shown[position] += 1
         turn.ended_by = end_of_loop(place, users, messages)
         number = bisect_right(users, place)
         if number not in self.loops:
@@ -136,6 +140,10 @@ class Turns:
     def drop(self, number: int) -> int:
         """Take back a turn and all later ones; the number of first turns of which everything is as it was."""
         place = self.all[number - 1].last + 1 if number else 0
+        for position in (position for turn in self.all[number:] for position in turn.positions):
+            self.shown[position] -= 1
+            if self.shown[position] <= 0:
+                del self.shown[position]
         del self.all[number:]
         self._last = self.all[-1].last if self.all else -2
         self.loops = defaultdict(Loop, {key: loop for key, loop in self.loops.items() if loop.first < number})

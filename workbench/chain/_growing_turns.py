@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import Protocol, TypeVar
 
 from workbench.chain._debts import Turn, Turns, is_question
 from workbench.chain.fingerprint import ANSWERING
@@ -12,7 +12,20 @@ from workbench.chain.received_answers import Answer, MatchMemory, ReceivedAnswer
 from workbench.ir import Message
 from workbench.protocols import HistoryPrefix, fact
 
-E = TypeVar("E")
+
+class TurnValues(Protocol):
+    """A value for each turn of a history."""
+
+    def __len__(self) -> int: ...
+
+    def add(self, turns: Sequence[Turn]) -> None:
+        """Derive the values of further turns."""
+
+    def cut(self, count: int) -> None:
+        """Forget all but the values of the first turns."""
+
+
+V = TypeVar("V", bound=TurnValues)
 
 _MOST_KINDS = 4
 """Kinds of values that are kept for turns: under so many terms a history is usually read."""
@@ -43,7 +56,7 @@ class GrowingTurns:
         self._turns = Turns()
         self._same = 0  # first runs that are as they were when the turns were built
         self._asked = 0  # questions there were then
-        self._values: dict[Hashable, list[object]] = {}
+        self._values: dict[Hashable, TurnValues] = {}
 
     def read(self, messages: Sequence[Message]) -> None:
         for n in range(self._count, len(messages)):
@@ -76,7 +89,7 @@ class GrowingTurns:
         self._forget()
         return other
 
-    def turns(self, messages: HistoryPrefix, received: ReceivedAnswers) -> Sequence[Turn] | None:
+    def turns(self, messages: HistoryPrefix, received: ReceivedAnswers) -> Turns | None:
         """The turns of a request, matched with what was received; None if the history continues behind the request."""
         if len(messages) != self._count:
             return None
@@ -97,21 +110,23 @@ class GrowingTurns:
             turns.add(place, self._memory.found[run], messages, self._users, received)
         if last and last.loop.has_reasoning != had_reasoning:
             self._keep(last.loop.first)
-        return turns.all
+        return turns
 
-    def values(self, kind: Hashable, derive: Callable[[Turn], E]) -> Iterable[E]:
-        """``derive(turn)`` of each turn, derived once as long as the turn is the same.
+    def values(self, kind: Hashable, make: Callable[[], V]) -> V:
+        """Values of all turns, each derived once as long as the turn is the same.
 
         Args:
-            kind: what the value depends on beside the turn.
-            derive: a function of the turn and of the kind.
+            kind: what the values depend on beside the turn.
+            make: an empty list of such values.
         """
-        known = self._values.pop(kind, [])
+        if kind not in self._values:
+            self._values[kind] = make()
+        known: V = self._values.pop(kind)  # type: ignore[assignment]
         self._values[kind] = known
-        known += map(derive, self._turns.all[len(known) :])
+        known.add(self._turns.all[len(known) :])
         while len(self._values) > _MOST_KINDS:
             del self._values[next(iter(self._values))]
-        return known  # type: ignore[return-value]
+        return known
 
     def _answer(self, messages: Sequence[Message], run: int) -> Answer:
         stop = self._starts[run + 1] if run + 1 < len(self._starts) else len(self._places)
@@ -125,7 +140,7 @@ class GrowingTurns:
     def _keep(self, count: int) -> None:
         """Keep the values of the first turns alone: others have changed."""
         for known in self._values.values():
-            del known[count:]
+            known.cut(count)
 
 
 def _last(turn: Turn) -> int:

@@ -51,6 +51,7 @@ class Conversation:
         exchanges: indexes in the session, in order.
         answers: (exchange index, answer) of every exchange so far that got one: what the client has received.
         label: what to call it in a list: model and first words of the user (untrusted text).
+        broken: positions in ``answers`` of those that are cut off or are errors.
         received: the same answers, findable by call id and text, for the ledger of a long conversation.
     """
 
@@ -58,18 +59,21 @@ class Conversation:
     exchanges: list[int] = field(default_factory=list)
     answers: list[tuple[int, ModelResponse]] = field(default_factory=list)
     label: str = ""
+    broken: list[int] = field(default_factory=list, repr=False)
     received: ReceivedAnswers = field(default_factory=ReceivedAnswers, repr=False, compare=False)
 
     def before(self, exchange: int) -> Conversation:
         """The conversation as it was when an exchange of it was sent."""
         sent = self.exchanges[: bisect_left(self.exchanges, exchange)]
         answers = self.answers[: bisect_left(self.answers, exchange, key=lambda a: a[0])]
-        return Conversation(self.id, sent, answers, self.label, self.received.before(exchange))
+        broken = self.broken[: bisect_left(self.broken, len(answers))]
+        return Conversation(self.id, sent, answers, self.label, broken, self.received.before(exchange))
 
     def answer(self, response_id: str | None) -> tuple[Message, ...]:
         """Messages of the latest answer with an id: what the server is trusted to remember under it."""
-        found = (a.messages for _, a in reversed(self.answers) if response_id and a.id == response_id)
-        return next(found, ())
+        if not response_id:
+            return ()
+        return next((a.messages for _, a in reversed(self.answers) if a.id == response_id), ())
 
 
 class _Owner(NamedTuple):
@@ -149,6 +153,8 @@ class Conversations:
                 known = self._threads.get((hop, request.previous_id), _Thread(owner, start))
                 self.journal.put(self._threads, (hop, request.previous_id), known)
         if response is not None and response.messages:
+            if not response.is_complete or response.error:
+                self.journal.append(found.broken, len(found.answers))
             self.journal.append(found.answers, (decoded.index, response))
             found.received.add(decoded.index, response)
             self.journal.note(partial(found.received.drop, decoded.index))

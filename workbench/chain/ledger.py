@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import cached_property, partial
 from itertools import islice
+from typing import NamedTuple
 
-from workbench.chain._debts import Debt, Turn, owes, turns
+from workbench.chain._debts import Debt, Turn, Turns, owes, turns
 from workbench.chain._growing_turns import GrowingTurns
 from workbench.chain._reasoning_replay import Replay, ReplayOutcome, compare
 from workbench.chain.closure import NodeRef
@@ -62,18 +65,42 @@ class Entry:
     differs: str = ""
     is_bare: bool = False
 
+    @property
+    def deviates(self) -> bool:
+        """Its reasoning is missing, empty or altered."""
+        return self.sent is not _SENT and self.sent is not _NOT_OWED
 
-@dataclass(frozen=True, slots=True)
+    @property
+    def is_genuine(self) -> bool:
+        """Its reasoning is sent as it was received."""
+        return self.sent is _SENT and self.received_in is not None and self.sent_part is not None
+
+
+class _TellingEntries(NamedTuple):
+    """Entries that rules ask for, in order."""
+
+    deviations: Sequence[Entry]
+    genuine: Sequence[Entry]
+
+
+@dataclass(frozen=True)
 class Ledger:
     """The ledger of one request, one entry a turn, and what its answer contained."""
 
     entries: tuple[Entry, ...] = ()
     came_in: tuple[NodeRef, ...] = ()
+    _telling: _TellingEntries | None = field(default=None, repr=False, compare=False)
 
-    @property
-    def deviations(self) -> list[Entry]:
+    @cached_property
+    def deviations(self) -> Sequence[Entry]:
         """The entries of reasoning that is missing, empty or altered."""
-        return [e for e in self.entries if e.sent is not _SENT and e.sent is not _NOT_OWED]
+        return [e for e in self.entries if e.deviates] if self._telling is None else self._telling.deviations
+
+    @cached_property
+    def genuine(self) -> Mapping[NodeRef, Entry]:
+        """The entries of reasoning that is as it was received, by its first part."""
+        found = [e for e in self.entries if e.is_genuine] if self._telling is None else self._telling.genuine
+        return {entry.sent_part: entry for entry in found if entry.sent_part}
 
 
 def derive(
@@ -99,26 +126,50 @@ def derive(
         return Ledger(came_in=came_in)
     received = answers if isinstance(answers, ReceivedAnswers) else ReceivedAnswers.of(answers)
     history, entries = _entries(request, received, terms)
-    shown = {position for turn in history for position in turn.positions}
-    return Ledger((*_lost_turns(received, shown, request), *entries), came_in)
+    lost = _lost_turns(received, history.shown, request)
+    telling = _TellingEntries(tuple(entries.deviations), tuple(entries.genuine))
+    return Ledger((*lost, *entries.all), came_in, telling)
 
 
-def _entries(
-    request: ModelRequest, received: ReceivedAnswers, terms: ReasoningTerms
-) -> tuple[Sequence[Turn], Iterable[Entry]]:
+class _Entries:
+    """Entries of turns, and those of them that rules ask for."""
+
+    def __init__(self, thinking: str | None, terms: ReasoningTerms) -> None:
+        self.thinking, self.terms = thinking, terms
+        self.all: list[Entry] = []
+        self.deviations: list[Entry] = []
+        self.genuine: list[Entry] = []
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def add(self, turns: Sequence[Turn]) -> None:
+        for turn in turns:
+            entry = _entry(turn, self.thinking, self.terms)
+            self.all.append(entry)
+            if entry.deviates:
+                self.deviations.append(entry)
+            if entry.is_genuine:
+                self.genuine.append(entry)
+
+    def cut(self, count: int) -> None:
+        del self.all[count:]
+        for chosen in (self.deviations, self.genuine):
+            while chosen and chosen[-1].turn >= count:
+                chosen.pop()
+
+
+def _entries(request: ModelRequest, received: ReceivedAnswers, terms: ReasoningTerms) -> tuple[Turns, _Entries]:
     """The turns of a request and their entries; of a history that grew, those of turns that are the same are kept."""
-
-    def entry(turn: Turn) -> Entry:
-        return _entry(turn, request.thinking, terms)
-
-    messages = request.messages
+    messages, make = request.messages, partial(_Entries, request.thinking, terms)
     if isinstance(messages, HistoryPrefix):
         growing = messages.fold(GrowingTurns, request.itemized)
         known = growing.turns(messages, received)
         if known is not None:
-            return known, growing.values((terms, request.thinking), entry)
-    history = turns(request, received)
-    return history, map(entry, history)
+            return known, growing.values((terms, request.thinking), make)
+    history, entries = turns(request, received), make()
+    entries.add(history.all)
+    return history, entries
 
 
 def _entry(turn: Turn, thinking: str | None, terms: ReasoningTerms) -> Entry:
@@ -163,9 +214,12 @@ def _unread(turn: Turn, terms: ReasoningTerms) -> str:
     return f"sent as {', '.join(sent)}, which is not read"
 
 
-def _lost_turns(received: ReceivedAnswers, shown: set[int], request: ModelRequest) -> Iterator[Entry]:
+def _lost_turns(received: ReceivedAnswers, shown: Mapping[int, int], request: ModelRequest) -> Iterator[Entry]:
     """Reasoning that came in with turns that the history does not hold, the latest of them, in order of arrival."""
-    gone = (n for n in range(len(received) - 1, -1, -1) if n not in shown and received.answers[n].blocks)
+    thoughts = received.thoughts()
+    if len(thoughts) == len(shown):
+        return
+    gone = (n for n in reversed(thoughts) if n not in shown)
     why = "the server keeps this turn" if request.previous_id else "the history does not contain this turn"
     for n in reversed(list(islice(gone, _MAX_LOST))):
         answer = received.answers[n]

@@ -69,6 +69,7 @@ class ReceivedAnswers:
     _by_text: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _end: int | None = None
     _drops: list[int] = field(default_factory=list)
+    _thoughts: list[int] = field(default_factory=list)
 
     @classmethod
     def of(cls, answers: Iterable[tuple[int, ModelResponse]]) -> ReceivedAnswers:
@@ -88,6 +89,8 @@ class ReceivedAnswers:
                 self._by_calls[answer.calls].append(len(self.answers))
             elif answer.text:
                 self._by_text[answer.text].append(len(self.answers))
+            if answer.blocks:
+                self._thoughts.append(len(self.answers))
             self.answers.append(answer)
 
     def drop(self, exchange: int) -> None:
@@ -95,6 +98,8 @@ class ReceivedAnswers:
         self._drops.append(exchange)
         while self.answers and self.answers[-1].exchange == exchange:
             answer = self.answers.pop()
+            if answer.blocks:
+                self._thoughts.pop()
             for call_id in dict.fromkeys(answer.ids):
                 self._by_id[call_id].pop()
             if answer.calls:
@@ -105,7 +110,12 @@ class ReceivedAnswers:
     def before(self, exchange: int) -> ReceivedAnswers:
         """Answers that had been received when an exchange was sent, over the same index."""
         end = bisect_left(self.answers, exchange, key=lambda a: a.exchange)
-        return ReceivedAnswers(self.answers, self._by_id, self._by_calls, self._by_text, end, self._drops)
+        indices = (self._by_id, self._by_calls, self._by_text)
+        return ReceivedAnswers(self.answers, *indices, end, self._drops, self._thoughts)
+
+    def thoughts(self) -> Sequence[int]:
+        """Positions of the answers that carried reasoning."""
+        return self._thoughts[: bisect_left(self._thoughts, len(self))]
 
     def __len__(self) -> int:
         return len(self.answers) if self._end is None else self._end

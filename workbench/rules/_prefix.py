@@ -12,7 +12,7 @@ from workbench import regex
 from workbench.chain import without_marks
 from workbench.ir import JsonValue, Message
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix
 from workbench.provenance import escape
 from workbench.rules._body import values
 from workbench.wire import loads, string_slice_span
@@ -72,14 +72,18 @@ class _Spot:
 def first_break(old: DecodedExchange, new: DecodedExchange) -> Break | None:
     """The first difference within the prompt of ``old``; None where ``new`` only continues, or ends earlier."""
     for part in (TOOLS, SYSTEM):
-        if repr(getattr(old.request, part)) == repr(getattr(new.request, part)):
+        was, now = getattr(old.request, part), getattr(new.request, part)
+        if was is now or repr(was) == repr(now):
             continue  # with the order of keys, which the bytes of a prompt have too
         before, after = _segment(old, part), _segment(new, part)
         spot = _differs(before[1], after[1], after[0])
         if spot:
             why = _of_tools(old, new) if part == TOOLS else _of_text(spot, "the system prompt")
             return _break_at(old, new, part, spot, why, 0)
-    for n, (one, other) in enumerate(zip(old.messages(REQUEST), new.messages(REQUEST), strict=False)):
+    said, says = old.messages(REQUEST), new.messages(REQUEST)
+    if isinstance(said, HistoryPrefix) and isinstance(says, HistoryPrefix) and said.history is says.history:
+        return None  # one is the beginning of the other
+    for n, (one, other) in enumerate(zip(said, says, strict=False)):
         if one is other or one == other or without_marks(one) == without_marks(other):
             continue
         spot = _differs(_value(old, one.pointer), _value(new, other.pointer), other.pointer)

@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 
 from workbench import regex
-from workbench.chain import Entry, NodeRef, ReplayOutcome
+from workbench.chain import Entry, NodeRef
 from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
 from workbench.rules.context import RuleContext
@@ -32,12 +32,6 @@ def sent_reasoning(case: RuleContext) -> Iterator[tuple[NodeRef, Reasoning]]:
 
 def _has_reasoning(message: Message) -> bool:
     return any(True for _ in message.reasoning())
-
-
-def genuine(case: RuleContext) -> dict[NodeRef, Entry]:
-    """Reasoning that is as it was received in this session."""
-    known = (e for e in case.ledger.entries if e.received_in is not None and e.sent is ReplayOutcome.SENT)
-    return {e.sent_part: e for e in known if e.sent_part}
 
 
 def assistant_turns(case: RuleContext) -> Iterator[list[NodeRef]]:

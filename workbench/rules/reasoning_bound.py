@@ -15,7 +15,6 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolDef, ToolResultIR
 from workbench.protocols import fact
 from workbench.rules._body import values
-from workbench.rules._reasoning import genuine
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_warning, quote, with_related
 
@@ -58,7 +57,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on signed blocks that are behind something which was edited since they came in."""
     if case.request is None or case.contract.check_for(UNBOUND.slug) is None:
         return
-    signed = {ref: e for ref, e in genuine(case).items() if e.signature}
+    signed = {ref: e for ref, e in case.ledger.genuine.items() if e.signature}
     for entry in _ends(signed.values()):
         edit = _edit(case, case.request, entry)
         if edit is not None:

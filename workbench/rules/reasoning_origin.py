@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from workbench import regex
 from workbench.chain import Entry, NodeRef
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Carrier, Reasoning
-from workbench.protocols import REQUEST
+from workbench.ir import Carrier, Message, Reasoning
 from workbench.rules._items import item_id
-from workbench.rules._reasoning import BLOCKS, genuine, is_placeholder, is_rebuilt, sent_reasoning
+from workbench.rules._reasoning import BLOCKS, is_placeholder, is_rebuilt, sent_reasoning
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_warning, quote, with_related
 
@@ -39,7 +38,7 @@ GENERIC = "generic"
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on reasoning that cannot be this provider's, and on values that replace it."""
     if case.request is not None:
-        known = genuine(case)
+        known = case.ledger.genuine
         yield from _foreign(case, known)
         yield from _check_fabricated(case, known)
 
@@ -106,6 +105,10 @@ def _bad_proof(case: RuleContext, ref: NodeRef, part: Reasoning) -> Iterator[Fin
     yield as_warning(finding) if _SHORTENED.fullmatch(proof) else finding
 
 
+def _has_calls(message: Message) -> bool:
+    return any(True for _ in message.tool_calls())
+
+
 def _check_fabricated(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
     """One finding for each text that replaces what was thought, however often it is there."""
     places: defaultdict[str, list[NodeRef]] = defaultdict(list)
@@ -114,7 +117,7 @@ def _check_fabricated(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iter
         is_vouched_for = part.signature and not is_placeholder(part.text)
         if part.text and not is_vouched_for and not is_blank_tag and ref not in known:
             places[part.text].append(ref)
-    with_calls = {n for n, message in enumerate(case.decoded.messages(REQUEST)) if places and any(message.tool_calls())}
+    with_calls = {n for n, _ in case.suspects(_has_calls)} if places else set()
     for text, refs in places.items():
         turns = {ref.message for ref in refs}
         times = len(turns)

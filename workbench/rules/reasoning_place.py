@@ -13,7 +13,6 @@ from workbench.rules._reasoning import (
     BLOCKS,
     assistant_turns,
     block_type,
-    genuine,
     is_rebuilt,
     received_words,
     sent_reasoning,
@@ -42,7 +41,7 @@ def _order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     """Blocks have to lead their turn and may not end it."""
     if not any(True for _ in sent_reasoning(case)):
         return
-    known, answers = genuine(case), dict(case.earlier.answers)
+    known, answers = case.ledger.genuine, dict(case.earlier.answers)
     for turn in assistant_turns(case):
         parts = [case.part(ref) for ref in turn]
         blocks = [ref for ref, p in zip(turn, parts, strict=True) if isinstance(p, Reasoning) and p.carrier in BLOCKS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from typing import NamedTuple
 
 from workbench.chain import NodeRef
@@ -134,9 +134,9 @@ def _came_in(case: RuleContext, text: str) -> bool:
 
 def _torn_answers(case: RuleContext) -> Iterator[_TornAnswer]:
     answers = case.earlier.answers
-    for (exchange, answer), (_, after) in pairwise(answers):
-        if not answer.is_complete or answer.error:
-            yield _TornAnswer(exchange, answer, after)
+    for n in case.earlier.broken:
+        if n + 1 < len(answers):
+            yield _TornAnswer(*answers[n], answers[n + 1][1])
 
 
 def _check_mixed(case: RuleContext, number: int, message: Message, torn: Sequence[_TornAnswer]) -> Iterator[Finding]:

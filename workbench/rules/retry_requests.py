@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from operator import attrgetter
 
 from workbench.contracts import Finding
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelRequest
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import REQUEST, DecodedExchange, fact
+from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.refusals import RetryAdvice
 from workbench.rules._failure_place import refusal_of
 from workbench.rules._reasoning import is_rebuilt
@@ -42,8 +41,6 @@ LOOKED_BACK = 8
 _SHOWN = 3
 """Names of tools and parameters that one rung lists."""
 
-_PARTS = attrgetter("parts")
-
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
@@ -74,17 +71,20 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _is_same(one: DecodedExchange, other: DecodedExchange) -> bool:
     """The same request: the same JSON, in whatever order its keys are, by the same way."""
-    if _way(one) != _way(other) or fact(one, _size) != fact(other, _size):
+    if _way(one) != _way(other) or _size(one) != _size(other) or _parts(one) != _parts(other):
         return False  # bodies are parsed again only where they may be equal
     return one.request_text == other.request_text or _json(one) == _json(other)
 
 
 def _size(attempt: DecodedExchange) -> tuple[int, ...]:
-    """Number of messages and tools, and of all parts."""
+    """Number of messages and tools."""
     request = attempt.request
-    if request is None:
-        return ()
-    return len(request.messages), len(request.tools), sum(map(len, map(_PARTS, request.messages)))
+    return (len(request.messages), len(request.tools)) if request else ()
+
+
+def _parts(attempt: DecodedExchange) -> int:
+    """Number of all parts of messages."""
+    return sum(len(message.parts) for message in attempt.messages(REQUEST))
 
 
 def _json(attempt: DecodedExchange) -> JsonValue:
