@@ -54,6 +54,7 @@ from workbench.rules.context import Rule, RuleContext
 
 if TYPE_CHECKING:
     from workbench.rules import schema_check
+    from workbench.rules._alone import decode_alone, judge_alone
     from workbench.rules.costs import Costs, Saving, Turn, costs_of, turns
     from workbench.rules.counts import GROUPS, Counts, Key, count_exchanges, group_counts
     from workbench.rules.inspection import PENDING_RULE, Detail, InspectedExchange, Inspection, Inspector, Trial
@@ -125,11 +126,13 @@ __all__ = [
     "contradicted_facts",
     "costs_of",
     "count_exchanges",
+    "decode_alone",
     "errortext",
     "every_rule",
     "group_counts",
     "history",
     "judge",
+    "judge_alone",
     "load_prices",
     "of_contract",
     "pages",

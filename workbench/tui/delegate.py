@@ -26,3 +26,14 @@ class ActionOf:
             return lambda screen, *arguments: getattr(getattr(screen, self._part), self._method)(*arguments)
         method: Callable[..., Any] = getattr(getattr(screen, self._part), self._method)
         return method
+
+
+class ActionOnInspected(ActionOf):
+    """An action that needs the result of the inspection; ``waits`` of the screen says if it is not there yet."""
+
+    def __get__(self, screen: Any, owner: type) -> Callable[..., Any]:
+        """The method of the part, behind the question whether it can act."""
+        method = super().__get__(screen, owner)
+        if screen is None:
+            return method
+        return lambda *arguments: None if screen.waits() else method(*arguments)

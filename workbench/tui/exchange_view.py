@@ -16,16 +16,21 @@ from workbench.protocols import WirePlace
 from workbench.rules import Detail
 from workbench.tui import session_panes
 from workbench.tui.models.outline import WHOLE, Outline, OutlineNode
+from workbench.tui.models.signs import PROVISIONAL
 from workbench.tui.models.view import View
 from workbench.tui.selection import ExchangeSelection, Lights, Spans
 from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH
 
 
 class ExchangeView:
-    """One exchange. Creating it takes time in proportion to its history."""
+    """One exchange. Creating it takes time in proportion to its history.
 
-    def __init__(self, detail: Detail) -> None:
-        self.detail = detail
+    Args:
+        is_provisional: the exchanges before it are not inspected yet, so origins and causes are not known.
+    """
+
+    def __init__(self, detail: Detail, *, is_provisional: bool = False) -> None:
+        self.detail, self.is_provisional = detail, is_provisional
         self.row = detail.row
         self.index = detail.row.index
         self.decoded = detail.decoded
@@ -51,6 +56,11 @@ class ExchangeView:
         if self.row.problems:
             return f"{'not all was read' if is_decoded else 'not decoded'}: {'; '.join(self.row.problems)}"
         return claim if is_decoded else f"nothing to decode: {self.decoded.protocol_from}"
+
+    @property
+    def provisional_word(self) -> str:
+        """Sign and word of a provisional exchange, for titles; empty for others."""
+        return PROVISIONAL if self.is_provisional else ""
 
     # Ways to select.
 

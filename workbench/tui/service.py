@@ -5,25 +5,27 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from threading import Condition
 from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
 from workbench.errors import WorkbenchError
+from workbench.tui.provisional import AHEAD, ProvisionalPass, first_to_open
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from textual.screen import Screen
 
-    from workbench.rules import InspectedExchange, Inspector
+    from workbench.rules import Detail, InspectedExchange, Inspector
     from workbench.tui.exchange_view import ExchangeView
     from workbench.wire import Exchange
     from workbench.wire.session import Session
 
-BATCH_SECONDS = 0.1
-"""Interval at which rows are posted; a shorter one would repaint without need."""
+BATCH_SECONDS = 0.25
+"""Interval at which rows are posted; a shorter one would repaint without need, and delay keys."""
 
 LOOK_SECONDS = 0.1
 """Least interval between two checks of the session: growth is painted at most ten times a second."""
@@ -36,10 +38,11 @@ REST_SECONDS = 2.0
 
 
 class SessionList(Message):
-    """The session is open; its list is read."""
+    """The session is open; its list is read. ``first`` is the exchange that is being opened; None if none is yet."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, first: int | None = None) -> None:
         super().__init__()
+        self.first = first
         self.name = session.name
         self.summaries = session.summaries()
         self.damage = tuple(session.damage)
@@ -78,6 +81,17 @@ class InspectedRows(Message):
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, InspectedRows)
+
+
+class ProvisionalRows(Message):
+    """Exchanges were inspected by themselves, before the pass over the session has reached them."""
+
+    def __init__(self, rows: tuple[InspectedExchange, ...]) -> None:
+        super().__init__()
+        self.rows = rows
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, ProvisionalRows)
 
 
 class OpenedExchange(Message):
@@ -141,7 +155,8 @@ def guard(job: Job, failed: Failed) -> Job:
 class Inspecting:
     """Runs in a thread of its own; its other methods may be called from any thread.
 
-    Only the exchange requested last is opened. Exchanges before it are inspected first, and their rows are posted.
+    Only the exchange requested last is opened. Exchanges before it are inspected first, and their rows are posted; if
+    they are many, the exchange is opened by itself, provisionally, and again when the pass has reached it.
     The session is looked at again and again: what has grown is handed over, and so is the opened exchange.
     """
 
@@ -159,6 +174,8 @@ class Inspecting:
         self._is_broken = False
         self.is_paused = False
         self._shown: int | None = None
+        self._alone: Detail | None = None
+        self._provisional = ProvisionalPass(())
         self._is_outdated = False
         self._grown_at: float | None = None
         self._next_look = 0.0
@@ -249,27 +266,43 @@ class Inspecting:
                 do()
 
     def _serve(self, session: Session, post: Post) -> None:
-        post(SessionList(session))
+        self._list(session, post)
         from workbench.rules import Inspector  # the list does not wait for the core
 
         inspector = Inspector(session, self._provider, self._protocol)
         while not self._is_stopped:
             wanted, self._is_busy = self._wanted, False
-            is_done = self._is_broken or inspector.is_done
+            is_done, known = self._is_broken or inspector.is_done, len(inspector.rows)
             if self._jobs:
                 self._is_busy = True
                 self._answer(self._jobs.popleft(), inspector, post)
             elif time.monotonic() >= self._next_look:
                 self._look(inspector, post)
-            elif wanted is not None and (is_done or wanted < len(inspector.rows)):
+            elif wanted is not None and (is_done or wanted < known):
                 self._is_busy = True
                 self._open(inspector, wanted, post)
+            elif wanted is not None and wanted >= known + AHEAD:
+                self._is_busy = True
+                self._open_alone(inspector, wanted, post)
+            elif self._alone and (is_done or self._alone.row.index < known):
+                self._open(inspector, self._alone.row.index, post, ExchangeUpdate)
+            elif not is_done and self._provisional.is_next(known + AHEAD):
+                self._inspect_alone(inspector, post)
             elif not is_done and (wanted is not None or not self.is_paused):
                 self._inspect(inspector, post)
             elif self._is_outdated and self._shown is not None:
                 self._open(inspector, self._shown, post, ExchangeUpdate)
             else:
                 self._wait()
+
+    def _list(self, session: Session, post: Post) -> None:
+        """Post the list of exchanges, and choose the first exchange to open in a large session."""
+        summaries = session.summaries()
+        self._provisional = ProvisionalPass(summaries)
+        with self._changed:
+            first = first_to_open(summaries) if self._wanted is None else None
+            self._wanted = self._wanted if first is None else first
+        post(SessionList(session, first))
 
     def _look(self, inspector: Inspector, post: Post) -> None:
         """Check if the session has changed."""
@@ -298,15 +331,50 @@ class Inspecting:
     def _open(self, inspector: Inspector, index: int, post: Post, how: type[OpenedExchange] = OpenedExchange) -> None:
         from workbench.tui.exchange_view import ExchangeView
 
-        self._shown, self._is_outdated = index, False
+        self._shown, self._is_outdated, self._alone = index, False, None
         try:
             message: Message = how(ExchangeView(self._shown_of(inspector).detail(index)))
         except Exception as error:
-            message = Trouble(f"exchange {index + 1} cannot be shown: {in_words(error)}", index)
-        with self._changed:
-            if self._wanted == index and how is OpenedExchange:
-                self._wanted = None
+            message = _not_shown(index, error)
+        if how is OpenedExchange:
+            self._answer_wanted(index)
         post(message)
+
+    def _open_alone(self, inspector: Inspector, index: int, post: Post) -> None:
+        """Open an exchange that the pass will reach much later."""
+        from workbench.rules import decode_alone
+
+        self._shown, self._is_outdated, self._alone = index, False, None
+        try:
+            self._alone = decode_alone(inspector, index)
+            self._post_alone(self._alone, post, OpenedExchange)
+        except Exception as error:
+            self._alone = None
+            post(_not_shown(index, error))
+        self._answer_wanted(index)
+
+    def _post_alone(self, detail: Detail, post: Post, how: type[OpenedExchange]) -> None:
+        from workbench.tui.exchange_view import ExchangeView
+
+        row = self._provisional.rows.get(detail.row.index, detail.row)
+        post(how(ExchangeView(replace(detail, row=row), is_provisional=True)))
+
+    def _inspect_alone(self, inspector: Inspector, post: Post) -> None:
+        """Inspect an exchange that failed according to the list. The pass reports what is wrong with it otherwise."""
+        index = self._provisional.next()
+        try:
+            self._provisional.inspect(inspector, index)
+        except Exception:
+            return
+        post(ProvisionalRows(tuple(self._provisional.rows.values())))
+        if self._alone and self._alone.row.index == index:
+            self._post_alone(self._alone, post, ExchangeUpdate)
+
+    def _answer_wanted(self, index: int) -> None:
+        """Note that an exchange was opened, unless another one is requested by now."""
+        with self._changed:
+            if self._wanted == index:
+                self._wanted = None
 
     def _answer(self, job: Job, inspector: Inspector, post: Post) -> None:
         try:
@@ -325,6 +393,10 @@ class Inspecting:
         with self._changed:
             if self._wanted is None and not self._jobs and not self._is_stopped:
                 self._changed.wait(self._next_look - now)
+
+
+def _not_shown(index: int, error: Exception) -> Trouble:
+    return Trouble(f"exchange {index + 1} cannot be shown: {in_words(error)}", index)
 
 
 def in_words(error: Exception) -> str:

@@ -81,6 +81,7 @@ PANES = (
             "warning",
             "lane",
             "carried",
+            "provisional",
             "arriving",
             "held",
             "made",

@@ -30,7 +30,7 @@ class SessionState:
         name: name of the session.
         summaries: list of all exchanges, without bodies.
         rows: inspected exchanges so far, from the first one on.
-        findings: findings of these rows, in order; one for each cause, at its first exchange.
+        findings: findings of these rows and of provisional ones, in order; one for each cause, at its first exchange.
         damage: unreadable parts of the file, one line each.
         trouble: reason why the inspection stopped early; "" if it did not.
         is_listed: the session is open, and its list is read.
@@ -58,6 +58,7 @@ class SessionState:
         self._causes: Causes | None = None
         self._collected: list[InspectedExchange] = []
         self._branches: dict[int, InspectedExchange] = {}
+        self._provisional: Mapping[int, InspectedExchange] = {}
 
     def list(
         self,
@@ -137,13 +138,24 @@ class SessionState:
                 timeline.lanes(conversations, [r.summary.hop for r in rows]),
             )
 
+    def provision(self, rows: Sequence[InspectedExchange]) -> None:
+        """Set the exchanges that were inspected by themselves; each counts until the inspected rows contain it."""
+        self._provisional = {row.index: row for row in rows}
+        self._collect()
+
+    def is_provisional(self, index: int) -> bool:
+        """True if an exchange was inspected by itself so far."""
+        return index >= len(self.rows) and index in self._provisional
+
     def _collect(self) -> None:
         """Update the findings from new and changed rows."""
         from workbench.rules import Causes  # loaded by who inspects, and not before the first paint
 
         causes = self._causes = self._causes or Causes()
-        rows = self.rows if self._passing is None else [self.rows[n] for n in self._passing if n < len(self.rows)]
-        rows = [self._branches.get(row.index, row) for row in rows]
+        reached = len(self.rows)
+        later = [row for n, row in sorted(self._provisional.items()) if n >= reached]
+        known = [*self.rows, *later] if self._passing is None else [self.rows[n] for n in self._passing if n < reached]
+        rows = [self._branches.get(row.index, row) for row in known]
         pairs = enumerate(zip(rows, self._collected, strict=False))
         equal = next((n for n, (now, before) in pairs if now is not before), min(len(rows), len(self._collected)))
         if equal < len(self._collected):
@@ -192,8 +204,8 @@ class SessionState:
         return " · ".join(f for f in (many, outside, self._reading) if f)
 
     def row(self, index: int) -> InspectedExchange | None:
-        """The inspected row of an exchange; None if it is not inspected yet."""
-        return self.rows[index] if index < len(self.rows) else None
+        """The row of an exchange, provisional or not; None if it is not inspected yet."""
+        return self.rows[index] if index < len(self.rows) else self._provisional.get(index)
 
     def summary(self, index: int) -> Summary:
         """Summary of an exchange: that of its inspection if there is one, which may have found it torn."""

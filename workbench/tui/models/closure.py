@@ -18,7 +18,10 @@ class ClosureView(View):
     def __init__(self, opened: ExchangeView) -> None:
         self.opened = opened
         self.lines = opened.detail.closure.lines
-        self.facts = (closure_summary(opened.detail.closure),)
+        self.facts = (
+            opened.provisional_word,
+            closure_summary(opened.detail.closure),
+        )
 
     def count(self) -> int:
         return len(self.lines)

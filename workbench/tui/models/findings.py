@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.repairs import labelled_lines, repair_body
+from workbench.tui.models.signs import PROVISIONAL
 from workbench.views import SEVERITY_GLYPH, Line, Span, byte_range, count, event_range, line, origin_words, wrap
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
 
 
-def finding_line(finding: Finding, *, is_open: bool) -> Line:
+def finding_line(finding: Finding, *, is_open: bool, is_provisional: bool = False) -> Line:
     """A finding in one line, with its message; with its place instead if the message is shown below."""
     style = finding.severity.value
     rest = Span(where(finding), "muted") if is_open else Span(finding.message)
@@ -20,6 +21,7 @@ def finding_line(finding: Finding, *, is_open: bool) -> Line:
         Span(f"{SEVERITY_GLYPH[finding.severity]} {finding.severity}", f"{style} strong", 10),
         Span(f"{finding.rule}  ", "strong"),
         Span(f"{finding.side} {exchange_range(finding)}  ", "accent"),
+        Span(f"{PROVISIONAL}  " if is_provisional else "", "warning"),
         rest,
     )
 
@@ -53,9 +55,19 @@ def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str =
 def origin_of(finding: Finding, found: Sequence[Finding]) -> int | None:
     """Number of the finding at the origin of another one; None if there is none."""
     origin = finding.origin
-    places = ((f.rule, f.exchange, f.side, f.pointer) for f in found)
     wanted = (finding.rule, origin.exchange, origin.side, origin.pointer) if origin else None
-    return next((n for n, place in enumerate(places) if place == wanted), None)
+    return next((n for n, f in enumerate(found) if place_of(f) == wanted), None)
+
+
+def number_of(finding: Finding | None, found: Sequence[Finding]) -> int | None:
+    """Number of a finding; if it has changed since, of the first of the same rule and place."""
+    places = [n for n, f in enumerate(found) if place_of(f) == place_of(finding)] if finding else []
+    return next((n for n in places if found[n] == finding), places[0] if places else None)
+
+
+def place_of(finding: Finding) -> tuple[str, int, str, str]:
+    """Rule, exchange, side and pointer."""
+    return finding.rule, finding.exchange, finding.side, finding.pointer
 
 
 def where(finding: Finding) -> str:

@@ -18,7 +18,7 @@ class ReasoningView(View):
     def __init__(self, opened: ExchangeView) -> None:
         self.opened = opened
         self.ledger = opened.detail.ledger
-        self.facts = (reasoning_summary(self.ledger), received_words(self.ledger))
+        self.facts = (opened.provisional_word, reasoning_summary(self.ledger), received_words(self.ledger))
 
     def count(self) -> int:
         return len(self.ledger.entries)

@@ -13,6 +13,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "related": ("┆ related", "accent", "result of the selected call, call of the selected result"),
     "cursor": ("▸ cursor", "accent", "cursor; ▹ = not selected yet, enter selects"),
     "lane": ("●│ lane", "accent", "one column per conversation; │ it continues below"),
+    "provisional": ("≈ provisional", "warning", "inspected alone so far; those before it follow"),
     "arriving": ("⇣ arriving", "accent", "exchanges: open, still being recorded"),
     "held": ("‖ paused", "warning", "paused at a breakpoint, waits for your decision (P)"),
     "made": ("└ made of", "accent", "exchanges: sent instead of another exchange"),
@@ -54,3 +55,6 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "form": ("\\x1b", "form", "a control or hidden character, never sent as it is"),
 }
 """Every sign with its word: name → (sign and word, style, meaning)."""
+
+PROVISIONAL = SIGNS["provisional"][0]
+"""Sign and word for an exchange that the inspection of the session has not reached."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.safetext import cells, clip, visible
 from workbench.tui.models import change_notes
+from workbench.tui.models.signs import PROVISIONAL
 from workbench.views import Line, Span, count, duration, join_lines, line, size
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def row_line(
     noted: Line = (),
     hop: int = 0,
     carried: int = 0,
+    *,
+    is_provisional: bool = False,
 ) -> Line:
     """One exchange.
 
@@ -75,6 +78,7 @@ def row_line(
         noted: signs for marks, notes and branches, after the verdict, which they never hide.
         hop: columns for the name of its hop.
         carried: number of its breaks that began in an earlier exchange.
+        is_provisional: it was inspected by itself.
     """
     status = "" if summary.status is None else str(summary.status)
     is_bad = summary.status is not None and summary.status >= 400
@@ -88,7 +92,8 @@ def row_line(
     )
     is_roomy = width >= _ROOMY
     verdict, *facts = _marks(summary, row, is_roomy=is_roomy, carried=carried)
-    marks = [verdict, noted, *facts]
+    provisional = line(Span(PROVISIONAL, "warning")) if is_provisional else ()
+    marks = [verdict, provisional, noted, *facts]
     return (*head, *join_lines(marks, Span("  " if is_roomy else " ")))
 
 

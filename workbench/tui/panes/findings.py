@@ -35,6 +35,7 @@ class FindingsPane(Pane):
         self.state = state
         self._current: Finding | None = None
         self._explained: Finding | None = None
+        self._lit_by: tuple[ExchangeSelection, Lights] | None = None
         self.repairs_of: Callable[[Finding], Sequence[Repair] | str] = lambda _: ()
 
     @property
@@ -50,15 +51,22 @@ class FindingsPane(Pane):
         self.opened = opened
 
     def light(self, selection: ExchangeSelection, lights: Lights, *, is_source: bool) -> None:
+        self._lit_by = selection, lights
+        self.light_items(self._lit_items(), frozenset(), is_source=is_source)
+
+    def _lit_items(self) -> frozenset[int]:
+        """Findings at the selected node; their numbers change when earlier ones are added."""
+        if self._lit_by is None:
+            return frozenset()
+        selection, lights = self._lit_by
         held = self.state.found_in(selection.exchange)
-        lit = frozenset(n for n, finding in held if self._node(finding) == lights.node is not None)
-        self.light_items(lit, frozenset(), is_source=is_source)
+        return frozenset(n for n, finding in held if self._node(finding) == lights.node is not None)
 
     def grew(self) -> None:
         """Show new findings; earlier ones may have moved in the list, and the cursor stays on its finding."""
-        current = self._current
-        found = self.state.findings
-        self.cursor = next((n for n, f in enumerate(found) if f == current), min(self.cursor, max(0, len(found) - 1)))
+        number = findings.number_of(self._current, self.state.findings)
+        self.cursor = max(0, min(self.cursor, self.count() - 1)) if number is None else number
+        self.mark(self._lit_items())
         self.entitle(self.state.tally())
         self.reload()
 
@@ -79,7 +87,9 @@ class FindingsPane(Pane):
         return len(self.state.findings)
 
     def head(self, item: int, width: int) -> Line:
-        return findings.finding_line(self.state.findings[item], is_open=item == self.cursor)
+        finding = self.state.findings[item]
+        is_provisional = self.state.is_provisional(finding.exchange)
+        return findings.finding_line(finding, is_open=item == self.cursor, is_provisional=is_provisional)
 
     def further(self, item: int, width: int) -> list[Line]:
         finding = self.state.findings[item]

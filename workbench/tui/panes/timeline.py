@@ -74,7 +74,8 @@ class TimelinePane(Pane):
         digits = len(str(len(state.summaries)))
         summary, noted = state.summary(index), self.note_line(state.summary(index).id)
         row, lane, hop = state.row(index), state.lane(index), state.hop_columns
-        return row_line(summary, row, lane, width, digits, noted, hop, state.carried_count(index))
+        carried, is_provisional = state.carried_count(index), state.is_provisional(index)
+        return row_line(summary, row, lane, width, digits, noted, hop, carried, is_provisional=is_provisional)
 
     def nothing(self, width: int) -> list[Line]:
         why = "no exchange matches the filter · &: change it" if self.state.is_filtered else self.state.waiting()

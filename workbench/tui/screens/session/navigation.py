@@ -50,6 +50,12 @@ class Navigation:
         self.screen.inspecting.ask(goal.exchange)
         self.screen.set_timer(PATIENCE, self.announce)
 
+    def start_at(self, exchange: int | None) -> None:
+        """Expect the exchange that is opened before anything is inspected, unless the person has chosen one."""
+        if exchange is not None and self.goal.exchange is None:
+            self.goal = Goal(exchange, is_tentative=True)
+            self.screen.set_timer(PATIENCE, self.announce)
+
     def stay(self) -> None:
         """Keep the selection in place when findings or events arrive later."""
         self.choose()
@@ -109,6 +115,7 @@ class Navigation:
         state = self.screen.state
         number = walk.first_break(state.findings)
         if number is not None and (state.is_done or state.findings[number].severity == "error"):
+            self.choose()
             self.go_to_finding(number)
             if isinstance(self.screen.focused, LineView):  # else the person is typing
                 self.screen.panes.focus("findings")

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from workbench.tui.service import Job
     from workbench.wire import HttpRequest
 
+WAITING = "provisional finding: repairs are looked up after all exchanges before it are inspected"
+"""Why a provisional finding has no repairs: they are checked in its conversation."""
+
 MOST_KEPT = 64
 """Findings with cached repairs at most."""
 
@@ -45,6 +48,8 @@ class RepairLookup:
 
         if not is_repairable(finding):
             return ()
+        if self.screen.state.is_provisional(finding.exchange):
+            return WAITING
         found = self._known.get(finding)
         if found is None:
             return self._failed.get(finding, LOOKING)

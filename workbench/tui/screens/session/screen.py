@@ -14,7 +14,7 @@ from workbench.errors import WorkbenchError
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
-from workbench.tui.delegate import ActionOf
+from workbench.tui.delegate import ActionOf, ActionOnInspected
 from workbench.tui.keymap import keymap_of
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.findings import FindingsPane
@@ -40,6 +40,7 @@ from workbench.tui.service import (
     OpenedExchange,
     Opener,
     OpenFailure,
+    ProvisionalRows,
     SessionChange,
     SessionList,
     Trouble,
@@ -210,6 +211,9 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     def on_inspected_rows(self, message: InspectedRows) -> None:
         self.updates.add_rows(message.rows)
 
+    def on_provisional_rows(self, message: ProvisionalRows) -> None:
+        self.updates.add_provisional(message.rows)
+
     async def on_opened_exchange(self, message: OpenedExchange) -> None:
         await self.updates.open_exchange(message.opened)
 
@@ -259,6 +263,15 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     def on_key(self, event: events.Key) -> None:
         self.pointer.explain(event.key)
 
+    def waits(self) -> bool:
+        """Say so if the open exchange is provisional: most actions need the exchanges before it."""
+        is_provisional = self.opened is not None and self.opened.is_provisional
+        if is_provisional and self.opened:
+            why = f"exchange {self.opened.index + 1:,} is provisional until all before it are inspected"
+            progress = self.state.progress()
+            self.notify(f"{why}{f': {progress}' if progress else ''}", markup=False)
+        return is_provisional
+
     # Actions of the key table; most of them belong to a part.
 
     action_pane = ActionOf("panes")
@@ -268,7 +281,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     action_warning = ActionOf("moves")
     action_exchange = ActionOf("moves")
     action_side = ActionOf("moves")
-    action_origin = ActionOf("moves")
+    action_origin = ActionOnInspected("moves")
     action_follow = ActionOf("follower")
     action_inspect = ActionOf("follower")
     action_breaks = ActionOf("breakpoints")
@@ -279,23 +292,23 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     action_note = ActionOf("notes", "ask")
     action_next_mark = ActionOf("notes", "next")
     action_stream = ActionOf("actions")
-    action_diff = ActionOf("actions")
-    action_compare = ActionOf("actions")
-    action_repairs = ActionOf("actions")
-    action_edit = ActionOf("actions")
-    action_branches = ActionOf("actions")
-    action_send = ActionOf("actions")
-    action_continue = ActionOf("actions", "continue_conversation")
-    action_minimize = ActionOf("actions")
-    action_what_if = ActionOf("actions")
+    action_diff = ActionOnInspected("actions")
+    action_compare = ActionOnInspected("actions")
+    action_repairs = ActionOnInspected("actions")
+    action_edit = ActionOnInspected("actions")
+    action_branches = ActionOnInspected("actions")
+    action_send = ActionOnInspected("actions")
+    action_continue = ActionOnInspected("actions", "continue_conversation")
+    action_minimize = ActionOnInspected("actions")
+    action_what_if = ActionOnInspected("actions")
     action_lab = ActionOf("actions")
     action_metrics = ActionOf("actions")
-    action_export = ActionOf("actions")
-    action_convert = ActionOf("actions")
-    action_tools = ActionOf("actions")
-    action_matrix = ActionOf("actions")
-    action_arguments = ActionOf("actions")
+    action_export = ActionOnInspected("actions")
+    action_convert = ActionOnInspected("actions")
+    action_tools = ActionOnInspected("actions")
+    action_matrix = ActionOnInspected("actions")
+    action_arguments = ActionOnInspected("actions")
     action_copy = ActionOf("actions")
     action_leave = ActionOf("moves")
     action_back = ActionOf("moves")
-    action_branch = ActionOf("branch_switch", "switch_shown")
+    action_branch = ActionOnInspected("branch_switch", "switch_shown")

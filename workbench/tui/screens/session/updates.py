@@ -28,6 +28,7 @@ class SessionUpdates:
         screen.exchanges.note_line = self._marks_of
         for damage in message.damage[:3]:
             screen.notify(visible(f"damaged: {damage}"), severity="warning", markup=False)
+        screen.navigation.start_at(message.first)
         screen.call_after_refresh(screen.panes.furnish)
         screen.type_ahead.release()
         screen.breakpoints.listen(message.is_live, message.path)
@@ -42,6 +43,12 @@ class SessionUpdates:
             screen.notes.line_of(exchange),
         )
         return join_lines(marks, Span(" "))
+
+    def add_provisional(self, rows: tuple[InspectedExchange, ...]) -> None:
+        """Show exchanges that were inspected by themselves."""
+        self.screen.state.provision(rows)
+        self.screen.refresh_lists()
+        self.screen.navigation.rows_arrived()
 
     def add_rows(self, rows: tuple[InspectedExchange, ...]) -> None:
         """Show the rows inspected so far."""
