@@ -23,13 +23,17 @@ def _marks(decoded: DecodedExchange) -> list[str]:
     request = decoded.request
     if request is None:
         return []
-    if b'"cachePoint"' in decoded.request_text:
+    if decoded.request_has(_has_block):
         return _blocks(decoded)
     found = [f"{tool.pointer}/{MARK}" for tool in request.tools if tool.extra.get(MARK)]
     found += [f"{part.source.pointer}/{MARK}" for part in request.system if _is_marked(part)]
     for _, message in where(decoded.messages(REQUEST), _marked_pointers):
         found += (f"{message.pointer}{suffix}/{MARK}" for suffix in fact(message, _marked_pointers))
     return [*found, f"/{MARK}"] if request.params.get(MARK) else found
+
+
+def _has_block(text: bytes) -> bool:
+    return b'"cachePoint"' in text
 
 
 def _blocks(decoded: DecodedExchange) -> list[str]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from workbench import regex
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
-from workbench.protocols import Adapter, every
+from workbench.protocols import Adapter, every, refusals
 from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
 from workbench.protocols.common.reading import kind_of
 from workbench.wire import JsonIndex, SseEvent, dumps, loads
@@ -35,6 +35,9 @@ _NAME = regex.compile(r"[A-Za-z][\w.-]{0,39}", re.ASCII)
 
 _FIELDS = 3
 """Different fields of their own that are named."""
+
+_MOST_ERROR_KEYS = 8
+"""Members of a body that is an error and nothing else."""
 
 _PRINTED = 200
 """Characters of a text in place of an answer that are looked at."""
@@ -256,3 +259,16 @@ def _keys(value: dict[str, JsonValue]) -> str:
 
 def _escape(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
+
+
+def is_error_alone(response: JsonValue) -> bool:
+    """A body that is an error, whoever says it: by its key, or by a message of a kind that is known."""
+    if isinstance(response, list) and len(response) == 1:
+        response = response[0]
+    if not isinstance(response, dict) or len(response) > _MOST_ERROR_KEYS:
+        return isinstance(response, dict) and bool(response.get("error"))
+    error = read_error(response)
+    if error is None:
+        return False
+    refusal = refusals.of_error(error)
+    return "error" in response or (refusal is not None and refusal.by in ("code", "text"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -12,28 +12,33 @@ from typing import Any
 from workbench import protocols
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
-from workbench.protocols import Adapter, UrlFacts, _beside, _misread, refusals
+from workbench.protocols import Adapter, UrlFacts, _beside, _misread
 from workbench.protocols.common import undecoded_protocols
-from workbench.protocols.common.error_body import read_error
+from workbench.protocols.history import merged_turns
 from workbench.protocols.known_messages import KnownMessages
+from workbench.protocols.request_reading import RequestReading
 from workbench.protocols.wire_place import WirePlace
 from workbench.toolcalls import formats
 from workbench.wire import (
     GRPC,
     TURNS,
+    BodyText,
     Exchange,
     Framing,
+    HttpRequest,
+    HttpResponse,
     JsonIndex,
     Kind,
     Members,
     SseEvent,
     State,
+    WholeText,
     decode_partial,
+    is_plain_text,
     is_sealed,
     loads,
     read_stream,
     seen_frames,
-    string_slice_span,
     without_repeated_prefix,
 )
 
@@ -59,13 +64,13 @@ AS_TEXT = (
 _OF_THE_END = ("stream.truncated", "stream.no-terminator")
 """Anomalies that say how a stream ended; while it still arrives, it has not."""
 
-MOST_ERROR_KEYS = 8
-"""Members of a body that is an error and nothing else."""
-
 _LIKELY = 0.2
 """Claim of a protocol on a body that makes it one of the protocols asked for, however much another one claims it."""
 
 _SHOWN_FAULTS = 3
+_BLANKS = 64
+"""Bytes in which a body begins that is not blank."""
+
 _ERROR_TYPE = "x-amzn-errortype"
 """Header that names the type of an error whose body is a message alone, with or without a URL after a colon."""
 
@@ -80,7 +85,9 @@ class DecodedExchange:
         request, response: None where the side is missing or could not be decoded; ``problems`` says why. Of an
             exchange that is open ``response`` is what came so far, without anomalies of its end, and what cannot be
             decoded of it is no problem yet.
-        request_text, response_text: content-decoded bodies.
+        request_body, response_text: content-decoded bodies; that of a request may be in pieces, which ``request_text``
+            joins.
+        request_reading: what later requests read on from; None without ``known``.
         framing: what separates the events of a response that is a stream.
         events: blocks of the response when it is a stream.
         facts: what was found out about it already (``history.fact``).
@@ -106,8 +113,9 @@ class DecodedExchange:
         self.problems: list[Anomaly] = []
         self.request: ModelRequest | None = None
         self.response: ModelResponse | None = None
-        self.request_text = self._text(REQUEST)
-        self.response_text = self._text(RESPONSE)
+        self.request_reading: RequestReading | None = None
+        self.request_body = self._body(exchange.request, REQUEST)
+        self.response_text = self._body(exchange.response, RESPONSE).whole()
         content_type = (exchange.response and exchange.response.headers.get("content-type")) or ""
         self.framing, self.events = self._stream(content_type)
         self.protocol, self.protocol_from = self._detect(protocol, among)
@@ -124,16 +132,17 @@ class DecodedExchange:
         elif exchange.request and exchange.request.url and not any(p.slug == _UNREAD[REQUEST] for p in self.problems):
             self.problems.clear()  # of an answer that nobody claims
 
-    def _text(self, side: str) -> bytes:
-        http = self.exchange.request if side == REQUEST else self.exchange.response
+    def _body(self, http: HttpRequest | HttpResponse | None, side: str) -> BodyText:
         if http is None:
-            return b""
+            return WholeText(b"")
+        if is_plain_text(http.body):
+            return http.body.text
         text, problem = decode_partial(http.body)
         if not http.body.raw and http.body.original_length:
             problem = http.body.note or "it was not kept"
         if problem:
             self._note(side, problem)
-        return text
+        return WholeText(text)
 
     def _stream(self, content_type: str) -> tuple[Framing | None, tuple[SseEvent, ...]]:
         stream = read_stream(self.response_text, content_type)
@@ -183,7 +192,7 @@ class DecodedExchange:
         url = request.url if request else ""
         asks = bool(request and url and request.method not in _WITHOUT_BODY)  # GET of the same URL lists what is stored
         if asks and _beside.is_beside(url):
-            return None, ERROR_ALONE if _is_error_alone(_peek(self.response_text)) else BESIDE
+            return None, ERROR_ALONE if _misread.is_error_alone(_peek(self.response_text)) else BESIDE
         for adapter in protocols.every():
             if asks and adapter.claims_url(url):
                 return self._detect_by_url(adapter)
@@ -225,7 +234,7 @@ class DecodedExchange:
         enveloped = self._protocol_in_envelope(response)
         if enveloped:
             return enveloped, "by what its response body holds one level down"
-        if _is_error_alone(response):
+        if _misread.is_error_alone(response):
             return None, ERROR_ALONE
         return None, "no model exchange: no protocol claims its URL or body"
 
@@ -242,7 +251,7 @@ class DecodedExchange:
         return self.exchange.request is None and kind.startswith("text/plain") and not self.events
 
     def _decode_request(self, adapter: Adapter, before: DecodedExchange | None, known: KnownMessages | None) -> None:
-        if not self.request_text.strip():
+        if self.is_blank:
             http = self.exchange.request
             if http and http.url and http.method not in _WITHOUT_BODY and not self.problems:
                 self._note(REQUEST, "the request has no body")
@@ -251,7 +260,10 @@ class DecodedExchange:
             self.request, self.request_index = before.request, before.request_index
             return
         try:
-            self.request = adapter.decode_request(self.request_text, known)
+            if known:
+                self.request, self.request_reading = known.decode(adapter, self.request_body)
+            else:
+                self.request = adapter.decode_request(self.request_text)
         except (WireError, ProtocolMismatch) as error:
             self._note(REQUEST, error)
 
@@ -292,11 +304,11 @@ class DecodedExchange:
 
     def _is_of_any_maker(self, adapter: Adapter) -> bool:
         """The request did not tell whose answer is to come: it was not read, or is a text for whichever model."""
-        asked, url = self.request_text.strip(), self.exchange.request.url if self.exchange.request else ""
-        if not asked or self.request is None:
-            return bool(asked)
+        url = self.exchange.request.url if self.exchange.request else ""
+        if self.is_blank or self.request is None:
+            return not self.is_blank
         if adapter.shares_urls:
-            return b'"messages"' not in asked
+            return b'"messages"' not in self.request_text
         return bool(url) and any(a.shares_urls and a.claims_url(url) for a in protocols.every())
 
     def _decode_stream(self, adapter: Adapter) -> None:
@@ -351,14 +363,32 @@ class DecodedExchange:
             self.response = replace(self.response, anomalies=(*self.response.anomalies, *found))
 
     @cached_property
+    def request_text(self) -> bytes:
+        """The content-decoded request body."""
+        return self.request_body.whole()
+
+    @cached_property
+    def is_blank(self) -> bool:
+        """The request has no body, or one of blanks."""
+        return not self.request_body.between(0, _BLANKS).strip() and not self.request_text.strip()
+
+    @cached_property
     def request_index(self) -> JsonIndex:
         """Byte spans of the request body."""
-        return JsonIndex(self.request_text)
+        return self.request_reading.index(self.request_text) if self.request_reading else JsonIndex(self.request_text)
 
     @cached_property
     def request_members(self) -> Members:
         """The top-level members of the request body, parsed once for all who ask."""
-        return Members(self.request_text)
+        return self.request_reading.members if self.request_reading else Members(self.request_body)
+
+    def request_has(self, test: Callable[[bytes], object]) -> bool:
+        """A test is true of the request body; of one that continues another only what is new is looked at.
+
+        Args:
+            test: a function of a module, true of a text if it is true of a part of it between two messages.
+        """
+        return self.request_reading.has(test) if self.request_reading else bool(test(self.request_text))
 
     @cached_property
     def response_index(self) -> JsonIndex:
@@ -366,19 +396,12 @@ class DecodedExchange:
         return JsonIndex(self.response_text)
 
     @cached_property
-    def turns(self) -> tuple[tuple[int, int], ...]:
+    def turns(self) -> Sequence[tuple[int, int]]:
         """For each message of the request: the turn it is in, and the parts of that turn before it.
 
         Neighbours of one role are one turn, as providers that merge them count (recorded, anthropic SDK snapshots).
         """
-        places: list[tuple[int, int]] = []
-        turn, parts, role = -1, 0, None
-        for message in self.messages(REQUEST):
-            if message.role != role:
-                turn, parts, role = turn + 1, 0, message.role
-            places.append((turn, parts))
-            parts += len(message.parts)
-        return tuple(places)
+        return merged_turns(self.messages(REQUEST))
 
     def messages(self, side: str) -> tuple[Message, ...]:
         """The messages of one side."""
@@ -409,13 +432,13 @@ class DecodedExchange:
             segments = part.source.segments.get(name or ("text" if slice_ else ""), ())
             found = self._segments(segments) if segments else self.place_events(part.source.events)
             has_bytes = segments and not any(is_sealed(self.events[n]) for n in found.events if n < len(self.events))
-            return _slice_place(self.response_text, found, *slice_) if slice_ and has_bytes else found
+            return found.cut(self.response_text, *slice_) if slice_ and has_bytes else found
         if self.protocol == TEXT:
             start, end = (_byte_at(self.response_text, n) for n in slice_ or (0, len(self.response_text)))
             return WirePlace(((start, end),))
         found = self.place(side, message.absolute(part, name or ("text" if slice_ else None)))
         text = self.request_text if side == REQUEST else self.response_text
-        return _slice_place(text, found, *slice_) if slice_ else found
+        return found.cut(text, *slice_) if slice_ else found
 
     def arrival(self, event: SseEvent) -> float | None:
         """Seconds from the start of the exchange until the block had arrived; None where the recording has no times."""
@@ -454,18 +477,6 @@ def _is_in(pointer: str, node: str) -> bool:
     return pointer == node or pointer.startswith(node + "/")
 
 
-def _slice_place(text: bytes, place: WirePlace, start: int, end: int) -> WirePlace:
-    """Place of characters ``start`` to ``end`` of the text that the strings at a place add up to."""
-    spans, at = [], 0
-    for span in place.spans:
-        length = len(loads(text[slice(*span)]))
-        first, last = max(start - at, 0), min(end - at, length)
-        if first < last or (start == end and first == last):
-            spans.append(string_slice_span(text, span, first, last))
-        at += length
-    return WirePlace(tuple(spans), place.events)
-
-
 def _text_answer(body: bytes) -> ModelResponse:
     whole = Text(body.decode("utf-8", "replace"), source=Source(fields={"text": ""}))
     return ModelResponse(TEXT, messages=(Message("assistant", (whole,)),))
@@ -485,16 +496,3 @@ def _peek(data: bytes | None) -> JsonValue:
         return loads(data) if data else None
     except WireError:
         return None
-
-
-def _is_error_alone(response: JsonValue) -> bool:
-    """A body that is an error, whoever says it: by its key, or by a message of a kind that is known."""
-    if isinstance(response, list) and len(response) == 1:
-        response = response[0]
-    if not isinstance(response, dict) or len(response) > MOST_ERROR_KEYS:
-        return isinstance(response, dict) and bool(response.get("error"))
-    error = read_error(response)
-    if error is None:
-        return False
-    refusal = refusals.of_error(error)
-    return "error" in response or (refusal is not None and refusal.by in ("code", "text"))

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from operator import eq
 from typing import Any, Protocol, Self, TypeVar
 
 from workbench.ir import NOTHING, Anomaly, JsonValue, Message, Part
@@ -83,11 +85,7 @@ class GrowingHistory:
 
     def count_shared(self, texts: Sequence[bytes]) -> int:
         """Number of first messages that have these texts."""
-        if self.texts == texts[: len(self.texts)]:
-            return len(self.texts)
-        return next(
-            (n for n, (own, other) in enumerate(zip(self.texts, texts, strict=False)) if own != other), len(texts)
-        )
+        return len(self.texts) if self.texts == texts[: len(self.texts)] else count_alike(self.texts, texts)
 
     def append(self, text: bytes, message: Message, anomalies: Iterable[Anomaly]) -> None:
         """Add a message."""
@@ -100,14 +98,14 @@ class GrowingHistory:
         """Another history that begins with the first messages of this one."""
         other = GrowingHistory()
         other.messages, other.texts = self.messages[:length], self.texts[:length]
-        other.size = sum(map(len, other.texts))
+        other.size = self.size - sum(map(len, self.texts[length:]))
         other.anomalies = [(n, anomaly) for n, anomaly in self.anomalies if n < length]
         other._folds = {key: fold.fork(length) for key, fold in self._folds.items()}
         return other
 
     def prefix(self, length: int) -> HistoryPrefix:
         """The first messages."""
-        found = HistoryPrefix(self.messages[:length])
+        found = HistoryPrefix(self.messages if length == len(self.messages) else self.messages[:length])
         found.history = self
         return found
 
@@ -119,6 +117,11 @@ class GrowingHistory:
             found = self._folds[key] = make(*terms)
         found.read(self.messages)
         return found  # type: ignore[return-value]
+
+
+def count_alike(some: Iterable[bytes], others: Iterable[bytes]) -> int:
+    """Number of first texts that are the same."""
+    return sum(1 for _ in takewhile(bool, map(eq, some, others)))
 
 
 class HistoryPrefix(tuple[Message, ...]):
@@ -153,6 +156,36 @@ class Matches:
     def before(self, length: int) -> list[int]:
         """Indices of the matches among the first messages."""
         return self.indices[: bisect_left(self.indices, length)]
+
+
+class MergedTurns:
+    """For each message: its turn, and the parts of that turn before it. Neighbours of one role are one turn."""
+
+    def __init__(self) -> None:
+        self.places: list[tuple[int, int]] = []
+        self._role: str | None = None
+        self._parts = 0
+
+    def read(self, messages: Sequence[Message]) -> None:
+        turn = self.places[-1][0] if self.places else -1
+        for message in messages[len(self.places) :]:
+            if message.role != self._role:
+                turn, self._role, self._parts = turn + 1, message.role, 0
+            self.places.append((turn, self._parts))
+            self._parts += len(message.parts)
+
+    def fork(self, length: int) -> MergedTurns:
+        """Nothing: the turns are counted again when somebody asks."""
+        return MergedTurns()
+
+
+def merged_turns(messages: tuple[Message, ...]) -> Sequence[tuple[int, int]]:
+    """For each message: its turn, and the parts of that turn before it."""
+    if isinstance(messages, HistoryPrefix):
+        return messages.fold(MergedTurns).places[: len(messages)]
+    found = MergedTurns()
+    found.read(messages)
+    return found.places
 
 
 class HasFacts(Protocol):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from workbench.ir import Anomaly, JsonValue, Message
+from workbench.errors import ProtocolMismatch, WireError
+from workbench.ir import Anomaly, JsonValue, Message, ModelRequest
 from workbench.limits import MAX_KNOWN_MESSAGES
-from workbench.protocols.history import GrowingHistory, HistoryPrefix, RepeatedMessage
-from workbench.wire import loads
+from workbench.protocols.history import GrowingHistory, HistoryPrefix, RepeatedMessage, count_alike, where
+from workbench.protocols.request_reading import RequestForm, RequestReading
+from workbench.wire import BodyText, ListOutline, WholeText, loads, outline
+
+if TYPE_CHECKING:
+    from workbench.protocols import Adapter
 
 Reader: TypeAlias = Callable[[JsonValue], tuple[Message, Sequence[Anomaly]]]
 """Makes a message of a parsed one, both without a place: pointers are those of a body that is the message."""
@@ -28,9 +34,34 @@ class _KnownMessage(NamedTuple):
 
 
 class _KnownHistory(NamedTuple):
+    """A history, and the last request that has it.
+
+    Attributes:
+        noted: how many anomalies of that request come before those of its messages, and where those behind begin.
+        reading: of its body; None if only the texts of its messages are known.
+    """
+
     history: GrowingHistory
     reader: Reader
     key: str
+    noted: tuple[int, int]
+    reading: RequestReading | None = None
+
+
+class _NewTexts(list[bytes]):
+    """Texts of the messages behind the first ones of a history."""
+
+    def __init__(self, known: _KnownHistory, kept: int, texts: Iterable[bytes]) -> None:
+        super().__init__(texts)
+        self.known, self.kept = known, kept
+
+
+class _Body(NamedTuple):
+    """The body that an adapter reads; ``joined`` is what it gets."""
+
+    protocol: str
+    text: BodyText
+    joined: bytes
 
 
 class KnownMessages:
@@ -49,6 +80,122 @@ class KnownMessages:
         self._new: dict[tuple[Reader, bytes], _KnownMessage] = {}
         self._old: dict[tuple[Reader, bytes], _KnownMessage] = {}
         self._histories: list[_KnownHistory] = []
+        self._body: _Body | None = None
+        self._latest: _KnownHistory | None = None
+        self._reading: RequestReading | None = None
+
+    def decode(self, adapter: Adapter, text: BodyText) -> tuple[ModelRequest, RequestReading | None]:
+        """The request in a body; of one that continues an earlier request only what is new is read.
+
+        Raises:
+            WireError, ProtocolMismatch: as ``Adapter.decode_request``.
+        """
+        found = self._resume(adapter.name, text)
+        if found:
+            return found.request, found
+        self._body, self._reading = _Body(adapter.name, text, text.whole()), None
+        try:
+            return adapter.decode_request(self._body.joined, self), self._reading
+        finally:
+            self._body = None
+
+    def read_request(self, joined: bytes, form: RequestForm) -> ModelRequest | None:
+        """The request that a body is; None if it is no object with a list of messages.
+
+        Raises:
+            WireError: a part of it is not JSON.
+            ProtocolMismatch: it is no request.
+        """
+        found = outline(joined, form.key)
+        if found is None:
+            return None
+        body = self._body
+        protocol, text = body[:2] if body and body.joined is joined else ("", WholeText(joined))
+        texts = [text.between(*found.place(n)) for n in range(found.count)]
+        members = (*found.before, *(member.move(found.end) for member in found.after))
+        values = {m.name: loads(joined[m.start : m.end], levels=1) for m in members}
+        request, self._reading = self._read_members(protocol, form, text, found, values, texts)
+        return request
+
+    def _read_members(
+        self,
+        protocol: str,
+        form: RequestForm,
+        text: BodyText,
+        found: ListOutline,
+        values: Mapping[str, JsonValue],
+        texts: list[bytes],
+    ) -> tuple[ModelRequest, RequestReading | None]:
+        """The request of messages, and of the other members of its body."""
+        self._take_latest()
+        request = form.read({**values, form.key: texts}, self)
+        latest = self._take_latest()
+        if latest is None:
+            return request, None
+        is_apart = form.shapes is not None and not any(True for _ in where(request.messages, form.shapes))
+        reading = RequestReading(protocol, form, text, found, values, request, latest.noted, is_apart)
+        return request, self._keep_reading(latest, reading)
+
+    def _take_latest(self) -> _KnownHistory | None:
+        """The history that was read since the last call."""
+        latest, self._latest = self._latest, None
+        return latest
+
+    def _keep_reading(self, known: _KnownHistory, reading: RequestReading) -> RequestReading:
+        """Keep what was read with its history, which is the last one."""
+        self._histories[-1] = known._replace(reading=reading)
+        return reading
+
+    def _resume(self, protocol: str, text: BodyText) -> RequestReading | None:
+        """What is read of a body from where an earlier one ends; None if none is continued, or not all is JSON."""
+        known, kept = self._find_continued(protocol, text)
+        before = known.reading if known else None
+        if known is None or before is None:
+            return None
+        found = before.outline.resume(kept, text.between(before.outline.place(kept - 1)[1], text.size))
+        if found is None:
+            return None
+        texts = _NewTexts(known, kept, (text.between(*found.place(n)) for n in range(kept, found.count)))
+        try:
+            values = before.values_of(found, text)
+            reading = self._extend(known, before, found, text, texts) if values is before.values else None
+            if reading is None:
+                reading = self._read_members(protocol, before.form, text, found, values, texts)[1]
+        except (WireError, ProtocolMismatch):
+            return None
+        if reading:
+            reading.learn(before, kept)
+        return reading
+
+    def _extend(
+        self, known: _KnownHistory, before: RequestReading, found: ListOutline, text: BodyText, texts: _NewTexts
+    ) -> RequestReading | None:
+        """Read a request that differs from an earlier one in its messages alone; None if another field does."""
+        shapes = before.form.shapes
+        if not before.is_apart or shapes is None:
+            return None
+        anomalies = list[Anomaly]()
+        messages = self.read(texts, anomalies, known.reader, known.key)
+        latest = self._take_latest()
+        if latest is None or any(map(shapes, messages[texts.kept :])):
+            return None
+        first = before.noted[0]
+        request, noted = before.request_with(messages, anomalies), (first, first + len(anomalies))
+        reading = RequestReading(
+            before.protocol, before.form, text, found, before.values, request, noted, is_apart=True
+        )
+        return self._keep_reading(latest, reading)
+
+    def _find_continued(self, protocol: str, text: BodyText) -> tuple[_KnownHistory | None, int]:
+        """The history with the most first messages in common, and how many these are."""
+        best, most = None, 0
+        for known in reversed(self._histories):
+            reading = known.reading
+            if reading and reading.protocol == protocol and reading.form.shapes:
+                kept = reading.outline.count_kept(text.count_shared(reading.text))
+                if kept > most:
+                    best, most = known, kept
+        return best, most
 
     def read(
         self, texts: Iterable[bytes], anomalies: list[Anomaly], reader: Reader, key: str = "messages"
@@ -64,18 +211,33 @@ class KnownMessages:
         Raises:
             WireError: a message is not JSON.
         """
-        wanted = list(texts)
-        history, shared = self._find(wanted, reader, key)
-        added = [self._learn((reader, text)) for text in wanted[shared:]]
+        history, shared, new = self._split(texts, reader, key)
+        count = shared + len(new)
+        added = [self._learn((reader, text)) for text in new]
         if added and shared < len(history.texts):
             history = history.fork(shared)
-        for n, (text, known) in enumerate(zip(wanted[shared:], added, strict=True), shared):
+        for n, (text, known) in enumerate(zip(new, added, strict=True), shared):
             pointer, message = f"/{key}/{n}", known.message
             placed = RepeatedMessage(message.role, message.parts, message.extra, pointer, known.facts)
             history.append(text, placed, (replace(a, pointer=pointer + a.pointer) for a in known.anomalies))
-        self._keep(_KnownHistory(history, reader, key))
-        anomalies += (anomaly for n, anomaly in history.anomalies if n < len(wanted))
-        return history.prefix(len(wanted))
+        first = len(anomalies)
+        anomalies += (anomaly for n, anomaly in history.anomalies if n < count)
+        self._latest = _KnownHistory(history, reader, key, (first, len(anomalies)))
+        self._keep(self._latest)
+        return history.prefix(count)
+
+    def _split(self, texts: Iterable[bytes], reader: Reader, key: str) -> tuple[GrowingHistory, int, Sequence[bytes]]:
+        """The history that a request continues, how many of its messages it has, and the texts of those behind."""
+        wanted = list(texts)
+        if isinstance(texts, _NewTexts):
+            history, shared = texts.known.history, texts.kept
+            if (reader, key) != (texts.known.reader, texts.known.key):
+                return GrowingHistory(), 0, (*history.texts[:shared], *wanted)
+        else:
+            history, shared = self._find(wanted, reader, key)
+            wanted = wanted[shared:]
+        again = count_alike(islice(history.texts, shared, None), wanted)  # a retry of what was said before
+        return history, shared + again, wanted[again:]
 
     def _find(self, texts: Sequence[bytes], reader: Reader, key: str) -> tuple[GrowingHistory, int]:
         """The history with the most first messages in common, the latest of several, and how many these are."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.lazy_dataclass import dataclass
+from workbench.wire import loads, string_slice_span
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,3 +17,14 @@ class WirePlace:
     def span(self) -> tuple[int, int] | None:
         """The range from the first to the last byte."""
         return (min(s for s, _ in self.spans), max(e for _, e in self.spans)) if self.spans else None
+
+    def cut(self, text: bytes, start: int, end: int) -> WirePlace:
+        """Place of characters ``start`` to ``end`` of the text that the strings at this place add up to."""
+        spans, at = [], 0
+        for span in self.spans:
+            length = len(loads(text[slice(*span)]))
+            first, last = max(start - at, 0), min(end - at, length)
+            if first < last or (start == end and first == last):
+                spans.append(string_slice_span(text, span, first, last))
+            at += length
+        return WirePlace(tuple(spans), self.events)

@@ -116,7 +116,7 @@ def _tools(case: RuleContext) -> Iterator[Finding]:
     outer = {tool.pointer for tool in request.tools}
     size = sum(_size(case.decoded, at) for at in outer if not any(above in outer for above in ancestors(at)))
     tokens = size // limits.BYTES_PER_TOKEN
-    share = size / max(len(case.decoded.request_text), 1)
+    share = size / max(case.decoded.request_body.size, 1)
     if tokens < limits.HEAVY_TOOL_TOKENS or share < limits.HEAVY_TOOL_SHARE:
         return
     largest = max(request.tools, key=lambda tool: _size(case.decoded, tool.pointer))

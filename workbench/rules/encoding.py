@@ -27,9 +27,9 @@ _MAYBE = regex.compile(rb"\\u[dD][89a-fA-F]")
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Half characters in the request: lone surrogate escapes, and bytes that are no UTF-8."""
-    text = case.decoded.request_text
-    if case.request is None and case.decoded.protocol is None:
+    if (case.request is None and case.decoded.protocol is None) or not case.decoded.request_has(_is_damaged):
         return
+    text = case.decoded.request_text
     reported: set[str] = set()
     for offset, what in islice(_damaged_places(text), MOST):
         pointer = case.decoded.request_index.pointer_at(offset)
@@ -48,6 +48,10 @@ def _where(text: bytes, offset: int) -> dict[str, str]:
     before = text[:offset].decode("utf-8", "replace")
     line = before.rpartition("\n")[2]
     return {"line": str(before.count("\n") + 1), "column": str(len(line) + 1), "char": str(len(before))}
+
+
+def _is_damaged(text: bytes) -> bool:
+    return any(True for _ in _damaged_places(text))
 
 
 def _damaged_places(text: bytes) -> Iterator[tuple[int, str]]:

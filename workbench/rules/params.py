@@ -99,7 +99,7 @@ def _comparison(decoded: DecodedExchange, entry: Mapping[str, Any]) -> Mapping[s
 def _limits(case: RuleContext) -> Iterator[Finding]:
     """Sizes of the whole request."""
     counted = (
-        ("limits.body-bytes", "bytes", base(case.decoded), len(case.decoded.request_text)),
+        ("limits.body-bytes", "bytes", base(case.decoded), case.decoded.request_body.size),
         ("limits.messages", "messages", "/messages", len(case.decoded.messages(REQUEST))),
     )
     for term, what, pointer, found in counted:

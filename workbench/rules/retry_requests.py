@@ -109,7 +109,7 @@ def _check_shortened(case: RuleContext) -> Iterator[Finding]:
         refusal = refusal_of(before.response.error, before)
         kinds.add(refusal.kind.name if refusal else "")
     if len(refused) >= RUNGS - 1 and len(texts) == 1 and kinds.issubset(TOO_LONG):
-        sizes = [len(d.request_text) for d in (*reversed(refused), case.decoded)]
+        sizes = [d.request_body.size for d in (*reversed(refused), case.decoded)]
         message = f"attempt {len(sizes)} with a rewritten history: earlier ones were refused as too long"
         seen = f"{' → '.join(f'{size:,}' for size in sizes)} bytes, since exchange {refused[-1].index + 1}"
         yield case.finding(LOOP, REQUEST, "", message, evidence=seen)

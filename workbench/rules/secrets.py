@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -56,18 +56,31 @@ class _Place(NamedTuple):
         return self.text[self.secret.start : self.secret.end]
 
 
+@dataclass(frozen=True, slots=True)
+class _EarlierTexts:
+    """What a conversation has shown already: the exchange before, and the request where the answer is looked at."""
+
+    last: DecodedExchange | None
+    now: DecodedExchange | None = None
+
+    def __contains__(self, value: object) -> bool:
+        texts = [self.last.request_text, self.last.response_text] if self.last else []
+        texts += [self.now.request_text] if self.now else []
+        return isinstance(value, bytes) and any(value in text for text in texts)
+
+
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on both bodies; each credential where the conversation shows it first."""
     last = next((case.peek(index) for index in case.earlier.exchanges[-1:]), None)
-    known = [last.request_text, last.response_text] if last else []
+    known = _EarlierTexts(last)
     for side in (REQUEST, RESPONSE):
         found: dict[str, _Place] = {}
         for place in _places(case, side, last):
-            if not any(place.value.encode("utf-8", "replace") in text for text in known):
+            if place.value.encode("utf-8", "replace") not in known:
                 found.setdefault(place.value, place)
         yield from (_secret_finding(case, side, place) for place in islice(found.values(), MOST))
         yield from islice(_check_marked(case.decoded, case, side, known, found), MOST)
-        known.append(case.decoded.request_text)
+        known = _EarlierTexts(last, case.decoded)
 
 
 def _places(case: RuleContext, side: str, last: DecodedExchange | None) -> Iterator[_Place]:
@@ -140,15 +153,17 @@ def _describe(value: str) -> str:
 
 
 def _check_marked(
-    decoded: DecodedExchange, case: RuleContext, side: str, known: list[bytes], told: dict[str, _Place]
+    decoded: DecodedExchange, case: RuleContext, side: str, known: _EarlierTexts, told: dict[str, _Place]
 ) -> Iterator[Finding]:
     """Values that a recorder replaced: they have no shape of a secret any more."""
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
+    if http is None or not http.redactions:
+        return
     text = decoded.request_text if side == REQUEST else decoded.response_text
     seen = {value.encode("utf-8", "replace") for value in told}
-    for mark in http.redactions if http else ():
+    for mark in http.redactions:
         value = text[mark.start : mark.end]
-        if mark.where != "body" or not value or any(value in other for other in (*known, *seen)):
+        if mark.where != "body" or not value or value in known or any(value in other for other in seen):
             continue
         seen.add(value)
         events = [n for n, event in enumerate(decoded.events) if event.start <= mark.start < event.end]

@@ -14,8 +14,9 @@ from workbench.fronts import lazy
 if TYPE_CHECKING:
     from workbench.wire import digests, headers, jsontext, patch, plain_form, ratelimits, urls
     from workbench.wire.aws_texts import PRELUDE, AwsTexts, is_messages
+    from workbench.wire.body_text import BodyText, PiecedText, WholeText
     from workbench.wire.digests import DIGESTS, BodyDigest, to_meta
-    from workbench.wire.encoding import decode_body, decode_partial, detect_encoding
+    from workbench.wire.encoding import decode_body, decode_partial, detect_encoding, is_plain_text
     from workbench.wire.exchange import (
         CLIENT_LEFT,
         Body,
@@ -34,16 +35,18 @@ if TYPE_CHECKING:
     )
     from workbench.wire.frames import GRPC, TURNS, seen_frames
     from workbench.wire.headers import Topic, meaning
-    from workbench.wire.json_index import JsonPlace, nth, split_pointer
+    from workbench.wire.json_index import JsonPlace, TextLayer, nth, split_pointer
     from workbench.wire.json_scan import CUT
     from workbench.wire.json_strings import decode, encode
     from workbench.wire.jsontext import (
         JsonIndex,
+        ListOutline,
         Members,
         ObjectList,
+        ParsedMembers,
         dumps,
-        elements,
         loads,
+        outline,
         replace,
         runs,
         string_slice_span,
@@ -77,6 +80,7 @@ __all__ = [
     "AwsTexts",
     "Body",
     "BodyDigest",
+    "BodyText",
     "Change",
     "Chunk",
     "Exchange",
@@ -89,10 +93,13 @@ __all__ = [
     "JsonIndex",
     "JsonPlace",
     "Kind",
+    "ListOutline",
     "Members",
     "Move",
     "ObjectList",
     "Origin",
+    "ParsedMembers",
+    "PiecedText",
     "Redaction",
     "Redactor",
     "Remove",
@@ -101,8 +108,10 @@ __all__ = [
     "SseReader",
     "State",
     "Summary",
+    "TextLayer",
     "Topic",
     "Translation",
+    "WholeText",
     "aws_message",
     "decode",
     "decode_body",
@@ -110,18 +119,19 @@ __all__ = [
     "detect_encoding",
     "digests",
     "dumps",
-    "elements",
     "encode",
     "framing_of",
     "headers",
     "in_url",
     "is_messages",
     "is_open",
+    "is_plain_text",
     "is_sealed",
     "jsontext",
     "loads",
     "meaning",
     "nth",
+    "outline",
     "parent_of",
     "patch",
     "plain_form",

@@ -49,24 +49,6 @@ def loads(text: bytes | str, *, levels: int = 0) -> JsonValue:
     return value
 
 
-def elements(text: bytes, key: str) -> tuple[dict[str, JsonValue], list[bytes]] | None:
-    """Value of an object without one list member, and the text of each element of that list.
-
-    None if it needs the full parser: use ``loads`` then. Element texts are only scanned and may turn out not to be JSON
-    when parsed.
-    """
-    from msgspec import MsgspecError, Raw
-    from msgspec.json import decode as fast
-
-    try:
-        members = fast(text, type=dict[str, Raw])
-        found = fast(members.pop(key), type=list[Raw])
-        rest = {name: loads(bytes(value), levels=1) for name, value in members.items()}
-    except (MsgspecError, ValueError, KeyError, RecursionError, WireError):
-        return None
-    return rest, [bytes(raw) for raw in found]
-
-
 def _careful(text: bytes | str) -> JsonValue:
     whole = text if isinstance(text, str) else decode(text)
     skipped = 1 if whole.startswith("\ufeff") else 0

@@ -9,6 +9,7 @@ from workbench import regex
 from workbench.errors import WireError
 from workbench.limits import MAX_CODINGS, MAX_DECODED_BODY
 from workbench.wire._codings import DECODERS, BrokenCoding
+from workbench.wire.body_text import PiecedText
 from workbench.wire.exchange import Body
 
 _MAGIC: Final = {"gzip": b"\x1f\x8b\x08", "zstd": b"\x28\xb5\x2f\xfd"}
@@ -46,6 +47,11 @@ def decode_partial(body: Body, most: int | None = None) -> tuple[bytes, str]:
             raw, fault = _collect(coding, raw, most)
             problem = problem or fault
     return raw, problem
+
+
+def is_plain_text(body: Body) -> bool:
+    """True if a body in pieces is known to have no coding, without joining it."""
+    return isinstance(body.text, PiecedText) and not body.encoding and body.text.between(0, 1) == b"{"
 
 
 def detect_encoding(raw: bytes, header: str) -> str:

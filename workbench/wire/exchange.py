@@ -15,6 +15,7 @@ from typing import NamedTuple
 from workbench import regex
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.wire.body_text import BodyText, WholeText
 
 
 class State(StrEnum):
@@ -97,8 +98,22 @@ class Headers:
         return len(self.items)
 
 
+class _JoinedOnDemand:
+    """Holds the pieces of a stored body, until somebody asks for its bytes."""
+
+    __slots__ = ("_pieces",)
+    _pieces: BodyText
+
+    def __getattr__(self, name: str) -> bytes:
+        if name != "raw":  # the only attribute that may be unset
+            raise AttributeError(name)
+        whole = self._pieces.whole()
+        object.__setattr__(self, name, whole)
+        return whole
+
+
 @dataclass(frozen=True, slots=True)
-class Body:
+class Body(_JoinedOnDemand):
     """Bytes of one side.
 
     Attributes:
@@ -117,6 +132,27 @@ class Body:
     note: str = ""
     original_length: int | None = None
     original_digest: str | None = None
+
+    @property
+    def text(self) -> BodyText:
+        """The bytes as received; in the pieces of its file where it comes from one."""
+        return getattr(self, "_pieces", None) or WholeText(self.raw)
+
+
+def body_of(
+    text: BodyText,
+    encoding: str,
+    chunks: tuple[Chunk, ...],
+    is_raw: bool,
+    note: str,
+    original_length: int | None,
+    original_digest: str | None,
+) -> Body:
+    """A body whose bytes are joined only if needed."""
+    body = Body(b"", encoding, chunks, is_raw, note, original_length, original_digest)
+    object.__setattr__(body, "_pieces", text)
+    object.__delattr__(body, "raw")
+    return body
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +271,8 @@ def summarize(index: int, exchange: Exchange, model: str | None = None) -> Summa
         state=exchange.state,
         kind=exchange.kind,
         origin=exchange.origin,
-        request_bytes=len(request.body.raw) if request else 0,
-        response_bytes=len(response.body.raw) if response else 0,
+        request_bytes=request.body.text.size if request else 0,
+        response_bytes=response.body.text.size if response else 0,
         started_at=exchange.started_at,
         duration=exchange.duration,
         hop=exchange.hop,

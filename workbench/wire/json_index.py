@@ -55,12 +55,16 @@ class JsonPlace(NamedTuple):
 
 
 class TextLayer:
-    """One text: the body, or the inside of a JSON string in it. Tables of children are built once."""
+    """One text: the body, or the inside of a JSON string in it.
+
+    Attributes:
+        tables: children by the offset of their container; each table is built once.
+    """
 
     def __init__(self, text: bytes) -> None:
         self.text = text
         self.scanner = Scanner(text)
-        self._tables: dict[int, ChildTable] = {}
+        self.tables: dict[int, ChildTable] = {}
         self._strings: dict[int, tuple[StringText, TextLayer]] = {}
 
     @cached_property
@@ -78,9 +82,9 @@ class TextLayer:
 
     def table(self, node: SpanNode) -> ChildTable | None:
         """Children of a node; None for scalars."""
-        table = self._tables.get(node.start)
+        table = self.tables.get(node.start)
         if table is None and self.text[node.start] in _CONTAINERS:
-            table = self._tables[node.start] = self.scanner.table(node.start)
+            table = self.tables[node.start] = self.scanner.table(node.start)
         return table
 
     def child(self, node: SpanNode, step: str) -> SpanNode | None:
@@ -129,11 +133,14 @@ class JsonIndex:
     Pointers (RFC 6901) continue inside JSON strings: ``/arguments/path`` is found in the text of the string at
     ``/arguments``, and its range is in the outer bytes. Of a repeated key the last member counts. Only values on the
     way to a pointer are scanned, and cached. In broken text the complete values before the break are found.
+
+    Args:
+        layer: the text with what is known of it; None if nothing is.
     """
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes, layer: TextLayer | None = None) -> None:
         self.text = text
-        self._layer: TextLayer | None = None
+        self._layer = layer
 
     def find(self, pointer: str) -> JsonPlace | None:
         """Place of a pointer, complete or cut; None if absent."""

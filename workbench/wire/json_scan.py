@@ -73,12 +73,15 @@ class ChildTable:
 
     def add_key(self, text: bytes, start: int, end: int) -> None:
         """Start a member; its value is added next."""
-        raw, number = text[start + 1 : end - 1], len(self.keys) // 2
-        name = decode(StringText(raw, 0, len(raw)).text if b"\\" in raw else raw)
+        raw = text[start + 1 : end - 1]
+        self.add(decode(StringText(raw, 0, len(raw)).text if b"\\" in raw else raw), start, end)
+
+    def add(self, name: str, start: int, end: int) -> None:
+        """Start a member of this name."""
         assert self.names is not None
         if name in self.names:
             self.repeated.append((start, name))
-        self.names[name] = number
+        self.names[name] = len(self.keys) // 2
         self.keys.extend((start, end))
 
 

@@ -11,20 +11,23 @@ from typing import Final
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
-from workbench.wire._loads import dumps, dumps_ascii, elements, loads
-from workbench.wire._members import Members
+from workbench.wire._loads import dumps, dumps_ascii, loads
+from workbench.wire._members import Members, ParsedMembers
+from workbench.wire._outline import ListOutline, outline
 from workbench.wire._runs import ObjectList, list_spans, runs
 from workbench.wire.json_index import JsonIndex, JsonPlace, Span
 from workbench.wire.json_strings import ESCAPE, decode, encode
 
 __all__ = [
     "JsonIndex",
+    "ListOutline",
     "Members",
     "ObjectList",
+    "ParsedMembers",
     "dumps",
-    "elements",
     "list_spans",
     "loads",
+    "outline",
     "replace",
     "runs",
     "string_slice_span",

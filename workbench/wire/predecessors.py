@@ -13,6 +13,8 @@ _T = TypeVar("_T")
 MOST: Final = 8
 """Conversations remembered at once; an agent and its sub-agents take turns."""
 MOST_BYTES: Final = 32 * 1024 * 1024
+FIRST_LOOK: Final = 4096
+"""Bytes compared first; each later look is twice as long, so that a difference at the beginning is cheap."""
 _CONTINUED: Final = 0.9
 """Share of a body from which it is a continuation, and no other predecessor is compared."""
 
@@ -65,12 +67,16 @@ class Predecessors(Generic[_T]):
 
 def common_start(one: bytes, other: bytes) -> int:
     """Number of bytes with which both begin."""
-    low, high = 0, min(len(one), len(other))
-    if one[:high] == other[:high]:
-        return high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle)
+    low, most, look = 0, min(len(one), len(other)), FIRST_LOOK
+    mine = memoryview(one)
+    while low < most:
+        high = min(low + look, most)
+        if other.startswith(mine[low:high], low):
+            low, look = high, 2 * look
+        elif look == 1 or high - low == 1:
+            break
+        else:
+            most, look = high - 1, max((high - low) // 2, 1)
     return low
 
 

@@ -29,7 +29,7 @@ from workbench.protocols.bedrock_converse.declaration import IMPORT_HINTS, SERVI
 from workbench.protocols.bedrock_converse.request import CHOICES, DOCUMENT, DOCUMENT_KEY, MEDIA_TYPES, PLACES, PROTOCOL
 from workbench.protocols.bedrock_converse.stream import KeyedStreamDecoder
 from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
-from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.reading import decode_request, none
 from workbench.protocols.common.stream_exception import EXCEPTIONS, as_in_body
 from workbench.protocols.common.url import segment
 from workbench.protocols.common.writing import write_stream
@@ -140,7 +140,7 @@ class BedrockConverse(AdapterDefaults):
 
     def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
         """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, _keyed_request.read_request, known)
+        return decode_request(body, _keyed_request.read_request, known, shapes=none)
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
         """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""

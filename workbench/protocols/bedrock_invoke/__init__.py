@@ -32,7 +32,7 @@ from workbench.protocols.bedrock_invoke import completion_text, shared_urls
 from workbench.protocols.bedrock_invoke.completion_text import CompletionStreamDecoder
 from workbench.protocols.bedrock_invoke.declaration import SERVING, TRAITS
 from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
-from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.reading import decode_request, none
 from workbench.protocols.common.stream_exception import EXCEPTIONS, as_in_body, read_exception, write_exception
 from workbench.protocols.common.url import segment
 from workbench.protocols.common.writing import write_stream
@@ -141,7 +141,7 @@ class BedrockInvoke(AdapterDefaults):
             if isinstance(value, dict) and "anthropic_version" not in value:
                 names = ", ".join(f"{key:.40}" for key in list(value)[:4])
                 raise ProtocolMismatch(f"the body of a model whose maker is not known by it ({names}): not decoded")
-        return replace(decode_request(body, read_request, known), protocol=PROTOCOL)
+        return decode_request(body, _read_request, known, shapes=none)
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
         """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
@@ -256,6 +256,10 @@ class _UnnamedBlocks(BlockStreamDecoder):
             return
         self._last = event.number
         self._fail(event.number, read_exception(event))
+
+
+def _read_request(value: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
+    return replace(read_request(value, known), protocol=PROTOCOL)
 
 
 adapter = BedrockInvoke()

@@ -20,7 +20,8 @@ from workbench.ir import (
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.known_messages import Reader as MessageReader
-from workbench.wire import elements, loads
+from workbench.protocols.request_reading import ReadRequest, RequestForm
+from workbench.wire import loads
 
 ITSELF: Mapping[str, str] = {"text": ""}
 """Fields of a text that is on the wire as a bare string."""
@@ -74,16 +75,37 @@ def _alone(read: ReadMessage) -> MessageReader:
     return reader
 
 
-ReadRequest: TypeAlias = Callable[[JsonValue, "KnownMessages | None"], ModelRequest]
+def none(message: Message) -> bool:
+    """Test of an adapter that reads no other field of a request from its messages."""
+    return False
 
 
-def decode_request(body: bytes, read: ReadRequest, known: KnownMessages | None, key: str = "messages") -> ModelRequest:
-    """The request that a body is; what is known of its messages is read no more. Raises WireError, ProtocolMismatch."""
-    apart = elements(body, key) if known else None
-    if apart:
-        rest, texts = apart
+def decode_request(
+    body: bytes,
+    read: ReadRequest,
+    known: KnownMessages | None,
+    key: str = "messages",
+    shapes: Callable[[Message], object] | None = None,
+) -> ModelRequest:
+    """The request that a body is; what is known of its messages is read no more.
+
+    Args:
+        body: what was sent.
+        read: a function of a module.
+        known: messages that were decoded before.
+        key: of the list with the messages in the body.
+        shapes: test of the messages from which ``read`` takes other fields of the request too. With it a request that
+            continues another is not decoded by the adapter, but read from there: leave it out if the adapter changes
+            what ``read`` returns.
+
+    Raises:
+        WireError, ProtocolMismatch: as ``Adapter.decode_request``.
+    """
+    if known:
         with suppress(WireError):  # of a message: the whole body tells where
-            return read(rest | {key: texts}, known)
+            found = known.read_request(body, RequestForm(read, key, shapes))
+            if found:
+                return found
     return read(loads(body), None)
 
 

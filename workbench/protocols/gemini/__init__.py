@@ -24,7 +24,7 @@ from workbench.protocols import (
     UrlFacts,
 )
 from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
-from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.reading import decode_request, none
 from workbench.protocols.common.url import segment
 from workbench.protocols.common.writing import write_stream
 from workbench.protocols.gemini.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
@@ -145,7 +145,7 @@ class Gemini(AdapterDefaults):
 
     def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
         """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, read_request, known, KEY)
+        return decode_request(body, read_request, known, KEY, none)
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
         """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""

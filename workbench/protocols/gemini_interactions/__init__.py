@@ -20,7 +20,7 @@ from workbench.protocols import (
 )
 from workbench.protocols.common import leaves
 from workbench.protocols.common.edits import edit_request
-from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.reading import decode_request, none
 from workbench.protocols.common.writing import write_stream
 from workbench.protocols.gemini_interactions.content import is_content
 from workbench.protocols.gemini_interactions.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
@@ -141,7 +141,7 @@ class GeminiInteractions(AdapterDefaults):
 
     def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
         """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, read_request, known, key=KEY)
+        return decode_request(body, read_request, known, KEY, none)
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
         """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""

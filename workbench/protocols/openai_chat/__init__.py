@@ -28,7 +28,7 @@ from workbench.protocols import (
     UrlFacts,
 )
 from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
-from workbench.protocols.common.reading import decode_request
+from workbench.protocols.common.reading import decode_request, none
 from workbench.protocols.common.writing import write_stream
 from workbench.protocols.families.chat import params as _chat_params
 from workbench.protocols.families.chat import write as _chat_write
@@ -171,7 +171,7 @@ class OpenAIChat(AdapterDefaults):
 
     def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
         """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, read_request, known)
+        return decode_request(body, read_request, known, shapes=none)
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
         """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""

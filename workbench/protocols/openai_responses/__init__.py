@@ -27,7 +27,7 @@ from workbench.protocols.families.items.calls import CALLS, RESULTS
 from workbench.protocols.families.items.encode import encode_stream
 from workbench.protocols.families.items.nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes, settle_tools
 from workbench.protocols.families.items.params import PLACES, read_item_params
-from workbench.protocols.families.items.request import PROTOCOL, read_request
+from workbench.protocols.families.items.request import PROTOCOL, brings_tools, read_request
 from workbench.protocols.families.items.response import read_response
 from workbench.protocols.families.items.stream import ItemStreamDecoder
 from workbench.protocols.families.items.write import UNKNOWN, write_request, write_response
@@ -165,7 +165,7 @@ class OpenAIResponses(AdapterDefaults):
 
     def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
         """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, read_request, known, key="input")
+        return decode_request(body, read_request, known, "input", brings_tools)
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
         """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""

@@ -8,7 +8,7 @@ import sys
 import threading
 from array import array
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 from workbench.errors import SessionFormatError
@@ -121,14 +121,19 @@ def pack_ids(ids: Sequence[int]) -> bytes:
 
 def unpack_ids(data: bytes) -> list[int]:
     """The inverse of ``pack_ids``."""
-    raw, count = _unpack(data, 8)
+    return ids_of(unpack_steps(data))
+
+
+def unpack_steps(data: bytes) -> bytes:
+    """Differences of packed piece ids, eight bytes each."""
+    return _unpack(data, 8)[0][4:]
+
+
+def ids_of(steps: bytes, last: int = 0) -> list[int]:
+    """Piece ids from their differences; ``last``: id before the first."""
     deltas = array("q")
-    deltas.frombytes(raw[4 : 4 + 8 * count])
-    ids, last = [], 0
-    for delta in _little(deltas):
-        last += delta
-        ids.append(last)
-    return ids
+    deltas.frombytes(steps)
+    return list(accumulate(_little(deltas), initial=last))[1:]
 
 
 def pack_chunks(chunks: Sequence[Chunk], *, is_brief: bool = False) -> bytes:

@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 from workbench.errors import SessionFormatError, WireError
 from workbench.limits import MAX_STORED_BODY, MAX_STORED_FRAMES
-from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, State, Summary
+from workbench.wire.body_text import BodyText, WholeText
+from workbench.wire.exchange import Chunk, Exchange, Frame, HttpRequest, HttpResponse, State, Summary, body_of
 from workbench.wire.session import opening, pieces, rows, values, writers
+from workbench.wire.session.piece_runs import PieceRuns
 from workbench.wire.session.rows import Row
 from workbench.wire.session.untrusted_sqlite import FAULTS, readable, reason
 
@@ -47,6 +49,7 @@ class SqliteSession:
         self._lock = RLock()
         self._pieces: OrderedDict[int, bytes] = OrderedDict()
         self._cached = 0
+        self._runs = PieceRuns(CACHED_PIECES)
         self._arrived: dict[int, _BodyGrowth] = {}
         self._summaries: list[Summary] | None = None
         self._file = opening.open_read_only(path)
@@ -100,7 +103,7 @@ class SqliteSession:
         except (OSError, SessionFormatError):  # moved away, or just being made ready: what is open stays open
             return False
         self._db.close()
-        self._file, self._db = file, file.db
+        self._file, self._db, self._runs = file, file.db, PieceRuns(CACHED_PIECES)
         return True
 
     def _take_in(self, known: list[Summary]) -> frozenset[int]:
@@ -239,11 +242,11 @@ class SqliteSession:
             return None
         stands = rows.side(found)
         head = rows.head(self._piece(stands.head))
-        raw, times = self._body(stands.body), pieces.unpack_chunks(stands.chunks)
+        text, times = self._text(stands.body), pieces.unpack_chunks(stands.chunks)
         if side == "response" and row[5] == State.OPEN:
-            more = self._more(seq, len(raw))
-            raw, times = raw + bytes(more.data), (*times, *more.chunks)
-        body = Body(raw, stands.encoding, times, stands.is_raw, stands.note, stands.length, stands.digest)
+            more = self._more(seq, text.size)
+            text, times = WholeText(text.whole() + bytes(more.data)), (*times, *more.chunks)
+        body = body_of(text, stands.encoding, times, stands.is_raw, stands.note, stands.length, stands.digest)
         if side == "request":
             return HttpRequest(row[2], row[3], head.headers, body, head.version, stands.redactions)
         status = values.count(row[4])
@@ -273,21 +276,23 @@ class SqliteSession:
         return tuple(frames)
 
     def _body(self, body_id: int) -> bytes:
+        return self._text(body_id).whole()
+
+    def _text(self, body_id: int) -> BodyText:
         row = self._db.execute("SELECT size, pieces FROM body WHERE id = ?", (body_id,)).fetchone()
         if row is None:
             raise SessionFormatError(f"body {body_id} is not in the file")
-        size = values.count(row[0])
+        size, steps = values.count(row[0]), pieces.unpack_steps(values.raw(row[1]))
         if size > MAX_STORED_BODY:
             raise SessionFormatError(f"body {body_id} claims {size:,} bytes")
-        found, left = list[bytes](), size
-        for piece_id in pieces.unpack_ids(values.raw(row[1])):
-            found.append(self._piece(piece_id))
-            left -= len(found[-1])
-            if left < 0 or not found[-1]:
-                break
-        if left:
+        text: BodyText | None = WholeText(b"")
+        if len(steps) > 8:
+            text = self._runs.text(steps, size, self._piece)
+        elif steps:
+            text = WholeText(self._piece(pieces.ids_of(steps)[0]))
+        if text is None or text.size != size:
             raise SessionFormatError(f"body {body_id} differs from the {size:,} bytes that were stored")
-        return b"".join(found)
+        return text
 
     def _piece(self, piece_id: int) -> bytes:
         if piece_id in self._pieces:

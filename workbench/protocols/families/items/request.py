@@ -24,6 +24,7 @@ from workbench.ir import (
 )
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.families.items.item import read_item
+from workbench.protocols.history import where
 from workbench.protocols.known_messages import KnownMessages
 
 PROTOCOL = "openai-responses"
@@ -108,9 +109,19 @@ def _tools(value: JsonValue, at: str, notes: Notes) -> Iterator[ToolDef]:
         notes.add("schema.malformed", f"tools is {kind_of(value)}, not a list", at)
 
 
+def brings_tools(message: Message) -> bool:
+    """An item that may declare tools."""
+    return any(
+        part.type == "additional_tools"
+        if isinstance(part, Opaque)
+        else isinstance(part, ToolResultIR) and part.extra.get("type") == "tool_search_output"
+        for part in message.parts
+    )
+
+
 def _later_tools(messages: tuple[Message, ...], notes: Notes) -> Iterator[ToolDef]:
     """Tools that items bring: declared in mid-conversation, or found by a search. Their items say it too."""
-    for message in messages:
+    for _, message in where(messages, brings_tools):
         for part in message.parts:
             if isinstance(part, Opaque) and part.type == "additional_tools":
                 yield from _tools(part.value.get("tools"), f"{message.pointer}/tools", notes)

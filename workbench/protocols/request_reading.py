@@ -1,0 +1,96 @@
+"""The reading of a request body, with the places of its messages, from which the next request is read on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from workbench.ir import Anomaly, JsonValue, Message, ModelRequest
+from workbench.wire import BodyText, JsonIndex, ListOutline, Members, ParsedMembers, TextLayer, loads
+
+if TYPE_CHECKING:
+    from workbench.protocols.known_messages import KnownMessages
+
+ReadRequest: TypeAlias = "Callable[[JsonValue, KnownMessages | None], ModelRequest]"
+"""Makes a request of a parsed body; with known messages, of one that holds the texts of its messages."""
+
+TextTest: TypeAlias = Callable[[bytes], object]
+
+
+class RequestForm(NamedTuple):
+    """How an adapter reads requests.
+
+    Attributes:
+        read: a function of a module.
+        key: of the list with the messages in the body.
+        shapes: test of the messages from which other fields of the request are read too; None if the adapter changes
+            what ``read`` returns.
+    """
+
+    read: ReadRequest
+    key: str
+    shapes: Callable[[Message], object] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestReading:
+    """A body, and what was read of it.
+
+    Attributes:
+        protocol: name of the adapter.
+        values: the members of the body beside the messages, parsed.
+        noted: how many anomalies of the request come before those of its messages, and where those behind begin.
+        is_apart: no field but ``messages`` was read from the messages.
+    """
+
+    protocol: str
+    form: RequestForm
+    text: BodyText
+    outline: ListOutline
+    values: Mapping[str, JsonValue]
+    request: ModelRequest
+    noted: tuple[int, int]
+    is_apart: bool
+    _clean: dict[TextTest, int] = field(default_factory=dict, init=False)
+
+    @property
+    def members(self) -> Members:
+        """The members of the body."""
+        return ParsedMembers(self.text, self.values, self.outline.list.name)
+
+    def index(self, text: bytes) -> JsonIndex:
+        """Byte spans of the body, which is ``text``."""
+        layer = TextLayer(text)
+        self.outline.seed(layer)
+        return JsonIndex(text, layer)
+
+    def has(self, test: TextTest) -> bool:
+        """The test is true of the body, of which only what is new is looked at.
+
+        Args:
+            test: a function of a module, true of a text if it is true of a part of it that holds no whole message.
+        """
+        if test(self.text.between(self._clean.get(test, 0), self.text.size)):
+            return True
+        self._clean[test] = self.outline.end
+        return False
+
+    def values_of(self, other: ListOutline, text: BodyText) -> Mapping[str, JsonValue]:
+        """The values of a body that differs from this one behind a message. Raises WireError."""
+        if other.tail == self.outline.tail:
+            return self.values
+        after = {m.name: text.between(m.start + other.end, m.end + other.end) for m in other.after}
+        before = {m.name: self.values[m.name] for m in self.outline.before}
+        return before | {name: loads(value, levels=1) for name, value in after.items()}
+
+    def learn(self, before: RequestReading, kept: int) -> None:
+        """Take over what ``has`` found out about a body that begins with the same messages."""
+        end = self.outline.place(kept - 1)[1]
+        self._clean.update({test: min(at, end) for test, at in before._clean.items()})
+
+    def request_with(self, messages: tuple[Message, ...], anomalies: Sequence[Anomaly]) -> ModelRequest:
+        """The request with other messages."""
+        first, last = self.noted
+        known = self.request.anomalies
+        return replace(self.request, messages=messages, anomalies=(*known[:first], *anomalies, *known[last:]))
