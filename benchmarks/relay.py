@@ -112,9 +112,10 @@ def _listens(port: int) -> bool:
 
 async def _requests(path: Way) -> None:
     await ask_often(path.port, CONNECTIONS, SECONDS / 4)  # warm
-    await settled(family(path.pid))
-    path.figures["requests/s"] = await ask_often(path.port, CONNECTIONS, SECONDS)
-    await settled(family(path.pid))
+    pids = family(path.pid)
+    before = await settled(pids)
+    rate = path.figures["requests/s"] = await ask_often(path.port, CONNECTIONS, SECONDS)
+    path.figures["JSON: CPU s/1,000"] = (await settled(pids) - before) * 1_000 / (rate * SECONDS)
 
 
 async def _alone(path: Way) -> None:
@@ -158,8 +159,13 @@ def _print(paths: dict[str, Way]) -> None:
     print("  (CPU and memory of 'direct' are the upstream's own)")
     if peer := paths.get(STREAMING):
         print(f"  {RECORDER} : {STREAMING}  {ours['requests/s'] / peer.figures['requests/s']:.1f} times the requests/s")
-        for name in (f"{STREAMS[0]}: first byte p99 ms", f"{STREAMS[0]}: event p50 ms", f"{STREAMS[0]}: CPU s/1,000"):
+        for name in (
+            *(f"{STREAMS[0]}: first byte p99 ms", f"{STREAMS[0]}: event p50 ms", f"{STREAMS[0]}: CPU s/1,000"),
+            "JSON: CPU s/1,000",
+        ):
             print(f"  {name:32} 1 : {peer.figures[name] / ours[name]:.1f}")
+        added = [path.figures["first byte p50 ms"] - direct["first byte p50 ms"] for path in (peer, paths[RECORDER])]
+        print(f"  {'added first byte p50 ms':32} 1 : {added[0] / added[1]:.1f}")
 
 
 def _prove(folder: Path) -> None:

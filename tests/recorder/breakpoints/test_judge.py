@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from tests.recorder.breakpoints.living import EVERY, living
 from tests.recorder.breakpoints.test_kinds import call, exchange, history
 from workbench.errors import UsageError
+from workbench.recorder.breakpoints.gate import BreakpointGate
 from workbench.recorder.breakpoints.judge import BreakpointJudge, NotJudged, _answer_line
 
 
@@ -34,6 +37,34 @@ def test_it_waits_until_the_request_stands_in_the_file(tmp_path: Path) -> None:
         judge = BreakpointJudge(live.judge._session, clock=lambda: 0.0, sleep=sleep)
         assert [r.rule for r in judge.request("run-2", EVERY, 9.0)] == ["closure.missing-result"]
         assert looks == [0, 1]
+
+
+def test_the_recording_is_hurried_before_the_judge_is_asked(tmp_path: Path) -> None:
+    said = list[str]()
+
+    class Judge:
+        def start(self) -> None: ...
+
+        async def ask(self, verb: str, **words: object) -> Mapping[str, object]:
+            said.append(verb)
+            return {}
+
+        def close(self) -> None: ...
+
+    gate = BreakpointGate("run", tmp_path / "x.wb", judge=Judge())
+    gate.before_judging = lambda: said.append("write")
+    gate.arm("closure")
+    assert asyncio.run(gate.judge(1, "request")) == ((), "")
+    assert said == ["write", "request"]
+
+
+def test_what_is_in_the_file_is_not_looked_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with living(tmp_path / "live.wb") as live:
+        for n in (1, 2):
+            live.began(exchange(n, history()))
+        live.judge.request("run-1", EVERY, 0.0)
+        monkeypatch.setattr(live.judge, "catch_up", lambda: pytest.fail("it was there at the last look"))
+        assert live.judge.request("run-2", EVERY, 0.0) == ()
 
 
 def test_a_simulator_answers_with_the_history_in_mind(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from tests.recorder.capture.test_redaction_guard import CODINGS, ECHOED, KEY, PARTS
 from tests.recorder.hearing import answered, asked
-from workbench.recorder.capture.keeper import Keeper
-from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent
+from workbench.recorder.capture.keeper import MANY, YOUNG, Keeper
+from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent, WriteAwaited
 from workbench.recorder.events import (
     ExchangeEnded,
     RequestBytes,
@@ -275,3 +275,39 @@ def test_exchanges_are_written_in_the_order_of_their_requests_whatever_changed_l
         keeper.take([*second[:3], *first[:3]])  # their connections are heard in any order
         bodies = [exchange.request.body.raw for exchange in look(path) if exchange.request]
         assert bodies == [b'{"n": 1}', b'{"n": 2}']
+
+
+def begun(key: int, at: float) -> list[QueuedEvent]:
+    """The request of an exchange that began at a time."""
+    return [RequestStarted(key, at, "default", asked()), RequestBytes(key, at, b"%d" % key), RequestEnded(key, at)]
+
+
+def keys(path: Path) -> list[int]:
+    return [int(each.id.partition("-")[2]) for each in look(path)]
+
+
+def test_of_many_exchanges_the_young_ones_are_written_when_they_end_or_grow_old(tmp_path: Path) -> None:
+    now = [100.0]
+    path = tmp_path / "live.wb"
+    keeper = Keeper(SessionWriter(path), Redactor(salt=b"test"), clock=lambda: now[0])
+    keeper.take([event for key in range(1, MANY + 11) for event in begun(key, 100.0 + key / 1000)])
+    assert keys(path) == []
+    keeper.take([ExchangeEnded(5, 100.5, State.COMPLETE, "")])
+    assert keys(path) == [1, 2, 3, 4, 5], "the order is that of the requests"
+    keeper.take([WriteAwaited(), *begun(90, 101.0)])
+    assert keys(path) == [*range(1, MANY + 11), 90]
+    keeper.take([*begun(91, 101.0), *begun(92, 103.5)])
+    assert keys(path)[-1] == 90, "somebody waited for what was before it"
+    now[0] = 101.5 + YOUNG
+    keeper.take([])
+    assert keys(path)[-2:] == [90, 91]
+    keeper.close()
+    states = [each.state for each in look(path)]
+    assert states == [State.INCOMPLETE] * 4 + [State.COMPLETE] + [State.INCOMPLETE] * (MANY + 8)
+
+
+def test_of_few_exchanges_each_is_written_at_once(tmp_path: Path) -> None:
+    keeper = Keeper(SessionWriter(tmp_path / "live.wb"), Redactor(salt=b"test"), clock=lambda: 0.0)
+    keeper.take([event for key in range(1, MANY + 1) for event in begun(key, 0.0)])
+    assert len(keys(tmp_path / "live.wb")) == MANY
+    keeper.close()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.wire.session.processes import Process, writing
 from workbench.wire.exchange import Body, Chunk, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
 from workbench.wire.jsontext import loads
-from workbench.wire.session import Session, exchanges_of, store, text
+from workbench.wire.session import Session, SqliteSession, exchanges_of, store, text
 from workbench.wire.session.writer import SessionWriter, write
 
 SSE = Headers((("content-type", "text/event-stream"),))
@@ -190,6 +190,24 @@ def test_a_session_opened_before_anybody_writes_follows_whoever_comes(path: Path
             assert session.refresh() == {seq}
             assert not session.is_live
             assert session.exchange(seq) == whole(f"e{round_}")
+
+
+def test_of_many_open_exchanges_only_those_that_changed_are_read_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(SessionWriter(path)) as writer, opened(path) as session:
+        places = [writer.begin(whole(f"e{n}")) for n in range(9)]
+        session.refresh()
+        session.refresh()
+        looked_at = list[int]()
+        real = SqliteSession._known_row
+        monkeypatch.setattr(SqliteSession, "_known_row", lambda self, seq: (looked_at.append(seq), real(self, seq))[1])
+        writer.grow(places[3], b"data: 3\n\n", ())
+        assert session.refresh() == {3}
+        writer.finish(places[5], whole("e5"))
+        assert session.refresh() == {5}
+        assert looked_at == [places[3], places[5]]
+        assert session.refresh() == frozenset()
 
 
 def test_a_session_written_and_closed_between_two_looks_is_followed(path: Path) -> None:

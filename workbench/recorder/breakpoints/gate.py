@@ -88,11 +88,13 @@ class BreakpointGate:
 
     Attributes:
         listeners: receive every event (see ``breakpoints.remote``).
+        before_judging: called before a question: the judge answers once the exchange is in the file.
         trouble: what is wrong with the breakpoints themselves; empty if nothing.
     """
 
     def __init__(self, run: str, out: Path, *, client: str = "", judge: JudgeLike | None = None) -> None:
         self.listeners: set[Callable[[Mapping[str, JsonValue]], None]] = set()
+        self.before_judging: Callable[[], None] = lambda: None
         self.trouble = ""
         self._run, self._client = run, client
         self._armed: dict[str, Breakpoint] = {}
@@ -149,6 +151,7 @@ class BreakpointGate:
         names = [name for name, each in self._armed.items() if side in each.sides]
         if not names:
             return (), ""
+        self.before_judging()
         told = await self._judge.ask(side, exchange=self.exchange_id(key), kinds=names, **words)
         return tuple(told.get("reasons", ())), told.get("unjudged", "")
 

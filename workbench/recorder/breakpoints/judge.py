@@ -110,6 +110,7 @@ class BreakpointJudge:
 
     def answer(self, exchange: str, contract: str, within: float) -> Mapping[str, JsonValue]:
         """Response of a simulator that remembers this session to the request. Raises NotJudged, UsageError."""
+        self.catch_up()
         row = self._row(exchange, within)
         decoded = self._inspector.detail(row.index).decoded
         http, request = decoded.exchange.request, decoded.request
@@ -129,15 +130,21 @@ class BreakpointJudge:
         """The row of an exchange, once its request is in the file; what ended before is there, too."""
         until = self._clock() + within
         while True:
+            if row := self._row_in_file(exchange):
+                return row
             self.catch_up()
-            index = self._at.get(exchange)
-            if index is not None:
-                row = self._inspector.rows[index]
-                if row.summary.request_bytes or row.summary.state is not State.OPEN:
-                    return row
+            if row := self._row_in_file(exchange):
+                return row
             if self._clock() >= until:
                 raise NotJudged(f"its request was not in the file within {within:g} seconds")
             self._sleep(LOOK_AGAIN)
+
+    def _row_in_file(self, exchange: str) -> InspectedExchange | None:
+        """The row of an exchange; None if its request was not in the file at the last look."""
+        index = self._at.get(exchange)
+        row = self._inspector.rows[index] if index is not None else None
+        is_whole = row and (row.summary.request_bytes or row.summary.state is not State.OPEN)
+        return row if is_whole else None
 
     def _facts(self, row: InspectedExchange, read: Callable[[], Exchange]) -> Facts:
         return Facts(row, turns(self._inspector.rows[: row.index + 1])[-1], read)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +18,7 @@ from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
 from workbench.lazy_dataclass import dataclass
 from workbench.recorder.capture.open_exchange import OpenExchange, WrittenPart
-from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent, memory_of
+from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent, WriteAwaited, memory_of
 from workbench.recorder.events import ExchangeEnded, RequestStarted
 from workbench.wire import Exchange, Redactor, State
 from workbench.wire.secrets import is_placeholder
@@ -32,6 +33,11 @@ SECRET_VARIABLE = regex.compile(r"(?i)(^|_)(key|token|secret|password|passwd|pat
 TOGETHER, MUCH = 64, 1024 * 1024
 """Exchanges written in one transaction at most, and bytes of them that make it a long one: others that write the same
 file wait for it."""
+
+MANY, YOUNG = 20, 2.0
+"""While more exchanges than these are under way, one is first written when it is over or so many seconds old, so that a
+short one is written once; unless one that began later must be written, because the order in the file is that of the
+requests."""
 
 STOPPED = ExchangeEnded(0, 0.0, State.INCOMPLETE, "the recorder was stopped before this exchange ended")
 
@@ -71,6 +77,7 @@ class Keeper:
         client: name of the client that was started; empty if unknown.
         run: what ids of exchanges begin with (``RUN-KEY``), unique among all recordings; made if empty.
         trouble: called with what goes wrong with the file, one line each.
+        clock: that of the events.
 
     Attributes:
         released: memory of all events that need not be held any more, in bytes.
@@ -88,8 +95,11 @@ class Keeper:
         client: str = "",
         run: str = "",
         trouble: Callable[[str], None] = lambda line: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.released_bytes = 0
+        self._clock = clock
+        self._is_awaited = False
         self.tally = RecordingTally()
         self._writer = writer
         self._redactor = redactor
@@ -110,11 +120,15 @@ class Keeper:
         for event in events:
             self._apply(event)
         self.flush()
+        self._is_awaited = self._is_awaited and self.is_failing
 
     def _apply(self, event: QueuedEvent) -> None:
         """Apply one event to the exchange it belongs to."""
         if isinstance(event, ListenerStarted):
             self._unannounced = {"urls": f"{self._hop}: {event.urls}" if self._hop else event.urls}
+            return
+        if isinstance(event, WriteAwaited):
+            self._is_awaited = True
             return
         if isinstance(event, RequestStarted):
             self._open[event.key] = OpenExchange(
@@ -157,7 +171,7 @@ class Keeper:
     def _groups(self) -> Iterator[list[int]]:
         """Keys of changed exchanges in the order of their requests, in groups for one transaction each."""
         keys, size = list[int](), 0
-        for key in sorted(self._changed):
+        for key in self._due():
             keys.append(key)
             size += self._open[key].memory
             if len(keys) == TOGETHER or size > MUCH:
@@ -165,6 +179,15 @@ class Keeper:
                 keys, size = [], 0
         if keys:
             yield keys
+
+    def _due(self) -> Sequence[int]:
+        """Keys of changed exchanges, without the last ones if these may be over soon."""
+        keys = sorted(self._changed)
+        if not self._is_awaited and len(self._open) > MANY:
+            until = self._clock() - YOUNG
+            while keys and self._open[keys[-1]].is_young(until):
+                keys.pop()
+        return keys
 
     def _write_together(self, keys: Sequence[int]) -> bool:
         """Write several, all or none; False after a fault of this program."""

@@ -116,6 +116,10 @@ class OpenExchange:
         """The head of the response has arrived."""
         return self._response is not None
 
+    def is_young(self, until: float) -> bool:
+        """True if it began after a time, is not over, and nothing of it is written."""
+        return self._at > until and self.end is None and self.written is None
+
     def apply(self, event: Event | BytesLost | RequestsSkipped) -> None:
         """Apply one event of this exchange; events come in their order."""
         self.memory += memory_of(event)

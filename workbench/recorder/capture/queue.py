@@ -18,6 +18,7 @@ from workbench.recorder.capture.queued_events import (
     ListenerStarted,
     QueuedEvent,
     RequestsSkipped,
+    WriteAwaited,
     memory_of,
 )
 from workbench.recorder.events import (
@@ -98,6 +99,12 @@ class Capture:
     def record_urls(self, urls: str) -> None:
         """Record that the relay can be reached at these URLs."""
         self._queue.append(ListenerStarted(urls))
+        self._wake.set()
+
+    def write_now(self) -> None:
+        """Have everything written that has happened: somebody waits for it to be in the file."""
+        self._queue.append(WriteAwaited())
+        self._hurry.set()
         self._wake.set()
 
     def on_event(self, event: Event) -> None:
@@ -181,7 +188,7 @@ class Capture:
     def _run(self) -> None:
         keeper = self._keeper
         while not self._is_closing.is_set():
-            self._wake.wait()
+            self._wake.wait(AGAIN if self._counts else None)  # what is not written for its youth becomes old
             if keeper.is_failing:
                 self._is_closing.wait(AGAIN)
             elif not self._is_closing.wait(SOON):

@@ -39,11 +39,15 @@ class ListenerStarted(NamedTuple):
     urls: str
 
 
-QueuedEvent = Event | BytesLost | RequestsSkipped | ListenerStarted
+class WriteAwaited(NamedTuple):
+    """Somebody waits for what has happened to be in the file; an event of no exchange."""
+
+
+QueuedEvent = Event | BytesLost | RequestsSkipped | ListenerStarted | WriteAwaited
 
 _KINDS: tuple[type[QueuedEvent], ...] = (
     RequestStarted, RequestBytes, RequestEnded, ResponseStarted, ResponseBytes, ExchangeEnded,
-    BytesLost, RequestsSkipped, ListenerStarted,
+    BytesLost, RequestsSkipped, ListenerStarted, WriteAwaited,
 )  # fmt: skip
 _NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
 

@@ -185,6 +185,8 @@ _AZURE: Final = regex.compile(
 _LONGEST_OF_AZURE: Final = 90
 _LEFT: Final = regex.compile(rb"[\w.:~!/-]*\Z")
 _JOINTS: Final = (b".", b":", b"~", b"!")
+_RIGHT: Final = regex.compile(rb"[\w.:~!+/=-]*+")
+_SHORTEST_JOINED: Final = 23
 _WIDEST_JOINT, _FURTHEST = 64, 200
 """Bytes before and after a part of a key within which its other parts are."""
 _DIGIT: Final = regex.compile(rb"[0-9]")
@@ -299,8 +301,11 @@ def _in_word(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
 
 
 def _join(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
-    left = _LEFT.search(text, max(0, start - _WIDEST_JOINT), start)
-    for found in _JOINED.finditer(text, left.start() if left else start, min(len(text), end + _FURTHEST)):
+    left, right = _LEFT.search(text, max(0, start - _WIDEST_JOINT), start), _RIGHT.match(text, end, end + _FURTHEST)
+    first, last = left.start() if left else start, right.end() if right else end
+    if last - first < _SHORTEST_JOINED:
+        return
+    for found in _JOINED.finditer(text, first, last):
         if found.start() < end and _begins(text, found) and _is_key(found[0]):
             yield ShapedSecret(found.start(), max(found.end(), end), "api-key")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +30,14 @@ class _BodyGrowth(NamedTuple):
     chunks: list[Chunk]
 
 
+_OPEN_ROWS = f"""
+    SELECT {rows.SUMMARY},
+    (SELECT max(growth.id) FROM growth WHERE growth.id >= seq << 32 AND growth.id < seq + 1 << 32),
+    (SELECT value FROM meta WHERE key = 'writing ' || seq) FROM exchange WHERE seq >= ? AND state = ?
+"""
+"""All that a summary of an open exchange is made of."""
+
+
 class SqliteSession:
     """A recording, read lazily: the list from its index, a body from its pieces. Thread-safe.
 
@@ -51,6 +59,7 @@ class SqliteSession:
         self._cached = 0
         self._runs = PieceRuns(CACHED_PIECES)
         self._arrived: dict[int, _BodyGrowth] = {}
+        self._open_rows: Mapping[int, Row] = {}
         self._summaries: list[Summary] | None = None
         self._file = opening.open_read_only(path)
         self._db = self._file.db
@@ -111,14 +120,32 @@ class SqliteSession:
         last = self._seqs[-1] if self._seqs else -1
         query = "SELECT seq FROM exchange WHERE seq > ? ORDER BY seq"
         self._seqs += [row[0] for row in self._db.execute(query, (last,)).fetchall()]
-        looked_at = [s.index for s in known if s.state is State.OPEN] + [*range(len(known), len(self._seqs))]
+        open_rows = self._read_open_rows(known)
+        looked_at = [
+            summary.index
+            for summary in known
+            if summary.state is State.OPEN
+            and ((row := open_rows.get(self._seqs[summary.index])) is None or row != self._open_rows.get(row[0]))
+        ]
+        looked_at += range(len(known), len(self._seqs))
         fresh = {n: self._summarize(n, self._known_row(self._seqs[n])) for n in looked_at}
         for n, summary in fresh.items():
             if summary.state is not State.OPEN:
                 self._arrived.pop(self._seqs[n], None)
         changed = frozenset(n for n, summary in fresh.items() if n >= len(known) or summary != known[n])
         self._summaries = [fresh.get(n) or known[n] for n in range(len(self._seqs))]
+        self._open_rows = open_rows
         return changed
+
+    def _read_open_rows(self, known: Sequence[Summary]) -> Mapping[int, Row]:
+        """All that summaries of open exchanges are made of, by position in the file; empty if it cannot be read."""
+        first = next((summary.index for summary in known if summary.state is State.OPEN), None)
+        if first is None:
+            return {}
+        with suppress(*FAULTS):
+            found = self._db.execute(_OPEN_ROWS, (self._seqs[first], State.OPEN)).fetchall()
+            return {row[0]: (*row, *self.writers) for row in found}
+        return {}
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
