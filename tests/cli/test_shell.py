@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
-from workbench import __version__
+from workbench import __version__, children
+from workbench.cli import _shell
 from workbench.cli._shell import worst
 
 
@@ -100,3 +103,28 @@ def test_an_ascii_terminal_gets_plain_signs_and_json_stays_json(tmp_path: Path) 
     show = [*words[:3], "show", "--as", "wire", "--format", "json", words[-1]]
     data = subprocess.run(show, capture_output=True, env=environment, cwd=tmp_path).stdout
     assert "天气" in json.loads(data)["exchanges"][0]["request"]["body"]
+
+
+@pytest.mark.parametrize("module", _shell.command_modules())
+def test_help_names_a_command_as_its_module_does(module: str) -> None:
+    command = import_module(f"workbench.cli.{module}")
+    assert _shell.summary(module) == (command.NAME, command.HELP)
+
+
+def test_help_is_that_of_the_whole_parser() -> None:
+    assert _shell.outline().format_help() == _shell.build().format_help()
+
+
+def test_help_imports_no_command() -> None:
+    code = "import sys; from workbench.cli import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(children.running(code), capture_output=True, text=True, check=True)
+    loaded = {name for name in done.stderr.split() if name.startswith("workbench.")}
+    known = {"cli", "cli._shell", "cli._streams", "errors", "moved_modules"}
+    assert loaded == {f"workbench.{name}" for name in known}
+    assert "list the findings of files or folders" in done.stdout
+
+
+@pytest.mark.parametrize("columns", ["", "0", "-3", "wide", "40", "133"])
+def test_help_is_as_wide_as_the_terminal(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert _shell._columns() == shutil.get_terminal_size().columns

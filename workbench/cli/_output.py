@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from workbench.cli._streams import is_muted, mute
 from workbench.limits import SNIPPET
 from workbench.safetext import HIDDEN, cells, visible
 from workbench.views import count
 
 if TYPE_CHECKING:
+    import re
+
     from workbench.ir import JsonValue
 
 PLAIN = str.maketrans({"·": "-", "✗": "x", "✓": "v", "○": "o", "●": "*", "–": "-", "…": "...", "─": "-", "⏎": "|"})
@@ -23,11 +23,15 @@ PLAIN = str.maketrans({"·": "-", "✗": "x", "✓": "v", "○": "o", "●": "*"
 
 def emit_json(value: JsonValue) -> None:
     """Print one JSON object. Control characters, hidden characters and surrogates are written as escapes."""
+    import json
+
     text = json.dumps(value, ensure_ascii=not _holds_unicode(), indent=2)
     write(HIDDEN.sub(_json_escape, text) + "\n")
 
 
 def _json_escape(found: re.Match[str]) -> str:
+    import json
+
     char = found.group()
     return char if char == "\n" else json.dumps(char)[1:-1] if char != "\x7f" else "\\u007f"
 
@@ -73,33 +77,6 @@ def _encodable(text: str, encoding: str | None) -> str:
     except UnicodeEncodeError:
         return text.translate(PLAIN).encode(encoding, "backslashreplace").decode(encoding)
     return text
-
-
-def flush() -> None:
-    """Flush stdout. Raises OSError if that fails; a closed pipe is no failure."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        mute()
-    except OSError:
-        mute()  # or the interpreter would complain once more on its way out
-        raise
-
-
-def mute() -> None:
-    """Discard all further output."""
-    global _muted
-    _muted = True
-    with open(os.devnull, "w") as nowhere, suppress(OSError, ValueError):
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
-
-
-def is_muted() -> bool:
-    """True once the output is discarded: a command may stop printing."""
-    return _muted
-
-
-_muted = False
 
 
 def describe_os_error(error: OSError) -> str:

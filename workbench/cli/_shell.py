@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from keyword import iskeyword
 
-from workbench import moved_modules, plugins
-from workbench.cli import INTERRUPTED, _output
-from workbench.config import resources
+from workbench import moved_modules
+from workbench.cli import INTERRUPTED, _streams
 from workbench.errors import WorkbenchError
+
+TYPE_CHECKING = False  # --help imports no typing
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 EPILOG = """\
 state is kept in ~/.local/state/workbench, or $XDG_STATE_HOME/workbench: recordings, notes, recently opened files, and
@@ -33,7 +37,29 @@ exit status:
 APP_OPTIONS = ("--theme", "--ascii", "--web", "--port")
 """Options of the app that are also accepted without a command."""
 
+HELP_OPTIONS = ("-h", "--help")
+
+_SUMMARY = re.compile(rb'^NAME = "(?P<name>.+)"\n(?:[A-Z].*\n)*?^HELP = "(?P<help>.+)"$', re.MULTILINE)
+
 PRECEDENCE = (INTERRUPTED, 70, 4, 2, 1, 3, 0)
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Formatter that asks for the width of the terminal without importing shutil and what it imports."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    """Columns of the terminal, as shutil tells them."""
+    with suppress(ValueError):
+        told = int(os.environ.get("COLUMNS", ""))
+        if told > 0:
+            return told
+    with suppress(AttributeError, ValueError, OSError):
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    return 80
 
 
 def worst(statuses: Sequence[int]) -> int:
@@ -41,34 +67,68 @@ def worst(statuses: Sequence[int]) -> int:
     return next((s for s in PRECEDENCE if s in statuses), 0)
 
 
-def build(only: str | None = None) -> argparse.ArgumentParser:
-    """Build the parser of all commands; with ``only`` of that one, so that the others are not imported."""
-    top = argparse.ArgumentParser(
-        prog="workbench",
-        description="Find where tool calling breaks. Without a command: open the app (with the options --theme, "
-        "--ascii and --web of workbench open).",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    top.add_argument("-V", "--version", action="store_true", help="print the version")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    names = plugins.built_in("workbench.cli")
-    for name in [only] if only in names and only else names:
+def build() -> argparse.ArgumentParser:
+    """Build the parser of all commands."""
+    return _parser(command_modules())
+
+
+def command_modules() -> list[str]:
+    """Names of the modules of commands, sorted."""
+    files = os.listdir(os.path.dirname(__file__))
+    return sorted(file[:-3] for file in files if file.endswith(".py") and not file.startswith("_"))
+
+
+def outline() -> argparse.ArgumentParser:
+    """Build the parser of the names of all commands: for help on them, and for wrong ones. Imports no command."""
+    top, commands = _top()
+    for module in command_modules():
+        name, line = summary(module)
+        commands.add_parser(name, help=line, add_help=False)
+    return top
+
+
+def summary(module: str) -> tuple[str, str]:
+    """(NAME, HELP) of a command, from the text of its module: to import all of them takes ten times as long."""
+    with open(os.path.join(os.path.dirname(__file__), f"{module}.py"), "rb") as file:
+        found = _SUMMARY.search(file.read())
+    if found:
+        return found["name"].decode(), found["help"].decode()
+    command = import_module(f"workbench.cli.{module}")
+    return command.NAME, command.HELP
+
+
+def _parser(modules: Sequence[str]) -> argparse.ArgumentParser:
+    top, commands = _top()
+    for name in modules:
         module = import_module(f"workbench.cli.{name}")
         sub = commands.add_parser(
             module.NAME,
             help=module.HELP,
             description=module.__doc__,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
         )
         module.configure(sub)
         sub.set_defaults(run=module.run)
     return top
 
 
+def _top() -> tuple[argparse.ArgumentParser, Any]:
+    """The parser without its commands, and what adds them."""
+    top = argparse.ArgumentParser(
+        prog="workbench",
+        description="Find where tool calling breaks. Without a command: open the app (with the options --theme, "
+        "--ascii and --web of workbench open).",
+        epilog=EPILOG,
+        formatter_class=_Formatter,
+    )
+    top.add_argument("-V", "--version", action="store_true", help="print the version")
+    return top, top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+
 def _run_command(words: list[str]) -> int:
-    first = next((w for w in words if not w.startswith("-")), None)
-    parser = build(f"{first}_" if first and iskeyword(first) else first)
+    first = next((w for w in words if w in HELP_OPTIONS or not w.startswith("-")), "")
+    module = f"{first}_" if iskeyword(first) else first
+    parser = _parser([module]) if module in command_modules() else outline()
     args, left = parser.parse_known_args(words)
     last = getattr(args, "last", None)
     if last and len(left) == 1 and left[0][:1] != "-" and getattr(args, last) is None:
@@ -86,15 +146,16 @@ def _run_app(words: list[str]) -> int:
 
 def _names_command(words: list[str]) -> bool:
     """True if the words name a command or ask for help; false for the app alone, with or without options."""
-    return bool({"-h", "--help"} & set(words)) or bool(words and words[0].partition("=")[0] not in APP_OPTIONS)
+    return bool(set(HELP_OPTIONS) & set(words)) or bool(words and words[0].partition("=")[0] not in APP_OPTIONS)
 
 
 def run(words: list[str]) -> int:
     """Parse and run; every failure is one clear line on stderr."""
-    _open_streams()
+    _streams.open_streams()
     status = _run_safely(words)
-    for line in (*plugins.failures(), *moved_modules.requested_moves()):
-        _output.complain(line, 0)
+    plugins = sys.modules.get("workbench.plugins")
+    for line in (*(plugins.failures() if plugins else ()), *moved_modules.requested_moves()):
+        _complain(line, 0)
     return status
 
 
@@ -102,20 +163,32 @@ def _run_safely(words: list[str]) -> int:
     try:
         status = _run_command(words) if _names_command(words) else _run_app(words)
         _warn()
-        _output.flush()
+        _streams.flush()
         return status
     except SystemExit as stop:  # argparse: usage and --help
         with suppress(OSError):
-            _output.flush()
+            _streams.flush()
         return stop.code if isinstance(stop.code, int) else 2
     except KeyboardInterrupt:
         return INTERRUPTED
     except WorkbenchError as error:
-        return _output.complain(str(error), 2)
+        return _complain(str(error), 2)
     except OSError as error:
-        return _output.complain(_output.describe_os_error(error), 4)
+        return _complain_of_system(error)
     except Exception as error:
         return report_crash(error, words)
+
+
+def _complain(line: str, status: int) -> int:
+    from workbench.cli import _output
+
+    return _output.complain(line, status)
+
+
+def _complain_of_system(error: OSError) -> int:
+    from workbench.cli import _output
+
+    return _output.complain(_output.describe_os_error(error), 4)
 
 
 def report_crash(error: Exception, words: Sequence[str] | None = None) -> int:
@@ -123,21 +196,17 @@ def report_crash(error: Exception, words: Sequence[str] | None = None) -> int:
     from workbench import crashes
 
     with suppress(OSError):
-        _output.flush()
-    return _output.complain(crashes.report(error, words), crashes.STATUS)
+        _streams.flush()
+    return _complain(crashes.report(error, words), crashes.STATUS)
 
 
 def _warn() -> None:
     """Warn about the user's own contracts that could not be read, if contracts were used. The app warns itself."""
-    if "workbench.rules" in sys.modules and "workbench.tui.app" not in sys.modules and resources.own_profiles():
-        from workbench import contracts
+    if "workbench.rules" not in sys.modules or "workbench.tui.app" in sys.modules:
+        return
+    from workbench import contracts
+    from workbench.config import resources
 
+    if resources.own_profiles():
         for line in contracts.warnings():
-            _output.complain(line, 0)
-
-
-def _open_streams() -> None:
-    """Replace streams that were closed by the caller (``>&-``) by ones that read as empty and discard output."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (lives as long as the process)
+            _complain(line, 0)

@@ -52,7 +52,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import INTERRUPTED, _consent, _corrections, _files, _output, _send_report
+from workbench.cli import INTERRUPTED, _consent, _corrections, _files, _output, _send_report, _streams
 from workbench.cli._send_live import LiveAnswer
 from workbench.cli._send_report import SendRow
 from workbench.cli._signals import interrupted_by
@@ -224,7 +224,7 @@ class _SendJob:
             for row in self.rows:
                 for line in _send_report.plan_lines(row):
                     _output.emit(line)
-            _output.flush()
+            _streams.flush()
 
     def agree(self) -> None:
         """Ask for consent to send to real endpoints. Raises UsageError without it."""

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli import _files, _output
+from workbench.cli import _files, _output, _streams
 
 NAME = "show"
 HELP = "print one view of a file: wire, ir, arguments, closure, reasoning, events or textcalls"
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         for line in _output.about_lines(session.about):
             _output.emit(line)
         for n in wanted:
-            if _output.is_muted():
+            if _streams.is_muted():
                 break
             for line in _show_text.view(args.view, inspector.detail(n), args.parser):
                 _output.emit(line)
