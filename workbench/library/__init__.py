@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.library.home_sections import EXAMPLES, FOUND, LIVE, SWITCHED_OFF, Section, SessionItem
     from workbench.library.metrics import SessionMetrics, files, gather
     from workbench.library.session_import import ImportSummary
-    from workbench.library.session_summary import SessionSummary, describe_file
+    from workbench.library.session_summary import SessionSummary, describe_file, file_size
 else:
     __getattr__ = lazy(__name__)
 
@@ -31,6 +31,7 @@ __all__ = [
     "SessionSummary",
     "clean_verdict",
     "describe_file",
+    "file_size",
     "files",
     "gather",
     "home_sections",

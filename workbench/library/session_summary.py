@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.contracts import UNREAD, Finding, Severity
 from workbench.errors import SessionFormatError, WorkbenchError
-from workbench.formats.importers import open_input
-from workbench.library import clean_verdict
-from workbench.protocols.clients import client_of
-from workbench.rules import InspectedExchange, Inspector
-from workbench.wire.session import MAGIC, Session
+from workbench.library import summary_store
+
+if TYPE_CHECKING:  # what reads a session is imported where one is read: most are known
+    from workbench.contracts import Finding
+    from workbench.rules import InspectedExchange
+    from workbench.wire.session import Session
 
 MOST_BYTES = 24 * 1024 * 1024
 """Larger files are not read for a line of a list: that takes a second, and ten times their size in memory. Recordings
@@ -52,7 +53,29 @@ def _never() -> bool:
 
 
 def describe_file(path: Path, is_stopped: Callable[[], bool] = _never) -> SessionSummary | None:
-    """Summary of a file; None if stopped before it is done. Never raises for a fault of the file."""
+    """Summary of a file; None if stopped before it is done. Never raises for a fault of the file.
+
+    It is kept for later starts, and returned from there as long as the file is the same.
+    """
+    known = summary_store.identity(path)
+    fields = summary_store.find(path, known)
+    if fields is not None:
+        with suppress(TypeError):  # of a file of the cache that was changed
+            return SessionSummary(*fields)
+    return _read(path, is_stopped, known)
+
+
+def file_size(path: Path) -> int:
+    """Bytes of a file: small ones are summarised first. 0 if unknown."""
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def _read(path: Path, is_stopped: Callable[[], bool], known: summary_store.Identity | None) -> SessionSummary | None:
+    from workbench.formats.importers import open_input, reads_other_files
+
     try:
         if path.exists() and not path.is_file():
             return SessionSummary("", "not read", "not a regular file")
@@ -63,12 +86,18 @@ def describe_file(path: Path, is_stopped: Callable[[], bool] = _never) -> Sessio
     except (WorkbenchError, OSError) as error:
         return SessionSummary("", "cannot be read", _reason(error))
     try:
-        return describe(session, is_stopped)
+        summary = describe(session, is_stopped)
+        is_whole = not session.is_live and not reads_other_files(session)
+        if summary and known and is_whole and summary_store.identity(path) == known:
+            summary_store.save(path, known, summary)
+        return summary
     finally:
         session.close()
 
 
 def _is_recording(path: Path) -> bool:
+    from workbench.wire.session import MAGIC
+
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
@@ -84,6 +113,9 @@ def describe(
     session: Session, is_stopped: Callable[[], bool] = _never, seconds: float = MOST_SECONDS
 ) -> SessionSummary | None:
     """Summary of a session up to its first error or until the time is over; None if stopped."""
+    from workbench.contracts import Severity
+    from workbench.rules import Inspector
+
     inspector = Inspector(session)
     until = time.monotonic() + seconds
     try:
@@ -113,6 +145,8 @@ def _summarize(session: Session, rows: list[InspectedExchange]) -> SessionSummar
     if len(rows) < len(session):
         text = f"no breaks in the first {len(rows):,} of {len(session):,} exchanges; open to inspect the rest"
         return SessionSummary("", "no breaks so far", text)
+    from workbench.library import clean_verdict
+
     is_clean = not clean_verdict.gaps(rows, session.damage)
     words = "no breaks" if is_clean else "partly checked"
     return SessionSummary("", words, clean_verdict.verdict(rows, session.damage), is_clean=is_clean)
@@ -120,6 +154,8 @@ def _summarize(session: Session, rows: list[InspectedExchange]) -> SessionSummar
 
 def _first_break(findings: Iterable[Finding]) -> Finding | None:
     """First error, else first warning: the session opens there. An undecoded exchange is not a break."""
+    from workbench.contracts import UNREAD, Severity
+
     first = None
     for finding in findings:
         if finding.rule in UNREAD:
@@ -142,6 +178,8 @@ def _origin(rows: list[InspectedExchange]) -> str:
 
 def _client(session: Session) -> str:
     """Client of the first request, by its name in the recording or its user agent."""
+    from workbench.protocols.clients import client_of
+
     if not len(session):
         return ""
     exchange = session.exchange(0)

@@ -59,10 +59,12 @@ class StoryReader:
                 post(StoryReady(path, story))
 
     def _next(self) -> Path | None:
+        from workbench.library import file_size
+
         with self._changed:
             while not self._wanted and not self._is_stopped:
                 self._changed.wait()
-            return None if self._is_stopped else self._wanted[0]
+            return None if self._is_stopped else min(self._wanted, key=file_size)
 
     def _is_told(self, path: Path) -> None:
         with self._changed:

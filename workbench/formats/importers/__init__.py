@@ -45,6 +45,7 @@ __all__ = [
     "model_text",
     "open_found",
     "open_input",
+    "reads_other_files",
 ]
 
 
@@ -157,6 +158,12 @@ def open_found(path: str) -> Session | None:
     if any(score >= CERTAIN for score, _ in failures):
         raise UnreadableInput(_explain(source, failures), where=source.shown)
     return None
+
+
+def reads_other_files(session: Session) -> bool:
+    """True if a part of the session may be in files beside the one that was opened."""
+    importers = map(load, plugins.names(__name__))
+    return getattr(session, "format", "") in {i.TITLE for i in importers if hasattr(i, "read_with")}
 
 
 def inside(data: bytes, name: str) -> Session:
