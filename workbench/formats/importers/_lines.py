@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
+from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.errors import UnreadableInput, WireError
@@ -103,8 +104,9 @@ def objects(data: bytes, damage: ImportDamage) -> Iterator[Line]:
             damage.add(f"line {number}: not a JSON object")
 
 
-def first_objects(head: bytes, count: int = 8) -> list[dict[str, JsonValue]]:
-    """The objects of the first complete lines in the head of a file."""
+@lru_cache(maxsize=4)
+def first_objects(head: bytes, count: int = 8) -> Sequence[dict[str, JsonValue]]:
+    """The objects of the first complete lines in the head of a file: read once for all importers that ask."""
     found: list[dict[str, JsonValue]] = []
     whole = head if len(head) < HEAD else head[: head.rfind(b"\n") + 1]
     for number, raw in split(whole):
