@@ -139,8 +139,8 @@ class SqliteSession:
 
     def _read_open_rows(self, known: Sequence[Summary]) -> Mapping[int, Row]:
         """All that summaries of open exchanges are made of, by position in the file; empty if it cannot be read."""
-        first = next((summary.index for summary in known if summary.state is State.OPEN), None)
-        if first is None:
+        first = next((summary.index for summary in known if summary.state is State.OPEN), len(known))
+        if first == len(self._seqs):
             return {}
         with suppress(*FAULTS):
             found = self._db.execute(_OPEN_ROWS, (self._seqs[first], State.OPEN)).fetchall()
