@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from workbench.contracts import EnforcedCheck, Fact
+from workbench.contracts.reader import Node
+from workbench.contracts.relations import check_of, of_refused_params, read_relation
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession
@@ -84,10 +86,10 @@ def under():
     return say
 
 
-def say(family, terms, checks, body, *, protocol="openai-chat", headers=(), url=""):
-    """What a family says of a request under a contract of these terms and checks alone.
+def say(family, terms, checks, body, *, protocol="openai-chat", headers=(), url="", relations=()):
+    """What a family says of a request under a contract of these terms, checks and relations alone.
 
-    Terms are key → value; checks are (rule, message) or (rule, message, when).
+    Terms are key → value; checks are (rule, message) or (rule, message, when); relations are mappings, as in a file.
     """
     request = HttpRequest(url=url, headers=Headers(tuple(headers)), body=Body(text_of(body)))
     inspector = Inspector(MemorySession("test", (Exchange("1", request),)), protocol=protocol, provider="generic")
@@ -96,7 +98,11 @@ def say(family, terms, checks, body, *, protocol="openai-chat", headers=(), url=
         EnforcedCheck(rule, 400, message, "a test", "2026-01", when=(*more, "")[0]) for rule, message, *more in checks
     )
     facts = {key: Fact(value, "a test", "2026-01") for key, value in terms.items()}
-    contract = replace(case.contract, name="test", terms=facts, enforces=enforced)
+    older = of_refused_params(terms.get("params.refused"), "a test", "2026-01")
+    nodes = [Node(relation, "a test") for relation in relations]
+    read = [read_relation(node, "a test", "2026-01") for node in nodes]
+    enforced += tuple(filter(None, map(check_of, read, nodes)))
+    contract = replace(case.contract, name="test", terms=facts, enforces=enforced, relations=(*older, *read))
     return list(family.check(replace(case, contract=contract)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.rules import params
+from workbench.rules import params, relations
 
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "go"}]}
 REFUSED = [("params.unsupported", "{path} may not be {found} (limit {limit})")]
@@ -49,7 +49,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("entry", "asked", "expected"), [r[1:] for r in ROWS], ids=[r[0] for r in ROWS])
 def test_conditions(under, entry, asked, expected):
-    found = under(params, {"params.refused": [entry]}, REFUSED, {**CHAT, **asked})
+    found = under(relations, {"params.refused": [entry]}, REFUSED, {**CHAT, **asked})
     assert [(f.pointer, f.refusal) for f in found] == expected
     assert all((f.rule, f.severity, bool(f.span)) == ("params.unsupported", "error", True) for f in found)
 
@@ -57,7 +57,7 @@ def test_conditions(under, entry, asked, expected):
 def test_a_condition_names_its_check(under):
     checks = [("params.unsupported", "one", "one"), ("params.unsupported", "two", "two")]
     terms = {"params.refused": [{"at": "/n", "when": "two"}, {"at": "/t", "when": "three"}]}
-    known, unknown = under(params, terms, checks, {**CHAT, "n": 1, "t": 1})
+    known, unknown = under(relations, terms, checks, {**CHAT, "n": 1, "t": 1})
     assert (known.refusal, unknown.refusal, unknown.check, unknown.severity) == ("two", "", None, "error")
 
 
@@ -124,5 +124,5 @@ SPELLINGS = [
 @pytest.mark.parametrize(("body", "pointer"), [r[1:] for r in SPELLINGS], ids=[r[0] for r in SPELLINGS])
 def test_one_field_in_three_places(under, body, pointer):
     terms = {"params.refused": [{"at": "/generationConfig/topK"}]}
-    (finding,) = under(params, terms, [], body, protocol="gemini")
+    (finding,) = under(relations, terms, [], body, protocol="gemini")
     assert (finding.pointer, bool(finding.span)) == (pointer, True)

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 
 from tests.rules.conftest import say
 from workbench import testing
-from workbench.rules import choice, gateway, params, roles, secrets
+from workbench.rules import choice, gateway, params, relations, roles, secrets
 
 KINDS = ["auto", "none", "any", "required", "tool", "function"]
-FAMILIES = (choice, gateway, params, roles, secrets)
+FAMILIES = (choice, gateway, params, relations, roles, secrets)
 
 
 class Families:

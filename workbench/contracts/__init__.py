@@ -45,8 +45,10 @@ if TYPE_CHECKING:
     from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches
     from workbench.contracts.facts import matches
+    from workbench.contracts.places import Place, PlacedValue, at_pointer
     from workbench.contracts.reader import Node
     from workbench.contracts.refusal import dotted_path, fill, known_values
+    from workbench.contracts.relations import Condition, Consequence, Relation, rule_of
     from workbench.contracts.template import Template, plain
     from workbench.contracts.verdict import judge
 else:
@@ -63,6 +65,8 @@ __all__ = [
     "Cause",
     "Choice",
     "Clues",
+    "Condition",
+    "Consequence",
     "Contract",
     "Contradiction",
     "Edit",
@@ -76,13 +80,17 @@ __all__ = [
     "Node",
     "Origin",
     "Part",
+    "Place",
+    "PlacedValue",
     "Refusal",
+    "Relation",
     "Repair",
     "Servers",
     "Severity",
     "Template",
     "Verdict",
     "as_json",
+    "at_pointer",
     "broken_files",
     "choose",
     "choose_contract",
@@ -116,6 +124,7 @@ __all__ = [
     "read",
     "refusal_of",
     "resolve",
+    "rule_of",
     "variants",
     "warnings",
 ]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.chain import ClosureTerms, ReasoningTerms
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from workbench.contracts.relations import Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class EnforcedCheck:
         protocols: protocols it holds for, () for all.
         when: which fault of the rule this text belongs to ("too-long"), "" for any.
         note: when the provider says this, where the template does not tell.
+        is_exact: it holds for the fault that ``when`` names alone, and not for others of its rule.
     """
 
     rule: str
@@ -57,6 +61,7 @@ class EnforcedCheck:
     note: str = ""
     type: str = ""
     body: JsonValue = field(default=None, compare=False)
+    is_exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,7 @@ class Contract:
         name, variant: ``deepseek``, ``v4``; "" for a provider without variants.
         protocol: the protocol these terms are resolved for.
         enforces: the checks that hold for this protocol and model, in the provider's order.
+        relations: what holds between values of a request, in the order of the file.
         terms: every fact that holds here, key → Fact, those behind ``closure`` and ``reasoning`` too
             ("reasoning.scope"). Documented in ``profiles/README.md``.
         note: what somebody who reads a verdict of this contract has to know, "" for nothing.
@@ -83,6 +89,7 @@ class Contract:
     reasoning: ReasoningTerms = field(default=ReasoningTerms())
     enforces: tuple[EnforcedCheck, ...] = ()
     terms: Mapping[str, Fact] = NOTHING
+    relations: tuple[Relation, ...] = ()
     note: str = ""
     covers: bool = True
     call_ids: str = ""
@@ -101,7 +108,7 @@ class Contract:
             rule: slug.
             when: which fault of the rule; where no check is named for it the one for any fault, else the first.
         """
-        checks = [e for e in self.enforces if e.rule == rule]
+        checks = [e for e in self.enforces if e.rule == rule and (not e.is_exact or e.when == when)]
         return next((e for name in (when, "") for e in checks if e.when == name), checks[0] if checks else None)
 
     def term(self, key: str, default: JsonValue = None) -> JsonValue:

@@ -18,9 +18,13 @@ from workbench import __version__
 from workbench.config import cache_files, resources
 from workbench.contracts.contract import EnforcedCheck, Fact
 from workbench.contracts.facts import ContractFile, Endpoint, Holds, Sign, Variant
+from workbench.contracts.places import Place
+from workbench.contracts.relations import Condition, Relation, Test, When
 from workbench.wire import plain_form
 
-_CLASSES = (ContractFile, Endpoint, EnforcedCheck, Fact, Holds, Sign, Variant)
+_CLASSES = (
+    *(Condition, ContractFile, Endpoint, EnforcedCheck, Fact, Holds, Place, Relation, Sign, Test, Variant, When),
+)
 _FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 """Raised for a file that is no such file."""
 
@@ -46,7 +50,7 @@ def contract(name: str) -> ContractFile | None:
 
 
 def outlines(load: Callable[[str], ContractFile]) -> Mapping[str, ContractFile]:
-    """Every shipped contract without its facts and checks, by name. What was not compiled is, with ``load``."""
+    """Every shipped contract by name, as its outline. What was not compiled is, with ``load``."""
     store = _store()
     found = store.get("") if store else None
     if isinstance(found, dict) and all(isinstance(file, ContractFile) for file in found.values()):
@@ -57,8 +61,8 @@ def outlines(load: Callable[[str], ContractFile]) -> Mapping[str, ContractFile]:
 
 
 def outline(file: ContractFile) -> ContractFile:
-    """A contract without its facts and checks."""
-    return replace(file, facts=(), checks=())
+    """A contract without its facts, checks and relations."""
+    return replace(file, facts=(), checks=(), relations=())
 
 
 def forget() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
@@ -13,6 +14,7 @@ from workbench.chain import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.config import safeyaml
 from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.reader import Node
+from workbench.contracts.relations import Relation, check_of, of_refused_params, read_relation
 from workbench.errors import ProfileError, UnreadableInput
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
@@ -21,6 +23,7 @@ VERSION = 1
 
 _KEY = regex.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*)+")
 _DATE = regex.compile(r"\d{4}-\d\d(-\d\d)?")
+_ADDRESS = regex.compile(r"https://\S+\Z")
 _HTTPS = regex.compile(r"https://[a-z0-9.-]+(/[A-Za-z0-9._~/-]*)?")
 _VARIABLE = regex.compile(r"[A-Z_][A-Z0-9_]*")
 _KEY_PREFIX = regex.compile(r"[A-Za-z0-9_-]{4,}")
@@ -165,6 +168,7 @@ class ContractFile:
     variants: tuple[Variant, ...] = ()
     facts: tuple[tuple[Holds, Mapping[str, Fact]], ...] = ()
     checks: tuple[tuple[Holds, EnforcedCheck], ...] = ()
+    relations: tuple[tuple[Holds, Relation], ...] = ()
     endpoints: tuple[Endpoint, ...] = ()
     signs: tuple[Sign, ...] = ()
     error_words: tuple[str, ...] = ()
@@ -209,6 +213,7 @@ class ContractFile:
         """The contract for one protocol, variant and model. Facts further down in the file win."""
         spoken = protocol or (self.protocols[0] if self.protocols else None)
         terms = {k: f for holds, facts in self.facts if holds.covers(spoken, variant, model) for k, f in facts.items()}
+        older = terms.get("params.refused")
         covered = self.speaks(spoken)
         notes = [self.note] if self.note else []
         if not covered:
@@ -222,6 +227,10 @@ class ContractFile:
             reasoning=ReasoningTerms(**_fields(terms, "reasoning.")),
             enforces=tuple(check for holds, check in self.checks if holds.covers(spoken, variant, model)),
             terms=terms,
+            relations=(
+                *(of_refused_params(older.value, older.source, older.date) if older else ()),
+                *(relation for holds, relation in self.relations if holds.covers(spoken, variant, model)),
+            ),
             note="; ".join(notes),
             covers=covered,
             call_ids=self.call_ids,
@@ -249,6 +258,7 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
     root.only(*_ROOT)
     surveyed = _date(root.get("surveyed"))
     sources = {key: _source(node, surveyed) for key, node in root.get("sources").members()}
+    related = [_relation(node, sources) for node in root.get("relations").items()]
     file = ContractFile(
         name=root.get("name").text(),
         title=root.get("title").text(),
@@ -260,7 +270,11 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
         note=root.get("note").text(""),
         variants=tuple(_variant(key, node) for key, node in root.get("variants").members()),
         facts=tuple(_block(node, sources) for node in root.get("facts").items()),
-        checks=tuple(_check(node, sources) for node in root.get("enforces").items()),
+        checks=(
+            *(_check(node, sources) for node in root.get("enforces").items()),
+            *((holds, check) for holds, _, check in related if check),
+        ),
+        relations=tuple((holds, relation) for holds, relation, _ in related),
         endpoints=tuple(_endpoint(node) for node in root.get("endpoints").items()),
         signs=tuple(_sign(node) for node in root.get("signs").items()),
         error_words=_fitting(root.get("error-words"), _LOWER, "not in lower case"),
@@ -275,7 +289,7 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
 
 _ROOT = (
     *("version", "name", "title", "hosts", "endpoints", "models", "unlike", "protocols", "native", "note", "surveyed"),
-    *("variants", "sources", "facts", "enforces", "signs"),
+    *("variants", "sources", "facts", "enforces", "relations", "signs"),
     *("error-words", "key-prefixes", "call-ids", "listed-models"),
 )
 
@@ -385,14 +399,24 @@ def _check(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, E
     )
 
 
+def _relation(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, Relation, EnforcedCheck | None]:
+    holds, (source, date) = _holds(node.get("for")), _citation(node, sources)
+    relation = read_relation(node, source, date)
+    check = check_of(relation, node)
+    return holds, relation, check and replace(check, models=holds.models, protocols=holds.protocols)
+
+
 def _citation(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
-    """Titles of the sources of a fact, joined, and the newest of their dates (or the fact's own ``date``)."""
+    """Titles of the sources of a fact, joined, and the newest of their dates (or the fact's own ``date``).
+
+    A source is an id of the file's sources, or an address itself.
+    """
     cited = node.get("source")
     keys = list(cited.items()) if isinstance(cited.value, list) else [cited]
     for key in keys:
-        if key.text() not in sources:
+        if key.text() not in sources and not _ADDRESS.match(key.text()):
             raise key.fail(f"no source named {key.value!r}")
-    found = [sources[key.text()] for key in keys]
+    found = [sources.get(key.text(), (key.text(), "")) for key in keys]
     own = node.get("date")
     date = _date(own) if own.value is not None else max((date for _, date in found), default="")
     return "; ".join(title for title, _ in found), date

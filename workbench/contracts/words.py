@@ -82,6 +82,10 @@ def vet(root: Node) -> None:
                 plain = _MODE.sub("schema.", term)
                 _require_known(fact, plain, "term", lambda: TERMS, shown=term)
                 _fits(plain, fact.get("value"))
+    for relation in root.get("relations").items():
+        _holds(relation.get("for"), variants)
+        if relation.get("rule").value is not None:
+            _require_known(relation.get("rule"), relation.get("rule").text(), "rule", _rules)
     for check in root.get("enforces").items():
         _holds(check.get("for"), variants)
         _require_known(check.get("rule"), check.get("rule").text(), "rule", _rules)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.protocols import decode, refusals
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
-    from workbench.protocols.history import HistoryPrefix, fact, where
+    from workbench.protocols.history import HistoryPrefix, fact, text_of, where
     from workbench.protocols.wire_place import WirePlace
 else:
     __getattr__ = lazy(__name__)
@@ -81,6 +81,7 @@ __all__ = [
     "get",
     "protocols",
     "refusals",
+    "text_of",
     "traits",
     "where",
 ]

@@ -26,10 +26,12 @@ class RepeatedMessage(Message):
 
     Args:
         facts: by the function that computed them; shared by the same message at several places.
+        text: its bytes.
     """
 
-    __slots__ = ("facts",)
+    __slots__ = ("facts", "text")
     facts: dict[Any, Any]
+    text: bytes
 
     def __init__(
         self,
@@ -38,9 +40,11 @@ class RepeatedMessage(Message):
         extra: Mapping[str, JsonValue] = NOTHING,
         pointer: str = "",
         facts: dict[Any, Any] | None = None,
+        text: bytes = b"",
     ) -> None:
         super().__init__(role, parts, extra, pointer)
         object.__setattr__(self, "facts", {} if facts is None else facts)
+        object.__setattr__(self, "text", text)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Message):
@@ -51,6 +55,11 @@ class RepeatedMessage(Message):
 
     def __repr__(self) -> str:
         return repr(Message(self.role, self.parts, self.extra, self.pointer))
+
+
+def text_of(message: Message) -> bytes | None:
+    """Bytes of a message that may come again; None if it was decoded with its whole request."""
+    return message.text if isinstance(message, RepeatedMessage) else None
 
 
 class Fold(Protocol):

@@ -218,7 +218,7 @@ class KnownMessages:
             history = history.fork(shared)
         for n, (text, known) in enumerate(zip(new, added, strict=True), shared):
             pointer, message = f"/{key}/{n}", known.message
-            placed = RepeatedMessage(message.role, message.parts, message.extra, pointer, known.facts)
+            placed = RepeatedMessage(message.role, message.parts, message.extra, pointer, known.facts, text)
             history.append(text, placed, (replace(a, pointer=pointer + a.pointer) for a in known.anomalies))
         first = len(anomalies)
         anomalies += (anomaly for n, anomaly in history.anomalies if n < count)

@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     from workbench.rules.costs import Costs, Saving, Turn, costs_of, turns
     from workbench.rules.counts import GROUPS, Counts, Key, count_exchanges, group_counts
     from workbench.rules.inspection import PENDING_RULE, Detail, InspectedExchange, Inspection, Inspector, Trial
-    from workbench.rules.params import refusals
     from workbench.rules.prices import Prices, load_prices
     from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
     from workbench.rules.reasoning_proof import PROOF, proof_of
+    from workbench.rules.relations import refusals
     from workbench.rules.retry import PENDING_WORDS, UNSURE
     from workbench.rules.schema_check import JudgedSchema
     from workbench.rules.schemas import of_contract, schema_at, standing

@@ -42,7 +42,7 @@ def values(decoded: DecodedExchange, pointer: str) -> Iterator[tuple[str, JsonVa
     if decoded.request is None:
         return
     at, (first, *steps) = base(decoded), pointer[1:].split("/")
-    for key, value in _top(decoded, at, first):
+    for key, value in top(decoded, first):
         yield from _below(value, f"{at}/{escape(key)}", steps)
 
 
@@ -52,8 +52,15 @@ def is_there(decoded: DecodedExchange, pointer: str) -> bool:
     return (is_list and bool(decoded.messages(REQUEST))) or any(True for _ in values(decoded, pointer))
 
 
-def _top(decoded: DecodedExchange, at: str, first: str) -> Iterator[tuple[str, JsonValue]]:
-    """(key, value) of a top-level field; what was parsed already is not parsed again."""
+def list_key(decoded: DecodedExchange) -> str:
+    """Key of the list of messages of a request; empty if it has none."""
+    messages = decoded.messages(REQUEST)
+    return messages[0].pointer.removeprefix(base(decoded))[1:].partition("/")[0] if messages else ""
+
+
+def top(decoded: DecodedExchange, first: str) -> Iterator[tuple[str, JsonValue]]:
+    """(key, value) of a top-level field, in both spellings; what was parsed already is not parsed again."""
+    at = base(decoded)
     if first in _CHOICES and decoded.request and decoded.request.tool_choice is None:
         return
     params = decoded.request.params if decoded.request else {}

@@ -8,8 +8,10 @@ from typing import Any
 
 from workbench import limits
 from workbench.contracts import EnforcedCheck, Finding, Severity
+from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules.context import Rule, RuleContext
+from workbench.wire import dumps
 
 MOST_RELATED = 16
 
@@ -21,6 +23,11 @@ def quote(value: object, most: int = limits.SNIPPET) -> str:
     """Untrusted text as ``repr`` gives it, cut: no control character and no line break comes through."""
     text = value if isinstance(value, str) else str(value)
     return repr(text if len(text) <= most else text[:most] + "…")
+
+
+def show_value(value: JsonValue) -> str:
+    """A JSON value as text: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else dumps(value).decode("utf-8", "replace")
 
 
 def with_related(finding: Finding, pointers: Iterable[str]) -> Finding:

@@ -1,0 +1,137 @@
+"""Places: JSON pointers with wildcards, as the relations of contracts use them.
+
+``*`` is every element of a list or every member of an object, ``**`` any number of steps, ``*[type=tool_use]`` every
+element whose member ``type`` is that text. A place that begins with ``..`` is relative to another one: each ``..`` goes
+one step up. Keys of JSON that is mapped from protocol buffers are found in both of their spellings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from workbench import regex
+from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
+from workbench.provenance import escape
+
+_FILTER = regex.compile(r"\*\[([^=\]]+)=([^\]]*)\]")
+_INDEX = regex.compile("0|[1-9][0-9]{0,8}")
+
+
+MOST_STEPS = 24
+"""Depth to which ``**`` descends: schemas are rarely deeper than ten levels."""
+
+
+class PlacedValue(NamedTuple):
+    """A value at a place. ``pointer`` is relative to where the search began."""
+
+    pointer: str
+    value: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a request body.
+
+    Attributes:
+        steps: keys and wildcards, below the root or below the node that ``up`` leads to.
+        up: steps up from another place; -1 for a place that begins at the root of the body.
+    """
+
+    steps: tuple[str, ...]
+    up: int = -1
+
+    @property
+    def first(self) -> str:
+        """Top-level key of an absolute place."""
+        return self.steps[0] if self.steps else ""
+
+    @property
+    def last(self) -> str:
+        """The key that the place ends with; empty if it ends with a wildcard."""
+        last = self.steps[-1] if self.steps else ""
+        return "" if last.startswith("*") else last
+
+    def __str__(self) -> str:
+        return "/".join(("",) * (self.up < 0) + ("..",) * max(self.up, 0) + self.steps)
+
+    def below(self, count: int) -> Place:
+        """The rest of the place after so many steps."""
+        return Place(self.steps[count:])
+
+    def find(self, value: JsonValue, pointer: str = "") -> Iterator[PlacedValue]:
+        """Every value at the place, nulls too."""
+        return _find(value, pointer, self.steps)
+
+    def missing(self, value: JsonValue, pointer: str = "") -> Iterator[str]:
+        """Pointer of the last step wherever its parent is an object without it, or with null in its place."""
+        *parents, last = self.steps
+        for place, parent in _find(value, pointer, tuple(parents)):
+            if isinstance(parent, Mapping) and all(parent.get(key) is None for key in _spellings(last)):
+                yield f"{place}/{escape(last)}"
+
+
+@lru_cache(maxsize=4096)
+def read_place(text: str) -> Place:
+    """The place of a text such as ``/messages/*/role`` or ``../role``. Raises ValueError."""
+    up = 0
+    while text == ".." or text.startswith("../"):
+        up, text = up + 1, text[3:]
+    text = f"/{text}" if up and text else text
+    steps = text.split("/")[1:]
+    if (not up and not (text.startswith("/") and steps)) or not all(steps):
+        raise ValueError(f"not a place (/messages/*/role, ../type): {text!r}")
+    return Place(tuple(step.replace("~1", "/").replace("~0", "~") for step in steps), up or -1)
+
+
+def at_pointer(value: JsonValue, pointer: str) -> JsonValue:
+    """The value at a plain pointer; None if there is none."""
+    return next((found.value for found in _find(value, "", tuple(_steps(pointer)))), None)
+
+
+def _steps(pointer: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def _find(value: JsonValue, pointer: str, steps: tuple[str, ...], depth: int = 0) -> Iterator[PlacedValue]:
+    if not steps:
+        yield PlacedValue(pointer, value)
+        return
+    step, rest = steps[0], steps[1:]
+    if step == "**":
+        yield from _find(value, pointer, rest, depth)
+        if depth < MOST_STEPS:
+            for key, child in _children(value):
+                yield from _find(child, f"{pointer}/{escape(str(key))}", steps, depth + 1)
+        return
+    for key, child in _children_at(value, step):
+        yield from _find(child, f"{pointer}/{escape(str(key))}", rest, depth)
+
+
+def _children(value: JsonValue) -> Iterator[tuple[str | int, JsonValue]]:
+    if isinstance(value, list):
+        yield from enumerate(value)
+    elif isinstance(value, Mapping):
+        yield from value.items()
+
+
+def _children_at(value: JsonValue, step: str) -> Iterator[tuple[str | int, JsonValue]]:
+    if step == "*":
+        yield from _children(value)
+    elif filtered := _FILTER.fullmatch(step):
+        key, text = filtered.groups()
+        yield from ((n, v) for n, v in _children(value) if isinstance(v, Mapping) and v.get(key) == text)
+    elif isinstance(value, list):
+        if _INDEX.fullmatch(step) and int(step) < len(value):
+            yield int(step), value[int(step)]
+    elif isinstance(value, Mapping):
+        yield from ((key, value[key]) for key in _spellings(step) if key in value)
+
+
+@lru_cache(maxsize=4096)
+def _spellings(key: str) -> tuple[str, ...]:
+    snake = re.sub(r"(?<=[a-z0-9])([A-Z])", lambda upper: "_" + upper[1].lower(), key)
+    return tuple(dict.fromkeys((key, snake)))

@@ -1,0 +1,467 @@
+"""Relations: what a provider makes of a value at a place, and under which conditions; one line of data each.
+
+A relation names a place, a test on the values there, conditions, and a consequence, with source and date::
+
+    {at: /messages/*/content/*/type, is: input_text, when: {role: assistant}, then: refused, says: "…", source: codex-1}
+
+``profiles/README.md`` documents every word. Rules, simulators, the matrix, ``explain`` and repairs read the same line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from enum import StrEnum
+from typing import Any
+from zlib import crc32
+
+from workbench import regex
+from workbench.contracts.contract import EnforcedCheck
+from workbench.contracts.places import Place, PlacedValue, read_place
+from workbench.contracts.reader import Node
+from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
+from workbench.wire import dumps
+
+
+class Consequence(StrEnum):
+    """Consequence of a relation that holds."""
+
+    REFUSED = "refused"
+    IGNORED = "ignored"
+    REWRITTEN = "rewritten"
+    ACCEPTED = "accepted"
+
+
+class Evidence(StrEnum):
+    """Evidence that a relation rests on: an error needs a refusal that somebody saw."""
+
+    RECORDING = "recording"
+    REPORT = "report"
+    PROBE = "probe"
+    DOCUMENTS = "documents"
+    TYPES = "types"
+
+    @property
+    def is_seen(self) -> bool:
+        """Somebody saw the provider do it."""
+        return self in (Evidence.RECORDING, Evidence.REPORT, Evidence.PROBE)
+
+
+def same(one: JsonValue, other: JsonValue) -> bool:
+    """Equality as in JSON: true is not 1."""
+    return bool(one == other) and isinstance(one, bool) is isinstance(other, bool)
+
+
+def json_type(value: JsonValue) -> str:
+    """Name of a value's type in JSON Schema; a whole number is an ``integer``."""
+    if isinstance(value, bool):
+        return "boolean"
+    names = ((str, "string"), (int, "integer"), (float, "number"), (list, "array"), (Mapping, "object"))
+    return next((name for kind, name in names if isinstance(value, kind)), "null")
+
+
+def _has_type(value: JsonValue, types: Any) -> bool:
+    wanted = types if isinstance(types, list) else [types]
+    found = json_type(value)
+    return found in wanted or (found == "integer" and "number" in wanted)
+
+
+def _number(value: JsonValue) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _size(value: JsonValue) -> int:
+    return len(value) if isinstance(value, str | list | Mapping) else -1
+
+
+def _fits(pattern: str, value: JsonValue) -> bool:
+    return isinstance(value, str) and re.search(pattern, value) is not None
+
+
+_ON_NULL = ("is", "in", "type")
+"""Tests that null can pass: for all others null is nothing."""
+
+_SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "is": same,
+    "in": lambda value, known: any(same(value, one) for one in known),
+    "not-in": lambda value, known: not any(same(value, one) for one in known),
+    "type": _has_type,
+    "not-type": lambda value, types: not _has_type(value, types),
+    "above": lambda value, limit: (found := _number(value)) is not None and found > limit,
+    "below": lambda value, limit: (found := _number(value)) is not None and found < limit,
+    "longer": lambda value, limit: _size(value) > limit,
+    "shorter": lambda value, limit: 0 <= _size(value) < limit,
+    "matches": lambda value, pattern: _fits(pattern, value),
+    "not-matches": lambda value, pattern: isinstance(value, str) and not _fits(pattern, value),
+    "blank": lambda value, wanted: isinstance(value, str) and (not value.strip()) is wanted,
+    "has": lambda value, key: isinstance(value, Mapping) and value.get(key) is not None,
+    "key-not-matches": lambda value, pattern: isinstance(value, Mapping) and any(not _fits(pattern, k) for k in value),
+    "lacks": lambda value, key: isinstance(value, Mapping) and value.get(key) is None,
+}
+"""Tests on one value: word → (value, argument) → the value passes."""
+
+_COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
+    "same-as": same,
+    "differs-from": lambda value, other: not same(value, other),
+    "above-at": lambda value, other: None not in (_number(value), _number(other)) and value > other,
+    "not-below-at": lambda value, other: None not in (_number(value), _number(other)) and value >= other,
+    "in-at": lambda value, other: isinstance(other, list) and any(same(value, one) for one in other),
+    "not-in-at": lambda value, other: isinstance(other, list) and not any(same(value, one) for one in other),
+}
+"""Tests on a value and the one at another place."""
+
+
+def _find_repeats(found: Sequence[PlacedValue], wanted: bool) -> list[PlacedValue]:
+    counts = Counter(dumps(each.value) for each in found)
+    seen: set[bytes] = set()
+    again = []
+    for each in found:
+        key = dumps(each.value)
+        if wanted and counts[key] > 1 and key in seen:
+            again.append(each)
+        seen.add(key)
+    return again
+
+
+def _find_deviation(found: Sequence[PlacedValue], wanted: bool) -> list[PlacedValue]:
+    first = found[0].value if found else None
+    return [each for each in found if wanted and not same(each.value, first)][:1]
+
+
+def _find_excess(found: Sequence[PlacedValue], limit: int) -> list[PlacedValue]:
+    return list(found[limit : limit + 1])
+
+
+def _find_disorder(found: Sequence[PlacedValue], order: list[JsonValue]) -> list[PlacedValue]:
+    most = -1
+    for each in found:
+        rank = next((n for n, one in enumerate(order) if same(each.value, one)), most)
+        if rank < most:
+            return [each]
+        most = rank
+    return []
+
+
+_TOGETHER: Mapping[str, Callable[[Sequence[PlacedValue], Any], list[PlacedValue]]] = {
+    "repeated": _find_repeats,
+    "mixed": _find_deviation,
+    "count-above": _find_excess,
+    "order": _find_disorder,
+}
+"""Tests on all values of a place together: word → (values, argument) → those at fault."""
+
+_ABSENT, _PRESENT, _NONE = "absent", "present", "none"
+TESTS = (_ABSENT, _PRESENT, _NONE, *_SINGLE, *_COMPARED, *_TOGETHER)
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """Tests on the values of one place; all of them have to be passed.
+
+    Attributes:
+        is_absent: the place has to be missing.
+        is_none: (of a condition) no value at the place passes the tests.
+        single: (word, argument) of tests on one value.
+        compared: (word, place) of tests on a value and another one.
+        together: (word, argument) of tests on all values.
+    """
+
+    is_absent: bool = False
+    is_none: bool = False
+    single: tuple[tuple[str, Any], ...] = ()
+    compared: tuple[tuple[str, Place], ...] = ()
+    together: tuple[tuple[str, Any], ...] = ()
+
+    def passes(self, value: JsonValue) -> bool:
+        """One value passes the tests on single values."""
+        if value is None and not any(word in _ON_NULL for word, _ in self.single):
+            return False
+        return all(_SINGLE[word](value, argument) for word, argument in self.single)
+
+    def find_faults(self, found: Iterable[PlacedValue]) -> list[PlacedValue]:
+        """Those of the values of a place that pass the tests that need nothing beside the place."""
+        return self.find_joint_faults([each for each in found if self.passes(each.value)])
+
+    def find_joint_faults(self, found: list[PlacedValue]) -> list[PlacedValue]:
+        """Those of the values that are at fault because of the others; all of them without such a test."""
+        for word, argument in self.together:
+            found = _TOGETHER[word](found, argument)
+        return found
+
+    @staticmethod
+    def compares(word: str, value: JsonValue, other: JsonValue) -> bool:
+        """A value and the one at another place pass a test."""
+        return _COMPARED[word](value, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on another place: ``{/tools: present}``, ``{../role: assistant}``."""
+
+    place: Place
+    test: Test
+
+    def holds(self, found: Iterable[PlacedValue]) -> bool:
+        """The values at the place are as the condition says."""
+        values = list(found)
+        if self.test.is_absent:
+            return all(each.value is None for each in values)
+        return bool(self.test.find_faults(values)) is not self.test.is_none
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """Conditions of a relation beside its place; all of them have to hold.
+
+    Attributes:
+        role: roles, of which the message around the place has one.
+        thinking: "on" or "off"; empty for any.
+        stream: the request asks for a stream, or does not; None for any.
+        url: globs of the request's URL.
+        beta, without_beta: globs of announced beta features.
+        more_messages, more_bytes: the request has more; -1 for any.
+        places: conditions on other places.
+    """
+
+    role: tuple[str, ...] = ()
+    thinking: str = ""
+    stream: bool | None = None
+    url: tuple[str, ...] = ()
+    beta: str = ""
+    without_beta: str = ""
+    more_messages: int = -1
+    more_bytes: int = -1
+    places: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One fact about a provider.
+
+    Attributes:
+        name: of the provider's check; unique among the relations of a contract.
+        place, test, when: the values that it is about.
+        then: consequence.
+        rule: slug of the rule that reports it; empty for the one that fits the place.
+        evidence: what it rests on.
+        why: the reason, in words; empty if the place and the value say it.
+        instead: value that is accepted at the place; ``has_instead`` tells it from null.
+        models: globs of models, in the older form of these facts; () for any.
+        term: the term of the older form that it is from; empty for a relation of its own.
+        broken, healthy: pointer → value of requests that are refused and accepted, for the tests.
+    """
+
+    name: str
+    place: Place
+    test: Test
+    when: When
+    then: Consequence
+    source: str
+    date: str
+    rule: str = ""
+    evidence: Evidence = Evidence.REPORT
+    why: str = ""
+    note: str = ""
+    instead: JsonValue = None
+    has_instead: bool = False
+    models: tuple[str, ...] = ()
+    term: str = ""
+    broken: Mapping[str, JsonValue] = field(default_factory=dict, compare=False)
+    healthy: Mapping[str, JsonValue] = field(default_factory=dict, compare=False)
+
+    @property
+    def is_enforced(self) -> bool:
+        """Somebody saw the provider refuse it."""
+        return self.then == Consequence.REFUSED and Evidence(self.evidence).is_seen
+
+
+KEYS = (
+    *("name", "at", "when", "for", "then", "rule", "status", "says", "type-of-error", "param", "code", "body"),
+    *("rests-on", "source", "date", "why", "note", "instead", "broken", "healthy", *TESTS),
+)
+_WHEN = ("role", "thinking", "stream", "url", "beta", "without-beta", "more-messages", "more-bytes")
+
+
+def read_relation(node: Node, source: str, date: str) -> Relation:
+    """A relation of a contract file. Raises ProfileError."""
+    node.only(*KEYS)
+    place, test = _place(node.get("at")), _test(node)
+    when = _when(node.get("when"))
+    then = _word(node.get("then"), Consequence, Consequence.REFUSED)
+    value = node.value if isinstance(node.value, Mapping) else {}
+    return Relation(
+        name=node.get("name").text("") or _name(value),
+        place=place,
+        test=test,
+        when=when,
+        then=then,
+        source=source,
+        date=date,
+        rule=node.get("rule").text(""),
+        evidence=_word(node.get("rests-on"), Evidence, Evidence.REPORT),
+        why=node.get("why").text(""),
+        note=node.get("note").text(""),
+        instead=value.get("instead"),
+        has_instead="instead" in value,
+        broken={key: each.value for key, each in node.get("broken").members()},
+        healthy={key: each.value for key, each in node.get("healthy").members()},
+    )
+
+
+def check_of(relation: Relation, node: Node) -> EnforcedCheck | None:
+    """The provider's check behind a relation; None if nobody saw it refuse."""
+    if not relation.is_enforced:
+        return None
+    status = node.get("status")
+    return EnforcedCheck(
+        rule=relation.rule or rule_of(relation),
+        status=400 if status.value is None else status.number(),
+        template=node.get("says").text(""),
+        source=relation.source,
+        date=relation.date,
+        param=node.get("param").text(""),
+        code=node.get("code").text(""),
+        when=relation.name,
+        note=relation.note,
+        type=node.get("type-of-error").text(""),
+        body=node.get("body").value,
+        is_exact=True,
+    )
+
+
+_BY_PLACE = (
+    (regex.compile(r"/tool_?[cC](hoice|onfig)\b|/function_call\b"), "choice.unsupported"),
+    (regex.compile(r"/(tools|functions)\b.*/description$"), "schema.description"),
+    (regex.compile(r"/(tools|functions)/[^/]*/type$"), "schema.tool-type"),
+    (regex.compile(r"/(tools|functions)\b.*/strict$"), "schema.strict"),
+    (regex.compile(r"/(tools|functions)\b(/[^/]+){1,2}/name$"), "schema.name"),
+    (regex.compile(r"/(tools|functions)\b.*/(parameters|input_schema|inputSchema|parametersJsonSchema)\b"),
+     "schema.unsupported-keyword"),
+    (regex.compile(r"/(tools|functions)$"), "tools.unsupported"),
+    (regex.compile(r"/(tools|functions)\b"), "schema.malformed"),
+    (regex.compile(r"/(messages|input|contents)/.*/(image|image_url|source|inlineData|inline_data)\b"),
+     "content.unsupported-part"),
+    (regex.compile(r"/(messages|input|contents)/.*/(content|parts|output)/.*/type$"), "content.unsupported-part"),
+    (regex.compile(r"/(messages|input|contents)/"), "content.shape"),
+)  # fmt: skip
+"""Place → the rule that reports it. The first match counts; other places are of parameters."""
+
+
+def rule_of(relation: Relation) -> str:
+    """Slug of the rule that fits the place of a relation."""
+    if relation.rule:
+        return relation.rule
+    if relation.then in (Consequence.IGNORED, Consequence.REWRITTEN):
+        return "params.ignored"
+    place = str(relation.place)
+    fitting = next((slug for pattern, slug in _BY_PLACE if pattern.search(place)), "")
+    if fitting:
+        return fitting
+    if relation.test.is_absent:
+        return "params.missing"
+    return "params.conflict" if relation.when.places else "params.unsupported"
+
+
+def _place(node: Node) -> Place:
+    try:
+        return read_place(node.text())
+    except ValueError as error:
+        raise node.fail(str(error)) from error
+
+
+def _word(node: Node, words: Any, usual: Any) -> Any:
+    try:
+        return words(node.text(str(usual)))
+    except ValueError as error:
+        raise node.fail(f"{node.value!r} is none of {', '.join(words)}") from error
+
+
+def _test(node: Node) -> Test:
+    """The tests in a mapping; words of other kinds are left to others."""
+    value = node.value if isinstance(node.value, Mapping) else {}
+    if value.get(_ABSENT) is True and any(word in value for word in TESTS if word != _ABSENT):
+        raise node.fail("what is absent has no value to test")
+    for word in ("matches", "not-matches", "key-not-matches"):
+        if word in value:
+            _pattern(node.get(word))
+    return Test(
+        is_absent=value.get(_ABSENT) is True,
+        is_none=value.get(_NONE) is True,
+        single=tuple((word, value[word]) for word in _SINGLE if word in value),
+        compared=tuple((word, _place(node.get(word))) for word in _COMPARED if word in value),
+        together=tuple((word, value[word]) for word in _TOGETHER if word in value),
+    )
+
+
+def _pattern(node: Node) -> None:
+    try:
+        re.compile(node.text())
+    except re.error as error:
+        raise node.fail(f"not a regular expression: {error}") from error
+
+
+def _when(node: Node) -> When:
+    value = node.value if isinstance(node.value, Mapping) else {}
+    if node.value is not None and not isinstance(node.value, Mapping):
+        raise node.fail("not a mapping of conditions")
+    places = tuple(_condition(key, each) for key, each in node.members() if key not in _WHEN)
+    stream = value.get("stream")
+    if stream not in (None, True, False) or value.get("thinking") not in (None, "on", "off"):
+        raise node.fail("stream is true or false, thinking is on or off")
+    return When(
+        role=_texts(node.get("role")),
+        thinking=node.get("thinking").text(""),
+        stream=stream,
+        url=_texts(node.get("url")),
+        beta=node.get("beta").text(""),
+        without_beta=node.get("without-beta").text(""),
+        more_messages=node.get("more-messages").number() if "more-messages" in value else -1,
+        more_bytes=node.get("more-bytes").number() if "more-bytes" in value else -1,
+        places=places,
+    )
+
+
+def _condition(key: str, node: Node) -> Condition:
+    """``{/tools: absent}``, ``{/thinking/type: enabled}``, ``{/top_k: {above: 3}}``."""
+    try:
+        place = read_place(key)
+    except ValueError as error:
+        raise node.fail(f"no condition is called {key!r}: one of {', '.join(_WHEN)}, or a place") from error
+    value = node.value
+    if value in (_ABSENT, _PRESENT):
+        return Condition(place, Test(is_absent=value == _ABSENT))
+    if isinstance(value, Mapping):
+        node.only(*TESTS)
+        return Condition(place, _test(node))
+    return Condition(place, Test(single=(("in", value) if isinstance(value, list) else ("is", value),)))
+
+
+def _texts(node: Node) -> tuple[str, ...]:
+    return (node.text(),) if isinstance(node.value, str) else node.texts()
+
+
+def _name(value: Mapping[str, JsonValue]) -> str:
+    """A name made of the place and a digest of the line, for relations that nobody named."""
+    told = {key: value[key] for key in ("at", "when", "for", *TESTS) if key in value}
+    return f"{value.get('at', '')}#{crc32(dumps(told)):08x}"
+
+
+def of_refused_params(value: JsonValue, source: str, date: str) -> tuple[Relation, ...]:
+    """Relations of the older term ``params.refused``; its entries name their checks by ``when``."""
+    entries = [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
+    return tuple(_of_refused_param(entry, source, date) for entry in entries)
+
+
+def _of_refused_param(entry: Mapping[str, Any], source: str, date: str) -> Relation:
+    tests = {key: entry[key] for key in ("is", "in", "not-in", "below", "above", "not-below-at") if key in entry}
+    when: dict[str, Any] = {"without-beta": entry["without-beta"]} if "without-beta" in entry else {}
+    if beside := entry.get("with"):
+        told = {key: beside[key] for key in ("is", "in") if key in beside}
+        when[beside["at"]] = told or (_ABSENT if beside.get("absent") else _PRESENT)
+    node = Node({"at": entry["at"], **tests, "when": when}, "params.refused")
+    relation = read_relation(node, source, date)
+    return replace(relation, name=entry.get("when", ""), rule="params.unsupported", term="params.refused",
+                   models=tuple(entry.get("models", ())))  # fmt: skip

@@ -1,0 +1,307 @@
+"""Relations of a contract on a request: values, or relations between values, that the provider refuses or ignores.
+
+What a message says by itself is read once for each message and contract, and kept beside the message; what depends on
+the rest of the request is asked for the few values that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
+
+from workbench.chain import Closure, Conversation, Ledger
+from workbench.contracts import (
+    Breaks,
+    Condition,
+    Consequence,
+    Contract,
+    Finding,
+    Place,
+    PlacedValue,
+    Relation,
+    Severity,
+    at_pointer,
+    dotted_path,
+    matches,
+    rule_of,
+)
+from workbench.ir import JsonValue, Message
+from workbench.protocols import REQUEST, DecodedExchange, fact, text_of
+from workbench.provenance import escape
+from workbench.rules._body import base, list_key, top
+from workbench.rules._reasoning import is_off
+from workbench.rules.context import Rule, RuleContext
+from workbench.rules.gateway import betas
+from workbench.rules.params import IGNORED, UNSUPPORTED
+from workbench.rules.wording import by_term, quote, show_value
+from workbench.wire import Origin, loads
+
+CONFLICT = Rule(
+    "params.conflict", Severity.WARNING, "Two parameters of a request exclude each other.", breaks=Breaks.REQUEST
+)
+TOOL_TYPE = Rule(
+    "schema.tool-type", Severity.WARNING, "A tool type that the endpoint does not offer.", breaks=Breaks.REQUEST
+)
+DESCRIPTION = Rule(
+    "schema.description", Severity.WARNING, "A description that the provider does not accept.", breaks=Breaks.REQUEST
+)
+PROPERTY_NAME = Rule(
+    "schema.property-name", Severity.WARNING, "A property name the provider does not accept.", breaks=Breaks.REQUEST
+)
+NO_TOOLS = Rule("tools.unsupported", Severity.WARNING, "The model or endpoint accepts no tools.", breaks=Breaks.REQUEST)
+PART = Rule(
+    "content.unsupported-part",
+    Severity.WARNING,
+    "A kind of content that this model or provider does not accept.",
+    breaks=Breaks.REQUEST,
+)
+RULES = (CONFLICT, TOOL_TYPE, DESCRIPTION, PROPERTY_NAME, NO_TOOLS, PART)
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """The relations of a contract on the messages in one list; compared by identity."""
+
+    relations: tuple[Relation, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _ByList:
+    """The relations of a contract: those on messages by the key of their list, and the others."""
+
+    on_messages: Mapping[str, _Group]
+    others: tuple[Relation, ...]
+
+
+def check(case: RuleContext) -> Iterator[Finding]:
+    """Findings of every relation that holds for the request."""
+    if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED or not case.contract.relations:
+        return
+    ordered = fact(case.contract, _group_by_list)
+    for relation in ordered.others:
+        if _may_hold(case, relation):
+            yield from _findings(case, relation, _in_body(case, relation))
+    group = ordered.on_messages.get(list_key(case.decoded))
+    if group:
+        found: dict[int, list[PlacedValue]] = {}
+        for pointer, number, here in _in_messages(case, group):
+            found.setdefault(number, []).extend(PlacedValue(pointer + each.pointer, each.value) for each in here)
+        for number, values in sorted(found.items()):
+            if _may_hold(case, group.relations[number]):
+                yield from _findings(case, group.relations[number], values)
+
+
+def refusals(decoded: DecodedExchange, contract: Contract) -> Iterator[Finding]:
+    """Parameters of a request that are known to be refused, whatever was recorded before it."""
+    case = RuleContext(decoded, contract, Closure(), Ledger(), Conversation(-1))
+    for finding in check(case) if decoded.request else ():
+        if finding.rule in (UNSUPPORTED.slug, CONFLICT.slug) and finding.severity is Severity.ERROR and finding.pointer:
+            yield finding
+
+
+def _group_by_list(contract: Contract) -> _ByList:
+    keys: dict[str, list[Relation]] = {}
+    for relation in contract.relations:
+        is_inside = relation.place.first in ("messages", "input", "contents") and len(relation.place.steps) > 2
+        keys.setdefault(relation.place.first if is_inside else "", []).append(relation)
+    others = tuple(keys.pop("", ()))
+    return _ByList({key: _Group(tuple(found)) for key, found in keys.items()}, others)
+
+
+def _in_body(case: RuleContext, relation: Relation) -> list[PlacedValue]:
+    """Values of a place outside of the messages that pass what the place itself says."""
+    at = base(case.decoded)
+    found: list[PlacedValue] = []
+    for key, value in top(case.decoded, relation.place.first):
+        root = {key: value}
+        place = Place((key, *relation.place.steps[1:]))
+        found += (PlacedValue(at + each.pointer, each.value) for each in _local(relation, place, root))
+    if relation.test.is_absent and not found and len(relation.place.steps) == 1:
+        is_there = any(value is not None for _, value in top(case.decoded, relation.place.first))
+        return [] if is_there else [PlacedValue(f"{at}/{escape(relation.place.first)}", None)]
+    return found
+
+
+def _in_messages(case: RuleContext, group: _Group) -> Iterator[tuple[str, int, tuple[PlacedValue, ...]]]:
+    """(pointer of the message, number of the relation, values) of what is found in messages."""
+    for n, message in case.suspects(_has_hits, group) if _is_kept(case) else enumerate(case.decoded.messages(REQUEST)):
+        hits = fact(message, _hits, group) if _is_kept(case) else _read(group, _value(case, n, message), message.role)
+        yield from ((message.pointer, number, found) for number, found in hits)
+
+
+def _is_kept(case: RuleContext) -> bool:
+    messages = case.decoded.messages(REQUEST)
+    return bool(messages) and text_of(messages[0]) is not None
+
+
+def _value(case: RuleContext, n: int, message: Message) -> JsonValue:
+    key, _, index = message.pointer.removeprefix(base(case.decoded)).removeprefix("/").partition("/")
+    listed = next((value for _, value in top(case.decoded, key)), None)
+    return listed[int(index)] if isinstance(listed, list) and index.isdecimal() and int(index) < len(listed) else None
+
+
+def _has_hits(message: Message, group: _Group) -> bool:
+    return bool(fact(message, _hits, group))
+
+
+def _hits(message: Message, group: _Group) -> tuple[tuple[int, tuple[PlacedValue, ...]], ...]:
+    return tuple(_read(group, loads(text_of(message) or b"null"), message.role))
+
+
+def _read(group: _Group, value: JsonValue, role: str) -> Iterator[tuple[int, tuple[PlacedValue, ...]]]:
+    for number, relation in enumerate(group.relations):
+        if relation.when.role and role not in relation.when.role:
+            continue
+        found = tuple(_local(relation, relation.place.below(2), value))
+        if found:
+            yield number, found
+
+
+def _local(relation: Relation, place: Place, root: JsonValue) -> Iterator[PlacedValue]:
+    """Values at a place below a root that pass the tests and conditions on what is below the same root."""
+    test = relation.test
+    if test.is_absent:
+        found: Iterable[PlacedValue] = (
+            (PlacedValue(pointer, None) for pointer in place.missing(root)) if place.steps else ()
+        )
+    else:
+        found = (each for each in place.find(root) if test.passes(each.value))
+    for each in found:
+        if all(_holds_near(condition, root, each.pointer) for condition in relation.when.places) and all(
+            any(test.compares(word, each.value, other.value) for other in _near(there, root, each.pointer))
+            for word, there in test.compared
+            if there.up > 0
+        ):
+            yield each
+
+
+def _near(place: Place, root: JsonValue, pointer: str) -> list[PlacedValue]:
+    """Values at a relative place."""
+    parent = pointer.rsplit("/", place.up)[0] if pointer.count("/") >= place.up else None
+    return [] if parent is None else list(place.find(at_pointer(root, parent), parent))
+
+
+def _holds_near(condition: Condition, root: JsonValue, pointer: str) -> bool:
+    """A condition on a relative place; others are not judged here."""
+    if condition.place.up < 0:
+        return True
+    return condition.holds(_near(condition.place, root, pointer))
+
+
+def _may_hold(case: RuleContext, relation: Relation) -> bool:
+    """The conditions on the request as a whole hold."""
+    when, request = relation.when, case.request
+    if request is None or (relation.models and not matches(request.model, relation.models)):
+        return False
+    if when.thinking and (when.thinking == "off") is not is_off(case):
+        return False
+    if when.stream is not None and bool(request.stream) is not when.stream:
+        return False
+    http = case.decoded.exchange.request
+    if when.url and not any(fnmatchcase(http.url if http else "", glob) for glob in when.url):
+        return False
+    if when.without_beta and any(fnmatchcase(name, when.without_beta) for _, name in betas(case)):
+        return False
+    if when.beta and not any(fnmatchcase(name, when.beta) for _, name in betas(case)):
+        return False
+    if len(case.decoded.messages(REQUEST)) <= when.more_messages:
+        return False
+    if when.more_bytes >= 0 and len(case.decoded.request_text) <= when.more_bytes:
+        return False
+    return all(condition.holds(_all_at(case, condition.place)) for condition in when.places if condition.place.up < 0)
+
+
+def _all_at(case: RuleContext, place: Place) -> list[PlacedValue]:
+    return [
+        found
+        for key, value in top(case.decoded, place.first)
+        for found in Place((key, *place.steps[1:])).find({key: value})
+    ]
+
+
+def _findings(case: RuleContext, relation: Relation, found: list[PlacedValue]) -> Iterator[Finding]:
+    """A finding on each value that is left after the tests that need more than the place."""
+    compared: list[JsonValue] = []
+    for word, place in relation.test.compared:
+        if place.up < 0:
+            others = [other.value for other in _all_at(case, place)]
+            found = [each for each in found if any(relation.test.compares(word, each.value, one) for one in others)]
+            compared += others
+    for each in relation.test.find_joint_faults(found):
+        if relation.then == Consequence.REFUSED:
+            yield _refusal(case, relation, each, compared)
+        elif relation.then != Consequence.ACCEPTED:
+            yield _without_effect(case, relation, each)
+
+
+def _refusal(case: RuleContext, relation: Relation, found: PlacedValue, compared: list[JsonValue]) -> Finding:
+    path = dotted_path(found.pointer[len(base(case.decoded)) :])
+    limit = next((str(argument) for word, argument in relation.test.single if word in _LIMITS), "")
+    limit = limit or (str(compared[0]) if compared else "")
+    name, value = path.rpartition(".")[2], show_value(found.value)
+    said = {"path": path, "field": name, "name": name, "param": path, "found": value, "value": value, "role": value}
+    said |= {"limit": limit, "most": limit} if limit else {}
+    said.update(("pattern", str(argument)) for word, argument in relation.test.single if word.endswith("matches"))
+    if isinstance(found.value, str | list):
+        said["length"] = str(len(found.value))
+    around = found.pointer.rpartition("/")[0]
+    span = case.decoded.place(REQUEST, around).span if around and relation.term else None
+    said["definition"] = case.decoded.request_text[slice(*span)].decode("utf-8", "replace") if span else ""
+    text = _text(relation, path, value, limit)
+    if relation.term:
+        return by_term(case, UNSUPPORTED, relation.term, found.pointer, text, when=relation.name, values=said)
+    source = f"{relation.source} ({relation.date})"
+    finding = case.finding(
+        _rule(relation), REQUEST, found.pointer, text, when=relation.name, values=said, source=source,
+        evidence=relation.note,
+    )  # fmt: skip
+    return finding if relation.is_enforced else replace(finding, severity=Severity.WARNING, check=None, refusal="")
+
+
+def _text(relation: Relation, path: str, value: str, limit: str) -> str:
+    if relation.why:
+        return f"{path}: {relation.why}"
+    if relation.test.is_absent:
+        return f"{path} is required here but missing{_beside(relation)}"
+    word = next((word for word, _ in relation.test.single if word in _LIMITS), "")
+    told = f": it is {_LIMITS[word]} {limit}" if word and limit else ""
+    compared = next((dotted_path(str(place)) for _, place in relation.test.compared), "")
+    told = f": it is not below {limit}, which {compared} says" if compared and limit else told
+    return f"{path} {quote(value)} is refused here{_beside(relation)}{told}"
+
+
+_LIMITS = {"above": "above", "below": "below", "longer": "longer than", "shorter": "shorter than"}
+
+
+def _beside(relation: Relation) -> str:
+    """The first condition on another place, in words."""
+    first = next((each for each in relation.when.places if each.place.up < 0), None)
+    if first is None:
+        return ""
+    beside = dotted_path(str(first.place).replace("/*", ""))
+    return f" {'without' if first.test.is_absent else 'beside'} {beside}"
+
+
+def _without_effect(case: RuleContext, relation: Relation, found: PlacedValue) -> Finding:
+    path = dotted_path(found.pointer[len(base(case.decoded)) :])
+    done = "ignores it" if relation.then == Consequence.IGNORED else "changes it"
+    text = f"{path}: {relation.why}" if relation.why else (
+        f"{path} {quote(show_value(found.value))} has no effect: the provider accepts and {done}"
+    )  # fmt: skip
+    source = f"{relation.source} ({relation.date})"
+    return case.finding(IGNORED, REQUEST, found.pointer, text, source=source, evidence=relation.note)
+
+
+def _rule(relation: Relation) -> Rule:
+    """The rule that reports a relation, at the severity that its evidence allows."""
+    slug = rule_of(relation)
+    return next((rule for rule in RULES if rule.slug == slug), None) or _rules()[slug]
+
+
+@cache
+def _rules() -> Mapping[str, Rule]:
+    from workbench.rules import every_rule
+
+    return every_rule()
