@@ -14,6 +14,7 @@ from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
 from workbench.toolcalls.formats._problems import NO_JSON, NO_NAME, NO_OBJECT, NO_TOOL, TRAILING
+from workbench.toolcalls.per_tools import per_tools
 from workbench.wire import jsontext
 
 _STRING: Final = regex.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+', re.DOTALL)
@@ -101,7 +102,10 @@ def values(text: str, separators: str = ", \t\r\n") -> Iterator[tuple[int, int]]
 
     Text that is neither a value nor a separator ends the sequence.
     """
-    at = 0
+    at = len(text) - len(text.lstrip(separators))
+    if text[at : at + 1] in ("{", "[") and _is_one_value(text[at:]):
+        yield at, len(text.rstrip())
+        return
     while True:
         while at < len(text) and text[at] in separators:
             at += 1
@@ -112,6 +116,15 @@ def values(text: str, separators: str = ", \t\r\n") -> Iterator[tuple[int, int]]
         if end < 0:
             return
         at = end
+
+
+def _is_one_value(text: str) -> bool:
+    """True if the text is JSON: then its first bracket is closed by its last, and nobody has to look for the end."""
+    try:
+        jsontext.loads(text)
+    except WireError:
+        return False
+    return True
 
 
 class ArgumentText(NamedTuple):
@@ -190,6 +203,7 @@ def _is_unusual(value: JsonValue) -> bool:
     return False
 
 
+@per_tools
 def names_of(tools: Sequence[ToolDef]) -> frozenset[str]:
     """Declared tool names."""
     return frozenset(t.name for t in tools if t.name)

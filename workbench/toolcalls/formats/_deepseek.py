@@ -16,7 +16,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
 from workbench.toolcalls.formats._problems import LOOK_ALIKE, UNCLOSED
-from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block
+from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, PlainGrammar
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import names_of, read, unknown
 
@@ -72,7 +72,7 @@ class _State:
     doubtful: Tag | None = None
 
 
-class DeepSeekGrammar:
+class DeepSeekGrammar(PlainGrammar):
     """Both dialects, by ``is_fenced``: V3 writes ``function``, separator, name and a fence; V3.1 name and separator."""
 
     tags = TAGS

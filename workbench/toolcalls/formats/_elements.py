@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import cache
 from typing import ClassVar, Final
 
 from workbench import regex
@@ -36,7 +37,7 @@ from workbench.toolcalls.formats._problems import (
     UNCLOSED,
     WRONG_ORDER,
 )
-from workbench.toolcalls.formats._scan import BACK, BEFORE, END, GO_ON, SETTLED, Block
+from workbench.toolcalls.formats._scan import BACK, BEFORE, END, GO_ON, SETTLED, SKIM, Block
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, VALUE, Tag, Tags
 from workbench.toolcalls.formats._typing import ToolTypes
 from workbench.toolcalls.json_text import unknown
@@ -50,6 +51,21 @@ NAMED: Final = rf"(?:\s{{1,8}}name\s{{0,8}}=\s{{0,8}}{VALUE})?(?:\s[^<>]{{0,128}
 
 NAME: Final = regex.compile(rf"\S+\s+name\s*=\s*({VALUE})")
 """Finds the name in such a tag."""
+
+
+_NEVER: Final = regex.compile("(?!)")
+
+
+@cache
+def _skimming(tags: Tags) -> tuple[re.Pattern[str] | None, re.Pattern[str]]:
+    """Patterns of every tag but those of parameters, and of a parameter whose value holds no tag."""
+    if not tags.is_simple:
+        return None, _NEVER
+    first = re.escape(tags.first)
+    value = f"[^{first}]*+(?:{first}(?!{tags.pattern_of(tags.kinds)})[^{first}]*+)*"
+    begin, end = tags.pattern_of((PARAM,)), tags.pattern_of((PARAM_END,))
+    loud = regex.compile(first + tags.pattern_of(tags.kinds - {PARAM, PARAM_END}))
+    return loud, regex.compile(rf"{first}{begin}(?P<value>{value})(?P<close>{first}{end})\s*+")
 
 
 @dataclass(slots=True)
@@ -107,6 +123,7 @@ class ElementGrammar:
         named: pattern of a call's or parameter's opening tag, its name in group 1.
         trims: one line break on each side of a value belongs to the markup.
         has_blocks: a call outside of a block is reported.
+        is_flat: a call without a fault is parameters one after the other, each of two tags and its value.
     """
 
     name: ClassVar[str]
@@ -115,9 +132,11 @@ class ElementGrammar:
     opens: ClassVar[frozenset[str]] = frozenset((BLOCK, CALL))
     trims: ClassVar[bool] = False
     has_blocks: ClassVar[bool] = True
+    is_flat: ClassVar[bool] = True
 
     def __init__(self, types: ToolTypes) -> None:
         self.types = types
+        self.loud, self._parameter = _skimming(self.tags) if self.is_flat else (None, _NEVER)
 
     def name_in(self, tag: Tag) -> str:
         """The name that an opening tag gives, without its quotes."""
@@ -149,6 +168,22 @@ class ElementGrammar:
             return self._in_call(block, state, state.call, tag)
         return self._in_block(block, state, tag)
 
+    def skim(self, block: Block, text: str, start: int) -> bool:
+        """Take parameters without a fault: blanks between them, and no tag in a value."""
+        params, last, at = list[OpenParameter](), None, len(text) - len(text.lstrip())
+        while found := self._parameter.match(text, at):
+            (begin, _), (value, end) = found.span(), found.span("value")
+            tag = Tag(PARAM, start + begin, start + value, text[begin:value])
+            params.append(OpenParameter(tag, start + value, start + end))
+            last, at = found, found.end()
+        if at < len(text):
+            return False
+        block.state.call.params = params
+        if last:
+            begin, end = last.span("close")
+            block.tags.append(Tag(PARAM_END, start + begin, start + end, last["close"]))
+        return True
+
     def gap(self, block: Block) -> str:
         """Words between two tags, where none are expected."""
         return block.between().strip()
@@ -158,7 +193,7 @@ class ElementGrammar:
         state.calls.append(state.call)
         state.swapped = None
         if not tag.text.endswith("/>"):
-            return GO_ON
+            return SKIM if self.loud else GO_ON
         state.call.body_end = state.call.end = tag.end
         state.call = None
         return SETTLED
@@ -369,9 +404,8 @@ class ElementGrammar:
                 call.problems.append((SAME_KEY if key else NO_KEY, param.tag))
             if not key:
                 continue
-            found[key] = self.value(
-                name or "", key, self._trim_value(text[param.start - base : param.end - base]), param
-            )
+            value = text[param.start - base : param.end - base]
+            found[key] = self.value(name or "", key, self._trim_value(value) if self.trims else value, param)
         problems = dict.fromkeys((*(p for p, _ in call.problems), *self._unknown(name)))
         places = {p: (t.start, t.end) for p, t in reversed(call.problems)}
         return TextCall(
@@ -390,11 +424,7 @@ class ElementGrammar:
         return unknown(name, self.types.names)
 
     def _trim_value(self, value: str) -> str:
-        if not self.trims:
-            return value
-        start = 1 if value[:1] == "\n" else 0
-        end = len(value) - 1 if len(value) > start and value[-1] == "\n" else len(value)
-        return value[start:end]
+        return value.removeprefix("\n").removesuffix("\n")
 
     def value(self, tool: str, key: str, text: str, param: OpenParameter) -> JsonValue:
         """Value of a parameter's text, typed by the schema."""

@@ -15,9 +15,9 @@ when the last character of a tag arrives, and a call's text is joined once.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from workbench.ir import ToolDef
 from workbench.lazy_dataclass import dataclass
@@ -28,12 +28,13 @@ from workbench.toolcalls.formats._tags import MAX_TAG, NESTED_CLOSE, NESTED_OPEN
 MAX_RETURNS: Final = 100
 """Limit of returns of one parser to an earlier position: bounds the work on text made to be misread."""
 
-GO_ON, SETTLED, END, BEFORE, BACK = range(5)
+GO_ON, SETTLED, END, BEFORE, BACK, SKIM = range(6)
 """Meaning of a tag inside a call.
 
 GO_ON: the call continues. END: it ends with this tag. BEFORE: it ended before this tag, which is looked at anew.
 SETTLED: it may end here, and does if anything but blanks and a tag follows; the tag that follows is asked again.
 BACK: it ended at ``block.back``, and what follows that place is read anew.
+SKIM: the call continues, and no tag of the grammar's ``quiet`` kinds can end it until another tag comes.
 """
 
 
@@ -47,6 +48,7 @@ class Block:
         is_closed: a tag ended it (not the end of the text).
         state: the format's own.
         back: the place ``BACK`` means, and where the call ends if the text ends now; 0 for its end.
+        is_quiet: since ``SKIM`` only tags of quiet kinds have come, which are not looked at yet.
     """
 
     opener: Tag
@@ -59,6 +61,7 @@ class Block:
     mark: int = 1
     settled: int = -1
     is_decided: bool = False
+    is_quiet: bool = False
 
     @property
     def start(self) -> int:
@@ -94,6 +97,19 @@ class Grammar(Protocol):
         """Kinds of the tags that begin a call."""
         ...
 
+    @property
+    def loud(self) -> re.Pattern[str] | None:
+        """Finds the tags that are of no quiet kind; None if the format never says ``SKIM``."""
+        ...
+
+    def skim(self, block: Block, text: str, start: int) -> bool:
+        """Take all tags of a text after ``SKIM`` at once; False, and nothing is taken, if ``step`` has to see them.
+
+        Args:
+            start: place of the text in the whole.
+        """
+        ...
+
     def accepts(self, opener: Tag, head: str) -> bool | None:
         """True if the text after an opener can be a call; None while undecided (decide within 300 characters)."""
         ...
@@ -105,6 +121,16 @@ class Grammar(Protocol):
     def read(self, block: Block, tools: Sequence[ToolDef]) -> list[TextCall]:
         """Content of a call's text, in order; empty if it is not a call. Text it does not cover is prose."""
         ...
+
+
+class PlainGrammar:
+    """Base of the formats that look at every tag."""
+
+    loud: ClassVar[re.Pattern[str] | None] = None
+
+    def skim(self, block: Block, text: str, start: int) -> bool:
+        """Leave every tag to ``step``."""
+        return False
 
 
 class TagParser:
@@ -128,6 +154,8 @@ class TagParser:
         self._base = 0
         self._at = 0
         self._awaited = ""  # a piece without it changes nothing
+        self._is_passing = False  # in a call, for the end of a tag of ``_search``
+        self._search = self._tags.pattern.search
         self._is_waiting = False  # in a call, for the beginning of a tag
         self._is_half = False  # outside of calls or behind one, all of the window is the beginning of a tag
         self._block: Block | None = None
@@ -139,17 +167,30 @@ class TagParser:
     def feed(self, text: str) -> list[Finding]:
         """Findings that are certain now."""
         self._fresh.append(text)
-        awaited = self._awaited
-        if awaited:
-            if awaited not in text or (self._is_waiting and self._only_begins(text)):
-                return []
-        elif self._is_waiting:
-            if self._tags.find_beginning(text) < 0:
+        if self._awaited not in text or (self._is_passing and self._passes()):
+            return []
+        if self._is_waiting:
+            if self._only_begins(text) if self._awaited else self._tags.find_beginning(text) < 0:
                 return []
         elif self._is_half and self._tags.last not in text and self._tags.is_beginning(self._window + text):
             self._window += self._fresh.pop()
             return []
         return self._work(final=False)
+
+    def _passes(self) -> bool:
+        """Take what came into the call, up to the beginning of a tag; False if it holds a tag to be looked at."""
+        assert self._block
+        text, tags = self._window + "".join(self._fresh), self._tags
+        if self._search(text):
+            self._window, self._fresh[:] = "", (text,)
+            return False
+        begin = text.rfind(tags.first)
+        stop = begin if begin > text.rfind(tags.last) else len(text)
+        self._block.pieces.append(text[:stop])
+        self._base += stop
+        self._window = text[stop:]
+        self._fresh.clear()
+        return True
 
     def _only_begins(self, text: str) -> bool:
         """True if this piece of a call can start a tag but not end one: the end is awaited."""
@@ -180,9 +221,11 @@ class TagParser:
     def _await_more(self) -> None:
         """Set which pieces matter from here on."""
         block, tags = self._block, self._tags
-        self._awaited, self._is_waiting, self._is_half = "", False, False
+        self._awaited, self._is_waiting, self._is_half, self._is_passing = "", False, False, False
         if block is not None and block.is_decided and block.settled < 0:
-            if self._window or not tags.first:
+            if tags.is_simple:
+                self._awaited, self._is_passing, self._search = tags.last, True, self._searcher(block)
+            elif self._window or not tags.first:
                 self._awaited = tags.last
                 self._is_waiting = not tags.last and not self._window
             else:
@@ -236,16 +279,38 @@ class TagParser:
             block.is_decided = True
             if verdict is False:
                 return self._refuse(block)
-        search = self._tags.search
         while block.settled < 0:
             if self._at == len(self._window) and not final:
                 return False
-            found = search(self._window, self._at)
+            found = self._searcher(block)(self._window, self._at)
+            if block.is_quiet and (found or final):
+                if not self._skim_quiet(block, found):
+                    continue
+                found = self._tags.pattern.match(self._window, self._at)
             if found is None:
                 return self._to_the_end(block, final)
             if self._ask(block, found):
                 return True
         return self._after_end(block, final)
+
+    def _searcher(self, block: Block) -> Callable[..., re.Match[str] | None]:
+        return self._grammar.loud.search if block.is_quiet and self._grammar.loud else self._tags.pattern.search
+
+    def _skim_quiet(self, block: Block, found: re.Match[str] | None) -> bool:
+        """Take the quiet tags before the one that was found; False if they are to be read one by one."""
+        block.is_quiet = False
+        stop = found.start() if found else self._at
+        quiet = block.between() + self._window[self._at : stop]
+        start = block.tags[-1].end
+        del block.pieces[block.mark :]
+        if found and self._grammar.skim(block, quiet, start):
+            block.pieces.append(quiet)
+            block.mark = len(block.pieces)
+            self._at = stop
+            return True
+        self._window = quiet + self._window[stop:]
+        self._base, self._at = start, 0
+        return False
 
     def _to_the_end(self, block: Block, final: bool) -> bool:
         """Without another tag: all text belongs to the call, except for a possible start of a tag."""
@@ -313,7 +378,11 @@ class TagParser:
         block.pieces.append(text)
         block.mark = len(block.pieces)
         self._at = end
+        if verdict == GO_ON:
+            block.settled = -1
+            return False
         block.settled = tag.end if verdict == SETTLED else -1
+        block.is_quiet = verdict == SKIM
         if verdict in (END, BACK):
             block.is_closed = True
             self._finish(block, tag.end if verdict == END else block.back)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from workbench import regex
@@ -16,6 +17,9 @@ VALUE = r"""(?:"[^"<>\n]{0,256}"|'[^'<>\n]{0,256}'|[^\s"'<>]{0,255}[^\s"'<>/])""
 
 BLANK = r"\s{0,8}"
 """Blanks allowed inside a tag."""
+
+_NEGATED = regex.compile(r"\[\^[^\]]*\]")
+_ANY = regex.compile(r"\\[SDW]|(?<!\\)\.")
 
 NESTED_OPEN, NESTED_CLOSE = "think", "think_end"
 """Kinds of the tags around reasoning; ``Tags`` adds ``<think>`` and ``</think>`` by itself."""
@@ -66,14 +70,30 @@ class Tags:
         bodies = [f"({''.join(h[cut:])}{s.tail})" for h, s in zip(heads, every, strict=True)]
         self.pattern: Final = regex.compile(f"{shared}(?:{'|'.join(bodies)})")
         begun = [_beginnings([*h, *([s.open_tail] if s.tail else [])]) for h, s in zip(heads, every, strict=True)]
-        self.search: Final = self.pattern.search
         self._partial: Final = regex.compile(rf"(?:{'|'.join(begun)})\Z")
         ends = {(s.tail or h[-1])[-1] for h, s in zip(heads, every, strict=True)}
         self.last: Final = ends.pop() if len(ends) == 1 else ""
+        rests = (f"{''.join(h[cut:])}{s.tail}" for h, s in zip(heads, every, strict=True))
+        self._rests = list(zip((s.kind for s in every), rests, strict=True))
+        self._inside = [(*h, s.tail[:-1]) if s.tail else h[:-1] for h, s in zip(heads, every, strict=True)]
+
+    @cached_property
+    def is_simple(self) -> bool:
+        """True if every tag begins with ``first`` and ends with ``last``, which is nowhere else in it."""
+        return bool(self.first and self.last) and all(_is_without(self.last, atoms) for atoms in self._inside)
 
     def kind(self, match: re.Match[str]) -> str:
         """Kind of a tag that was found."""
         return self._kinds[match.lastindex or 0]
+
+    def pattern_of(self, kinds: Collection[str]) -> str:
+        """Pattern of tags of some kinds, without what all tags begin with, and without groups of its own."""
+        return f"(?:{'|'.join(pattern for kind, pattern in self._rests if kind in kinds)})"
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Every kind of tag."""
+        return frozenset(self._kinds[1:])
 
     def is_beginning(self, text: str) -> bool:
         """True if the whole text is the beginning of a tag, or a tag."""
@@ -92,6 +112,13 @@ class Tags:
         at = self.find_beginning(text, max(at, size - MAX_TAG))
         found = self._partial.search(text, at) if at >= 0 else None
         return found.start() if found else size
+
+
+def _is_without(char: str, patterns: Iterable[str]) -> bool:
+    """True if no match of the patterns can hold a character; false if in doubt."""
+    classes = (found for pattern in patterns for found in _NEGATED.findall(pattern))
+    rest = "".join(_NEGATED.sub("", pattern) for pattern in patterns)
+    return all(char in negated for negated in classes) and char not in rest and not _ANY.search(rest)
 
 
 def _atoms(head: str | Sequence[str]) -> list[str]:

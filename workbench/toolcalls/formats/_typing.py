@@ -12,18 +12,26 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
 from workbench.toolcalls.formats._python_literals import literal
+from workbench.toolcalls.per_tools import per_tools
 from workbench.wire import loads
 
 ORDER: Final = ("null", "integer", "number", "boolean", "object", "array", "string")
 
+_TEXT: Final = ("string",)
+_BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
+_ODD_NUMBER: Final = regex.compile("[NIeE]")
 _ONE_TYPE: Final[dict[str, tuple[str, ...]]] = {name: (name,) for name in ORDER}
 _MORE: Final = frozenset(("anyOf", "oneOf", "allOf", "enum", "const", "$ref"))
 
 MAX_SCHEMA_HOPS: Final = 64
 """Limit of alternatives and references followed for the types of one argument."""
+
+MAX_KNOWN_TYPES: Final = 10_000
+"""Arguments whose types are kept: texts may name any number that no tool has."""
 
 UNREAD: Final = object()
 """Marks a text that is not of the type."""
@@ -60,17 +68,20 @@ class ToolTypes:
         """Types the schema allows for an argument, in ``ORDER``; () if it does not say."""
         known = self._known.get((tool, key))
         if known is None:
+            if len(self._known) >= MAX_KNOWN_TYPES:
+                self._known.clear()
             schema = self.schema(tool)
             known = self._known[tool, key] = types_of(property_of(schema, key, schema), schema)
         return known
 
     def value(self, tool: str, key: str, text: str) -> JsonValue:
         """Value of an argument's text."""
-        return self.read(text, self.types(tool, key))
+        types = self._known.get((tool, key)) or self.types(tool, key)
+        return text if types == _TEXT else self.read(text, types)
 
     def read(self, text: str, types: Sequence[str]) -> JsonValue:
         """Value of a text, given its possible types (from ``types_of``)."""
-        if types == ("string",):
+        if types == _TEXT:
             return text
         if not types:
             return _guess(text, self._undeclared)
@@ -81,6 +92,19 @@ class ToolTypes:
             if value is not UNREAD:
                 return value
         return text
+
+
+@per_tools
+def _types_by_terms(tools: Sequence[ToolDef]) -> dict[tuple[str, bool], ToolTypes]:
+    return {}
+
+
+def tool_types(tools: Sequence[ToolDef], *, undeclared: str = "string", literals: bool = False) -> ToolTypes:
+    """``ToolTypes`` of the tools, the same object for every parser that is given the same tools."""
+    shared, terms = _types_by_terms(tools), (undeclared, literals)
+    if terms not in shared:
+        shared[terms] = ToolTypes(tools, undeclared=undeclared, literals=literals)
+    return shared[terms]
 
 
 def property_of(schema: JsonValue, key: str, root: JsonValue) -> JsonValue:
@@ -162,7 +186,7 @@ def json_value(text: str) -> JsonValue:
         value = loads(text)
     except WireError:
         return UNREAD
-    return value if not any(c in text for c in "NIeE") or is_finite(value) else UNREAD
+    return value if not _ODD_NUMBER.search(text) or is_finite(value) else UNREAD
 
 
 def is_finite(value: JsonValue) -> bool:
@@ -214,7 +238,7 @@ def _number(text: str) -> JsonValue:
 
 
 def _boolean(text: str) -> JsonValue:
-    return {"true": True, "1": True, "false": False, "0": False}.get(text.strip().lower(), UNREAD)
+    return _BOOLEANS.get(text.strip().lower(), UNREAD)
 
 
 _READERS: Final[dict[str, Callable[[str], JsonValue]]] = {

@@ -32,7 +32,7 @@ from workbench.toolcalls.formats._elements import (
 from workbench.toolcalls.formats._render import attribute, invokes, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import Block, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
-from workbench.toolcalls.formats._typing import ToolTypes
+from workbench.toolcalls.formats._typing import tool_types
 
 _PREFIXES = ("", "antml:")
 _OLD_NAME = regex.compile(r"\s*<tool_name>\s*([^<>\n]{1,256}?)\s*</tool_name>")
@@ -90,7 +90,7 @@ class ClaudeXml:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(ToolTypes(tools, undeclared="container")), tools)
+        return TagParser(_Grammar(tool_types(tools, undeclared="container")), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """All calls in one block, a line for each tag and parameter."""

@@ -20,7 +20,7 @@ from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import plain_name
 from workbench.toolcalls.formats._problems import UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
-from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
+from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import names_of, read, unknown
 from workbench.wire import jsontext
@@ -63,7 +63,7 @@ class _State:
     end: Tag | None = None
 
 
-class _Grammar:
+class _Grammar(PlainGrammar):
     tags = TAGS
     opens = frozenset({"block", "invoke"})
 

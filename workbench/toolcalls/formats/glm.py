@@ -20,7 +20,7 @@ from workbench.toolcalls.formats._problems import NO_PARAM_END
 from workbench.toolcalls.formats._render import arguments_of, name_of, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import GO_ON, Block, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
-from workbench.toolcalls.formats._typing import ToolTypes
+from workbench.toolcalls.formats._typing import tool_types
 
 KEY, KEY_END = "key", "key_end"
 _GAP = r"(?:\s|\\n)*"
@@ -40,6 +40,7 @@ class _Grammar(ElementGrammar):
     )
     opens: ClassVar = frozenset((CALL,))
     has_blocks: ClassVar = False
+    is_flat: ClassVar = False
 
     def name_in(self, tag: Tag) -> str:
         """Return nothing: names are between the tags; ``step`` puts them into the tag that follows."""
@@ -102,7 +103,7 @@ class Glm:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(ToolTypes(tools, undeclared="json", literals=True)), tools)
+        return TagParser(_Grammar(tool_types(tools, undeclared="json", literals=True)), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """One block per call without line breaks, as GLM-4.7 and later write."""

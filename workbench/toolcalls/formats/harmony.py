@@ -20,7 +20,7 @@ from workbench.toolcalls.formats._json_calls import plain_name
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
 from workbench.toolcalls.formats._problems import UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
-from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, TagParser
+from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import names_of, read, unknown
 
@@ -119,7 +119,7 @@ def _state(block: Block) -> _State:
     return state
 
 
-class _Grammar:
+class _Grammar(PlainGrammar):
     tags = TAGS
     opens = frozenset({"start", "channel"})
 

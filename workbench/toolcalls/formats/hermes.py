@@ -20,7 +20,7 @@ from workbench.toolcalls.formats._json_calls import LocatedCall, in_sequence
 from workbench.toolcalls.formats._json_tags import JsonBody
 from workbench.toolcalls.formats._problems import DOUBLED_END, DOUBLED_OPEN, TRAILING, UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
-from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
+from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import names_of, unknown
 
@@ -35,7 +35,7 @@ class _State:
     problems: list[tuple[str, Tag]] = field(default_factory=list)
 
 
-class _Grammar:
+class _Grammar(PlainGrammar):
     tags: ClassVar = Tags(TagSpec(OPEN, "< tool_call >"), TagSpec(CLOSE, "< / tool_call >"))
     opens: ClassVar = frozenset((OPEN,))
 

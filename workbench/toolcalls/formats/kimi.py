@@ -30,7 +30,7 @@ from workbench.toolcalls.formats._problems import (
     UNCLOSED,
 )
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
-from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
+from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import names_of, read, unknown
 
@@ -61,7 +61,7 @@ class _State:
     is_over: bool = False
 
 
-class _Grammar:
+class _Grammar(PlainGrammar):
     tags: ClassVar = Tags(
         TagSpec(SECTION, "<|tool_calls_section_begin|>"),
         TagSpec(SECTION, "<|tool_call_section_begin|>"),

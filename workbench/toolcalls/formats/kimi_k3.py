@@ -31,7 +31,7 @@ from workbench.toolcalls.formats._elements import (
 from workbench.toolcalls.formats._render import arguments_of, name_of, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import Block, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec
-from workbench.toolcalls.formats._typing import UNREAD, ToolTypes, json_value
+from workbench.toolcalls.formats._typing import UNREAD, json_value, tool_types
 from workbench.toolcalls.json_text import read
 
 _REST = r"\s[^<>]{1,500}<\|sep\|>"
@@ -91,7 +91,7 @@ class KimiK3:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(ToolTypes(tools)), tools)
+        return TagParser(_Grammar(tool_types(tools)), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """All calls in the channel ``tools``."""

@@ -20,7 +20,7 @@ from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
 from workbench.toolcalls.formats._problems import NO_NAME, TRAILING, UNCLOSED
 from workbench.toolcalls.formats._python_literals import call as python_call
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
-from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, TagParser
+from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import JsonTracker, names_of, read, unknown, values
 
@@ -47,7 +47,7 @@ class _State:
         self.doubtful: Tag | None = None
 
 
-class _Grammar:
+class _Grammar(PlainGrammar):
     tags = TAGS
     opens = frozenset({"python", "function"})
 

@@ -27,7 +27,7 @@ from workbench.toolcalls.formats._elements import (
 from workbench.toolcalls.formats._render import attribute, invokes, raw_or_json, result_text, unambiguous
 from workbench.toolcalls.formats._scan import TagParser
 from workbench.toolcalls.formats._tags import Tags, TagSpec
-from workbench.toolcalls.formats._typing import ToolTypes
+from workbench.toolcalls.formats._typing import tool_types
 
 
 class _Grammar(ElementGrammar):
@@ -52,7 +52,7 @@ class MiniMax:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(ToolTypes(tools, undeclared="json")), tools)
+        return TagParser(_Grammar(tool_types(tools, undeclared="json")), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """All calls in one block, a line for each tag and parameter."""

@@ -35,7 +35,7 @@ from workbench.toolcalls.formats._problems import OTHER_END
 from workbench.toolcalls.formats._render import arguments_of, attribute, json_text, name_of, result_text
 from workbench.toolcalls.formats._scan import GO_ON, Block, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec
-from workbench.toolcalls.formats._typing import ToolTypes, items_of, property_of, types_of
+from workbench.toolcalls.formats._typing import ToolTypes, items_of, property_of, tool_types, types_of
 
 MARK: Final = "]<]minimax[>["
 MAX_DEPTH: Final = 60
@@ -48,6 +48,7 @@ _KEY = regex.compile(r"[^\s<>/\[\]]{1,200}")
 
 class _Grammar(ElementGrammar):
     name: ClassVar = "minimax-m3"
+    is_flat: ClassVar = False
     tags: ClassVar = Tags(
         TagSpec(BLOCK, f"{MARK} <tool_call>"),
         TagSpec(BLOCK_END, f"{MARK} </tool_call>"),
@@ -163,7 +164,7 @@ class MiniMaxM3:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(ToolTypes(tools)), tools)
+        return TagParser(_Grammar(tool_types(tools)), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """All calls in one block, each on one line."""

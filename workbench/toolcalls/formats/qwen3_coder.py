@@ -19,7 +19,7 @@ from workbench.toolcalls.formats._elements import BLOCK, BLOCK_END, CALL, CALL_E
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.toolcalls.formats._scan import TagParser
 from workbench.toolcalls.formats._tags import Tags, TagSpec
-from workbench.toolcalls.formats._typing import ToolTypes
+from workbench.toolcalls.formats._typing import tool_types
 
 _NAME = r"[^<>\n]{1,256}>"
 _FORBIDDEN = "<>\n"
@@ -48,7 +48,7 @@ class Qwen3Coder:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(ToolTypes(tools, literals=True)), tools)
+        return TagParser(_Grammar(tool_types(tools, literals=True)), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """One block per call, a line break between two."""
