@@ -157,19 +157,23 @@ class Turns:
 
     def end_again(self, users: Sequence[int], messages: Sequence[Message]) -> int:
         """Look again where open loops end; the number of first turns of which everything is as it was."""
-        same = len(self.all)
-        while same and self.all[same - 1].ended_by is None:
-            same -= 1
-        for turn in self.all[same:]:
+        start = same = len(self.all)
+        while start and self.all[start - 1].ended_by is None:
+            start -= 1
+        for turn in self.all[start:]:
             turn.ended_by = end_of_loop(turn.last, users, messages)
+            if turn.ended_by is not None:
+                same = min(same, turn.number)
         return same
 
     def open_again(self, place: int) -> int:
         """Forget the ends of loops from a message on; the number of first turns of which everything is as it was."""
         same = len(self.all)
-        while same and (self.all[same - 1].ended_by is None or (self.all[same - 1].ended_by or 0) >= place):
-            same -= 1
-            self.all[same].ended_by = None
+        for turn in reversed(self.all):
+            if turn.ended_by is not None and turn.ended_by < place:
+                break
+            same = same if turn.ended_by is None else turn.number
+            turn.ended_by = None
         return same
 
 

@@ -84,8 +84,10 @@ class GrowingTurns:
         other._memory, other._turns, other._values = self._memory, self._turns, self._values
         other._memory.cut(count - is_divided)
         other._keep(other._turns.drop(bisect_left(other._turns.all, length, key=_last)))
-        other._keep(other._turns.open_again(length))
-        other._asked = -1
+        other._asked = self._asked
+        if len(other._users) < len(self._users):
+            other._keep(other._turns.open_again(length))
+            other._asked = -1
         self._forget()
         return other
 

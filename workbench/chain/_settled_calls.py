@@ -66,9 +66,11 @@ class SettledCalls:
         last = other._cuts[-1]
         lines = _Lines(last.lines.all[: last.total], last.lines.flawed[: last.flawed])
         other._cuts[-1] = last._replace(lines=lines)  # both histories go on with lines of their own
-        other._ids = {name: place for name, place in self._ids.items() if place < last.start}
-        other._orphan_ids = {name: place for name, place in self._orphan_ids.items() if place < last.start}
-        other._server_ids = {name: place for name, place in self._server_ids.items() if place < last.start}
+        is_latest = len(other._cuts) == len(self._cuts)
+        for name in ("_ids", "_orphan_ids", "_server_ids"):
+            ids: dict[str, int] = getattr(self, name)
+            kept = dict(ids) if is_latest else {id_: place for id_, place in ids.items() if place < last.start}
+            setattr(other, name, kept)
         return other
 
     def lines(

@@ -97,22 +97,25 @@ class _RepeatedCalls:
 
     def __init__(self) -> None:
         self.latest: list[int] = []
-        self._made: list[tuple[int, ...]] = []
+        self._before: list[list[tuple[int, int]]] = []  # of each message, its calls, and where each was made before
         self._last: dict[int, int] = {}
 
     def read(self, messages: Sequence[Message]) -> None:
         for n in range(len(self.latest), len(messages)):
-            latest, made = self.latest[-1] if n else -1, fact(messages[n], _digests)
-            for digest in made:
-                latest = max(latest, self._last.get(digest, -1))
+            latest, before = self.latest[-1] if n else -1, list[tuple[int, int]]()
+            for digest in fact(messages[n], _digests):
+                before.append((digest, self._last.get(digest, -1)))
+                latest = max(latest, before[-1][1])
                 self._last[digest] = n
             self.latest.append(latest)
-            self._made.append(made)
+            self._before.append(before)
 
     def fork(self, length: int) -> _RepeatedCalls:
         other = _RepeatedCalls()
-        other.latest, other._made = self.latest[:length], self._made[:length]
-        other._last = {digest: n for n, made in enumerate(other._made) for digest in made}
+        other.latest, other._before, other._last = self.latest[:length], self._before[:length], dict(self._last)
+        for before in reversed(self._before[length:]):
+            for digest, place in reversed(before):
+                other._last[digest] = place
         return other
 
 

@@ -243,7 +243,8 @@ class Inspector:
         row = self.rows[index]
         kept = self._details.pop(index, None)
         if kept is None:
-            decoded = DecodedExchange(index, self.session.exchange(index), self.protocol, among=self._among())
+            exchange = self.session.exchange(index)
+            decoded = DecodedExchange(index, exchange, self.protocol, known=self.known, among=self._among())
             case = self._case(decoded, self._contract(decoded), row.conversation)
             kept = Detail(row, decoded, case.contract, case.closure, case.ledger)
         self._details[index] = kept = replace(kept, row=row, about=self.session.about)
