@@ -239,7 +239,7 @@ def search(ask: Callable[..., Any]) -> None:
 
 
 def refused(ask: Callable[..., Any]) -> None:
-    """An error in place of an answer."""
+    """An error instead of a response."""
     import anthropic
 
     try:

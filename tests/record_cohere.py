@@ -131,7 +131,7 @@ def look(ask: Ask) -> None:
 
 
 def refused(ask: Ask) -> None:
-    """An error in place of an answer."""
+    """An error instead of a response."""
     from cohere.core.api_error import ApiError
 
     question, unanswered = {"role": "user", "content": "And?"}, {"role": "assistant", "tool_calls": [CALL_A]}

@@ -158,7 +158,7 @@ def server(ask: Callable[..., Any]) -> None:
 
 
 def refused(ask: Callable[..., Any]) -> None:
-    """An error in place of an answer."""
+    """An error instead of a response."""
     from google.genai._interactions import APIStatusError
 
     try:

@@ -92,7 +92,7 @@ def look(ask: Ask) -> None:
 
 
 def refused(ask: Ask) -> None:
-    """An error in place of an answer, or in the middle of one."""
+    """An error instead of a response, or in the middle of one."""
     import ollama
 
     try:

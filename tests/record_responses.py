@@ -261,7 +261,7 @@ def remembered(ask: Ask) -> None:
 
 
 def refused(ask: Ask) -> None:
-    """An error in place of an answer, or at the end of a stream."""
+    """An error instead of a response, or at the end of a stream."""
     import openai
 
     unanswered = {key: CALL_A[key] for key in ("type", "call_id", "name", "arguments")}

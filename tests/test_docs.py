@@ -176,3 +176,10 @@ def test_the_page_on_the_architecture_has_the_rooms_in_their_order() -> None:
 
 def _quoted(text: str) -> list[str]:
     return re.findall(r"`([\w.]+)`", text)
+
+
+def test_the_test_files_that_the_pages_name_exist() -> None:
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    named = {path for page in pages for path in re.findall(r"\btests/[\w/]+\.py\b", page.read_text("utf-8"))}
+    assert "tests/contracts/test_pages.py" in named
+    assert not [path for path in sorted(named) if "NAME" not in path and not (ROOT / path).is_file()]

@@ -52,7 +52,7 @@ def test_an_old_name_is_the_module_itself(old: str) -> None:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         assert import_module(old) is new
-    assert str(told[-1].message) == f"{old} is {moved_modules.now(old)} now"
+    assert str(told[-1].message) == f"{old} is now {moved_modules.now(old)}"
     assert new.__spec__ is spec
 
 
@@ -86,7 +86,7 @@ def test_a_plug_in_that_was_written_before_is_used_and_told(tmp_path: Path) -> N
     )
     done = subprocess.run(children.running(code, str(SESSION)), capture_output=True, text=True)
     assert "seen beside openai-chat and Inspector" in done.stdout, done.stderr
-    assert "workbench: workbench.adapters is workbench.protocols now" in done.stderr
+    assert "workbench: workbench.adapters is now workbench.protocols" in done.stderr
 
 
 @pytest.mark.parametrize(("transcript", "failing"), [("transcript.jsonl", 0), ("broken.jsonl", 2)])

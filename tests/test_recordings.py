@@ -61,7 +61,7 @@ TRUE_BREAKS = {
     ),
     "pydantic-ai/openai/test_openai_responses__test_openai_responses_thinking_with_modified_history.yaml": (
         {"reasoning.unpaired"},
-        "refused with 400: the client has put another text in place of the item that the reasoning led to",
+        "refused with 400: the client has put another text instead of the item that the reasoning led to",
     ),
     "vercel-ai/anthropic/spliced-message-start.chunks.txt": (
         {"stream.block-order"},

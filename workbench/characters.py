@@ -68,7 +68,7 @@ def describe(character: str) -> str:
     if 0xD800 <= code <= 0xDFFF:
         name = "half of a surrogate pair"
     elif 0xE000 <= code <= 0xF8FF:
-        name = "of private use"
+        name = "private-use character"
     else:
         name = unicodedata.name(character, "") or _CONTROLS.get(code, "control character" if code < 0xA0 else "unnamed")
     return f"U+{code:04X} {name}"

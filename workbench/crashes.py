@@ -54,7 +54,7 @@ def _where(error: BaseException) -> str:
     """The innermost position in our own code."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [f for f in frames if Path(f.filename).is_relative_to(_PACKAGE)] or list(frames)
-    return f"{_short(own[-1].filename)}:{own[-1].lineno}" if own else "an unknown place"
+    return f"{_short(own[-1].filename)}:{own[-1].lineno}" if own else "an unknown location"
 
 
 def _short(name: str) -> str:

@@ -56,7 +56,7 @@ REPAIR_SECONDS = 0.45
 12 ms, and a caller may count on half a second."""
 
 REPAIR_WAIT_SECONDS = 30.0
-"""How long the child is waited for, until it has started and again for each job: a busy machine gives it little."""
+"""Seconds to wait for the child: until it has started, and again for each job. A busy machine is slow."""
 
 SNIPPET = 200
 """Characters of untrusted text quoted in one finding or error line."""

@@ -138,7 +138,7 @@ def present_name(module: str, name: str) -> str:
     new = RENAMED.get(module, {}).get(name, "")
     if new:
         _asked.setdefault(f"{module}.{name}", f"{module}.{new}")
-        _warn(f"{module}.{name} is {module}.{new} now", 4)
+        _warn(f"{module}.{name} is now {module}.{new}", 4)
     return new
 
 
@@ -151,7 +151,7 @@ def _warn(line: str, depth: int) -> None:
 def requested_moves() -> tuple[str, ...]:
     """One line for each old room that was imported so far."""
     rooms = {_room_or_class(old): new for old, new in reversed(_asked.items())}
-    return tuple(f"{old} is {new} now: a plug-in imports it by its old name" for old, new in rooms.items())
+    return tuple(f"{old} is now {new}: a plug-in imports it by its old name" for old, new in rooms.items())
 
 
 def _room_or_class(old: str) -> str:
@@ -176,7 +176,7 @@ class _Finder(MetaPathFinder):
         from importlib import import_module
         from importlib.machinery import ModuleSpec
 
-        _warn(f"{fullname} is {new} now", 3)
+        _warn(f"{fullname} is now {new}", 3)
         module = import_module(new)
         return ModuleSpec(fullname, _Alias(module), is_package=hasattr(module, "__path__"))
 

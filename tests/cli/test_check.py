@@ -68,7 +68,7 @@ def test_a_text_in_which_nothing_is_recognised_is_not_called_clean(run: Run) -> 
     text = b"The quick brown fox jumps over the lazy dog."
     done = run("check", "-", stdin=text)
     assert (done.status, " · text · " in done.out) == (3, True)
-    assert "read as text only" in done.out
+    assert "read as plain text" in done.out
     assert "--protocol text if a model wrote it" in done.out
     for form in ("json", "sarif", "junit"):
         assert run("check", "--format", form, "-", stdin=text).status == 3
@@ -85,7 +85,7 @@ def test_a_pasted_error_text_is_not_what_a_model_wrote(run: Run) -> None:
     done = run("check", "-", stdin=ERROR_TEXT)
     assert (done.status, done.err.count("\n")) == (2, 1)
     assert "it looks like an error text" in done.err
-    assert "closure.missing-result), not like a model's answer; workbench explain 'TEXT'" in done.err
+    assert "closure.missing-result), not like a model's response; workbench explain 'TEXT'" in done.err
     long = b"I looked into it at length. " * 400 + ERROR_TEXT
     assert run("check", "-", stdin=long).status == 3
     assert run("check", "--protocol", "text", "-", stdin=long).status == 0

@@ -105,7 +105,7 @@ def test_ctrl_c_keeps_the_smallest_so_far(run: Run, monkeypatch: pytest.MonkeyPa
 
 def test_a_target_that_does_not_judge_leaves_it_undecided(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_key(*_: object) -> minimize.TargetVerdict:
-        raise minimize.UnansweredError("the target did not judge the request: it answered 401")
+        raise minimize.UnansweredError("the target gave no verdict on the request: it answered 401")
 
     monkeypatch.setattr(minimize, "target_verdict", no_key)
     done = run("minimize", BROKEN)

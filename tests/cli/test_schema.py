@@ -137,5 +137,5 @@ def test_show_as_arguments(run, file):
     assert [s["rung"] for s in call["steps"]] == ["repaired", "coerced", "validated"]
     assert call["steps"][1]["after"] == {"n": 5}
     text = run("show", path, "--as", "arguments").out
-    assert "other quotes were put right" in text
+    assert "quotes were corrected" in text
     assert '{"n": 5}' in text

@@ -58,7 +58,7 @@ def test_events_say_what_they_did_and_where_clients_depart(run: Run) -> None:
         "begins call search_docs",
         "adds 27 characters to arguments of call search_docs",
     ]
-    assert view["events"][2]["anomalies"] == ["another call begins at index 0, which is taken"]
+    assert view["events"][2]["anomalies"] == ["a second tool call starts at index 0, which is already in use"]
     by_name = {name: group for group in view["clients"] for name in group["names"]}
     assert by_name["langchain"]["agree"]
     assert by_name["openai-node"]["event"] == 2

@@ -256,7 +256,7 @@ CHAT = (
 def test_what_no_protocol_claims_does_not_decide(run: Run, entries: tuple[object, ...], status: int) -> None:
     done = run("check", "-", stdin=har(*entries))
     assert done.status == status
-    assert done.out.count("no model exchange: ") == sum(e is not CHAT for e in entries)
+    assert done.out.count("not a model exchange: ") == sum(e is not CHAT for e in entries)
 
 
 @pytest.mark.parametrize(

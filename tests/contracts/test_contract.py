@@ -227,7 +227,7 @@ CHOSEN = [
     (
         ("http://localhost:1/v1/messages", "claude-opus-4.6", "anthropic-messages"),
         "generic:anthropic",
-        "no contract knows the host localhost:1: generic, with what anthropic says about reasoning (from model name",
+        "no contract for host localhost:1: generic, with the reasoning facts of anthropic (from model name",
     ),
     (("https://gateway.example/v1/messages", "mine", "anthropic-messages"), GENERIC, "no contract matches: generic"),
     (("https://gateway.example/v1/chat", "qwen3-coder:30b", "openai-chat"), "qwen3-coder:vllm", "from model name"),

@@ -101,7 +101,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
             )
         ],
         {
-            "/messages/2/content": "[image: in the user message behind the results]",
+            "/messages/2/content": "[image: in the user message after the results]",
             "/messages/3/role": "user",
             "/messages/3/content/0/text": "[image from the result of the call t1]",
             "/messages/3/content/1/image_url/url": "data:image/png;base64,AAAA",
@@ -191,7 +191,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
     "a text of blanks": (
         CHAT,
         {"messages": [ASK, {"role": "assistant", "content": "\n"}, ASK]},
-        [("/messages/1/content", "without a visible character", "left out")],
+        [("/messages/1/content", "without visible characters", "left out")],
         {"/messages/1/content": "go"},
     ),
     "unknown keys and parameters": (

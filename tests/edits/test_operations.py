@@ -128,7 +128,7 @@ def test_a_result_of_blocks_keeps_its_form() -> None:
         (lambda d: move(d, "/messages/2", 1), "cannot be moved further"),
         (lambda d: move_before(d, "/messages/1", "/messages/1/tool_calls/0"), "into itself"),
         (lambda d: move_before(d, "/messages/1", "/messages/9"), "no value at this pointer"),
-        (lambda d: set_text(d, "/messages", "x"), "neither a text"),
+        (lambda d: set_text(d, "/messages", "x"), "neither text"),
         (lambda d: set_value(d, "/model", b"{"), "line 1, column 2, byte 1: not JSON"),
         (lambda d: rename(d, "/messages/0", "x"), "no name"),
         (lambda d: rename(d, "/model", "messages"), "the name is in use"),

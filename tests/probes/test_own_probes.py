@@ -114,7 +114,10 @@ WRONG = {
     "no requests": ("version: 1", "own.yaml#/requests: 1 to 50 requests are needed"),
     "unknown key": (f"{HEAD}  verb: x\n", "own.yaml#/requests/0: unknown key 'verb'"),
     "no words": ("version: 1\nrequests: [{system: x}]", "own.yaml#/requests/0/words: missing"),
-    "odd name": ("name: a b\n" + HEAD, "own.yaml#/name: a name has letters, digits, dots, dashes and underscores"),
+    "odd name": (
+        "name: a b\n" + HEAD,
+        "own.yaml#/name: a name may contain letters, digits, dots, dashes and underscores",
+    ),
     "odd pattern": (
         f"{HEAD}  expect: {{text: '('}}\n",
         "own.yaml#/requests/0/expect/text: '(' is not a regular expression",

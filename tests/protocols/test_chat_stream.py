@@ -392,7 +392,7 @@ FAULTS: list[tuple[str, list[Json | bytes], bool, list[tuple[str, str, tuple[int
         [("args.not-object", "/choices/0/message/tool_calls/0/function/arguments", (0,))],
     ),
     (
-        "the id of the answer changes",
+        "the id of the response changes",
         [chunk({"content": "a"}), {**STOP, "id": "gen-2"}],
         True,
         [("stream.id", "/id", (1,))],

@@ -1,4 +1,4 @@
-"""An error in place of an answer is said, once, with its reason."""
+"""An error instead of a response is said, once, with its reason."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_what_is_cached_already_saves_nothing() -> None:
 def test_one_turn_reads_nothing_twice() -> None:
     session = loop(usage(4000, 70), usage(4300, 180), system=SYSTEM)
     alone = MemorySession("alone", session.exchanges[:1])
-    assert {s.why_not for s in costs_of(Inspector(alone), ONE).savings()} == {"only one turn: nothing is read twice"}
+    assert {s.why_not for s in costs_of(Inspector(alone), ONE).savings()} == {"only one turn: nothing to cache"}
 
 
 def test_where_nothing_is_counted_it_is_estimated_and_said() -> None:

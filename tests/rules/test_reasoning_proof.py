@@ -1,4 +1,4 @@
-"""Thought signatures: the first call of every step of the current turn carries the one that it came with."""
+"""Thought signatures: the first call of every step of the current turn carries the one it was received with."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ FOLLOW |= {"messages": [RESULT]}
 
 THREADS = [
     ("it is held", 412, said("msg_2", text("Two files."), tokens=460), []),
-    ("fewer tokens were read", 412, said("msg_2", text("Two files."), tokens=31), [("state.lost", "error", AT)]),
+    ("fewer input tokens", 412, said("msg_2", text("Two files."), tokens=31), [("state.lost", "error", AT)]),
     ("the model asks", None, said("msg_2", text("What would you like me to do?")), [("state.lost", "warning", AT)]),
     ("nothing tells", None, said("msg_2", text("Two files.")), []),
 ]
@@ -46,7 +46,7 @@ def test_threads(inspect, tokens, answer, expected):
 def test_the_evidence_says_what_was_read(inspect):
     pairs = [(FIRST, said("msg_1", USE, tokens=412)), (FOLLOW, said("msg_2", text("Two."), tokens=31))]
     (finding,) = inspect(pairs, protocol="anthropic-messages")
-    assert finding.evidence == "exchange 1 was read as 412 input tokens, this one as 31"
+    assert finding.evidence == "exchange 1 counted 412 input tokens, this one 31"
 
 
 def test_who_sends_the_history_too_loses_nothing(inspect):
@@ -100,7 +100,7 @@ def test_a_provider_that_holds_nothing_loses_everything(inspect):
     found = inspect([(ASKED, response()), (LATER, after)], protocol="openai-responses", provider="llama.cpp")
     (finding,) = [f for f in found if f.rule == "state.lost"]
     assert "keeps none: it sees only this request" in finding.message
-    assert finding.evidence == "31 input tokens were read · the response asks: 'What is this?'"
+    assert finding.evidence == "31 input tokens were counted · the response asks: 'What is this?'"
 
 
 def test_an_answer_of_another_server():

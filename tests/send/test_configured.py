@@ -15,8 +15,8 @@ __all__ = ["home"]
 @pytest.mark.parametrize(
     ("text", "where", "said"),
     [
-        ("nonsense", "#/", "not a mapping; workbench targets --help has the form"),
-        ("targets: [a]", "/targets", "not a mapping; workbench targets --help has the form"),
+        ("nonsense", "#/", "not a mapping; workbench targets --help shows the format"),
+        ("targets: [a]", "/targets", "not a mapping; workbench targets --help shows the format"),
         ("target: {}", "/target", "unknown key 'target'; did you mean targets?"),
         ("targets: {a: 1}", "/targets/a", "not a target"),
         ("targets: {a: {protocol: openai-chat}}", "/targets/a", "base_url is missing"),

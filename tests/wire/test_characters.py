@@ -16,7 +16,7 @@ from workbench.characters import bounds, describe, odd_at, odd_ones, unusual
         ("\x1b", "U+001B ESCAPE"),
         ("\x01", "U+0001 control character"),
         ("\ud83d", "U+D83D half of a surrogate pair"),
-        ("\ue000", "U+E000 of private use"),
+        ("\ue000", "U+E000 private-use character"),
         ("\U000e0041", "U+E0041 TAG LATIN CAPITAL LETTER A"),
     ],
 )

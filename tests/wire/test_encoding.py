@@ -102,8 +102,8 @@ def test_a_cut_body_gives_what_is_there(name: str) -> None:
         decoded, problem = decode_partial(body)
         assert decoded
         assert TEXT.startswith(decoded)
-        assert "body is cut after" in problem
-        with pytest.raises(WireError, match="body is cut after") as caught:
+        assert "body is cut off after" in problem
+        with pytest.raises(WireError, match="body is cut off after") as caught:
             decode_body(body)
         assert "\n" not in str(caught.value)
 
@@ -116,7 +116,7 @@ def test_a_cut_body_gives_what_is_there(name: str) -> None:
         (b"\x28\xb5\x2f\xfd" + b"\xff" * 50, "zstd", "zstd body is corrupt"),
         (b"\xff" * 50, "br", "br body is corrupt after 0"),
         (b"\xff" * 50, "deflate", "deflate body is corrupt"),
-        (b"\xff", "x-pack", "unknown content coding 'x-pack'"),
+        (b"\xff", "x-pack", "unknown content encoding 'x-pack'"),
     ],
     ids=lambda v: v if isinstance(v, str) else "",
 )
@@ -167,5 +167,5 @@ def test_codings_inside_one_another_are_counted() -> None:
         assert (decoded, problem) == (
             (b'{"a": 1}', "")
             if count <= MAX_CODINGS
-            else (raw, f"{count} nested content codings; at most {MAX_CODINGS} are decoded")
+            else (raw, f"{count} nested content encodings; at most {MAX_CODINGS} are decoded")
         )

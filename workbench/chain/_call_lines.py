@@ -74,7 +74,7 @@ class CallLine:
 
     @property
     def is_flawed(self) -> bool:
-        """It is not closed, or something is wrong with it: to be paired by position is not."""
+        """True if the call is not closed or has a flaw; pairing by position is not a flaw."""
         return self.state is not CallState.CLOSED or any(flaw is not Flaw.BY_POSITION for flaw in self.flaws)
 
 
@@ -167,7 +167,7 @@ class _Judge:
         elif not node.result.tool_call_id:
             note = "names no call, and its position does not tell which one it answers"
         elif stands_for:
-            note = f"names another id than the call of message {stands_for.message + 1} that it answers by position"
+            note = f"names a different id than the call of message {stands_for.message + 1} that it answers by position"
         else:
             note = "no call before it has this id"
         return CallLine(
@@ -260,7 +260,7 @@ _NOTES = {
     Flaw.CALL_ROLE: "a message of this role may not contain tool calls",
     Flaw.RESULT_ROLE: "a message of that role may not contain tool results",
     Flaw.DUPLICATE_RESULT: "more than one result",
-    Flaw.ID_MISMATCH: "the result at its position names another id",
+    Flaw.ID_MISMATCH: "the result at its position names a different id",
     Flaw.BY_POSITION: "paired by position: the call or the result has no id",
 }
 

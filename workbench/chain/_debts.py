@@ -212,7 +212,7 @@ def _add_answer(turn: Turn, position: int, received: ReceivedAnswers) -> None:
 
 
 def _is_said(message: Message) -> bool:
-    """It holds more than results."""
+    """True if the message contains more than tool results."""
     return any(not isinstance(p, ToolResultIR) for p in message.parts)
 
 

@@ -87,7 +87,7 @@ class HistoryKeys:
 
     @property
     def items(self) -> Iterator[Item]:
-        """Its items, from the first on."""
+        """The items of the history, from the first on."""
         return islice(self.chain.items, self.count)
 
     def backwards(self) -> Iterator[tuple[int, Item]]:

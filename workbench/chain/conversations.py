@@ -77,7 +77,7 @@ class Conversation:
 
 
 class _Owner(NamedTuple):
-    """Whose answer it is, and the key of the request that it answered."""
+    """The conversation of a response, and the key of its request."""
 
     conversation: int
     asked: int

@@ -39,7 +39,7 @@ class Answer:
 
     @cached_property
     def unique(self) -> frozenset[str]:
-        """Its ids that are no counters."""
+        """Ids of the response that are not counters."""
         return frozenset(filter(looks_unique, self.ids))
 
     @cached_property
@@ -194,7 +194,7 @@ class ReceivedAnswers:
         return self._by_calls.get(shown.calls, ()) if shown.calls else self._by_text.get(shown.text, ())
 
     def _may_be(self, shown: Answer, position: int) -> bool:
-        """It is not told from that answer by its ids."""
+        """True if its ids do not distinguish it from that response."""
         return not shown.ids or not self.answers[position].ids
 
     def _near(self, positions: Sequence[int], later: int) -> Sequence[int]:

@@ -54,7 +54,7 @@ def _lines(report: AuditReport) -> Iterator[str]:
     card = report.card
     yield f"{report.gateway} · {number(card.of, 'case')}, {card.passed:,} came through unchanged"
     for protocol, spoken in report.audit.ways.items():
-        yield f"  {protocol}" + (f" → {spoken} upstream, judged by meaning" if spoken != protocol else "")
+        yield f"  {protocol}" + (f" → {spoken} upstream, compared by meaning" if spoken != protocol else "")
     for protocol, why in report.audit.skipped.items():
         yield f"  {protocol} skipped: {cut(why, 120)}"
     if report.audit.strays:

@@ -177,7 +177,7 @@ def _pointer(found: Difference) -> str:
 
     first = found.first or 0
     text = found.after if first < len(found.after) else found.before
-    return JsonIndex(text).pointer_at(first) or "(the whole)"
+    return JsonIndex(text).pointer_at(first) or "(whole body)"
 
 
 # As JSON.

@@ -40,7 +40,7 @@ def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, J
             case {"event": "ended", "pause": number, "how": how}:
                 say(f"pause {number}: {how}")
             case {"event": "unjudged", "exchange": exchange, "why": why}:
-                say(f"exchange {exchange} continued without being judged: {why}")
+                say(f"exchange {exchange} continued without a check: {why}")
             case {"event": "trouble", "text": text}:
                 say(str(text))
 

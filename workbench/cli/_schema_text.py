@@ -55,7 +55,7 @@ def _change(judged: Mapping[str, JsonValue], indent: str) -> Iterator[str]:
     if judged["check"] is True:
         yield f"{indent}local check: none needed"
     else:
-        yield f"{indent}local check, for arguments in the form of the original schema"
+        yield f"{indent}local check, for arguments that match the original schema"
         text = json.dumps(judged["check"], indent=2, ensure_ascii=False)
         yield from (f"{indent}  {line}" for line in text.split("\n"))
     for issue in judged["remaining"]:

@@ -110,7 +110,7 @@ def _verdict_words(plan: Preflight) -> str:
         return plan.verdict.value
     status = f" with {plan.refusal.status}" if plan.refusal else ""
     host = f" (accepted by {_output.cut(plan.accepted_by)} in the recording)" if plan.accepted_by else ""
-    return f"{plan.verdict.value}{status}  {plan.finding.rule}  {plan.finding.pointer or '(the whole)'}{host}"
+    return f"{plan.verdict.value}{status}  {plan.finding.rule}  {plan.finding.pointer or '(whole body)'}{host}"
 
 
 def result_lines(row: SendRow) -> Iterator[str]:

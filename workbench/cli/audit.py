@@ -56,7 +56,10 @@ PORT = 8765
 DUMMY = "sk-workbench-audit-0000"
 """The key that is sent unless one is given: no provider ever sees it."""
 
-_STORY = "an audit of the gateway {}: odd requests and broken responses are sent on purpose; compare shows its changes"
+_STORY = (
+    "an audit of the gateway {}: it contains unusual requests and broken responses on purpose; compare shows "
+    "what the gateway changed"
+)
 
 UNREACHED = 4
 FORMATS = ("text", "json", "junit")
@@ -89,7 +92,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wait", type=float, default=60.0, metavar="SECONDS", help="time for CMD to start listening (default: 60)"
     )
-    parser.add_argument("--out", metavar="FILE", help="save both sightings of every case as a session")
+    parser.add_argument("--out", metavar="FILE", help="save every case, as seen at both ends, as a session")
     _files.add_force(parser)
     parser.add_argument(
         "--fail-on", choices=("any", "warning", "error"), default="any", help="damage that gives exit status 1"

@@ -48,7 +48,9 @@ _MESSAGE = regex.compile(r"^/(?:messages|input|contents)/(\d+)")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
-    parser.add_argument("--target", metavar="T", help="ask this target (default: check the contract, send nothing)")
+    parser.add_argument(
+        "--target", metavar="T", help="send to this target (default: check with the contract, send nothing)"
+    )
     _files.add_exchange(parser)
     _files.add_provider(parser)
     parser.add_argument(
@@ -187,7 +189,7 @@ def _print(args: argparse.Namespace, index: int, contract: str, found: BisectRes
     first = f"exchange {found.exchange + 1}{f', message {where + 1}' if where is not None else ''}"
     _output.emit(f"broken from {first} on: {finding.rule if finding else found.failure}")
     if finding:
-        _output.emit(f"  {finding.pointer or '(the whole)'}  {finding.message}")
+        _output.emit(f"  {finding.pointer or '(whole body)'}  {finding.message}")
     if found.words:
         _output.emit(f"  provider error: {_output.cut(found.words)}")
     if finding and finding.origin:

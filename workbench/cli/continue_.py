@@ -97,8 +97,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _corrections.add(parser)
     parser.add_argument("--refresh", action="store_true", help="first run the probes whose results are stale")
-    parser.add_argument("--states", action="store_true", help="print every state of the loop")
-    parser.add_argument("--step", action="store_true", help="wait for enter in every state (needs a terminal)")
+    parser.add_argument("--states", action="store_true", help="print every step of the loop")
+    parser.add_argument("--step", action="store_true", help="wait for enter after every step (needs a terminal)")
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
     parser.add_argument("--out", metavar="FILE", help="session file for requests and responses (.wb, .jsonl)")
     _files.add_force(parser)
@@ -407,7 +407,7 @@ class ContinuedConversation:
             store.save(self._exchanges, self._out, about={"made": f"continued with {sent.target.name}"})
         node = self._node
         if step.added:
-            node = self._workspace.commit(node, step.request, "continued with the answer and its results")
+            node = self._workspace.commit(node, step.request, "continued with the response and its tool results")
         self._node = self._workspace.commit_response(node, exchange)
 
     def close(self) -> None:

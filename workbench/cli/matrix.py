@@ -150,7 +150,7 @@ def _print(detail: Detail, rows: list[MatrixRow]) -> None:
 
 def _verdict_words(row: MatrixRow) -> str:
     """Rule and place of the verdict, and the protocol if the request was converted."""
-    parts = [f"{row.finding.rule}  {row.finding.pointer or '(the whole)'}"] if row.finding else []
+    parts = [f"{row.finding.rule}  {row.finding.pointer or '(whole body)'}"] if row.finding else []
     if row.is_converted:
         lost = f"{_output.number(len(row.losses), 'thing')} lost" if row.losses else "nothing lost"
         parts.append(f"as {row.protocol}, {lost}")

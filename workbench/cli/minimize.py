@@ -195,7 +195,7 @@ def _print(args: argparse.Namespace, course: MinimizeRun, index: int) -> None:
         return
     _output.emit(f"exchange {index + 1}, {target}: {result.failure}")
     if result.finding:
-        _output.emit(f"  {result.pointer or '(the whole)'}  {_output.cut(result.finding)}")
+        _output.emit(f"  {result.pointer or '(whole body)'}  {_output.cut(result.finding)}")
     end = "minimal: nothing more can be removed" if result.is_minimal else "not minimal: more can probably be removed"
     _output.emit(
         f"{end} · {len(result.original):,} → {len(result.text):,} bytes (−{100 * result.removed_share:.1f} %) · "

@@ -80,7 +80,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="[NAME=]URL",
-        help="where requests go; several have names (anthropic, openai and gemini set those providers' variables)",
+        help="where requests go; give each of several a name (anthropic, openai and gemini set those providers' "
+        "variables)",
     )
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="port to listen on (default: any free port)")
     parser.add_argument(

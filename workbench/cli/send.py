@@ -78,7 +78,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="protocol to send it in")
     _files.add_exchange(parser)
     _files.add_provider(parser)
-    parser.add_argument("--stream", action=argparse.BooleanOptionalAction, help="request a stream, or none")
+    parser.add_argument(
+        "--stream", action=argparse.BooleanOptionalAction, help="request a stream, or a single response"
+    )
     parser.add_argument("--model", default="", help="use this model")
     parser.add_argument("--key-variable", metavar="NAME", default="", help="environment variable with the key")
     parser.add_argument("--drop-unbound", action="store_true", help="remove signed blocks that an edit invalidated")
@@ -351,7 +353,7 @@ class _SentExchanges:
         here = self._workspace.current(self._root.index)
         node, own = self._root, self._root.exchange.request
         if own is None or own.body.raw != sent.request.body.raw:
-            node = self._workspace.commit(node, sent.request, sent.notes[0] if sent.notes else "changed to be sent")
+            node = self._workspace.commit(node, sent.request, sent.notes[0] if sent.notes else "changed for sending")
         self._workspace.commit_response(node, exchange)
         if sent.is_converted:
             self._workspace.go(here)

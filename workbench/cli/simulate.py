@@ -81,8 +81,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     dials = parser.add_argument_group("dials")
     dials.add_argument("--calls", metavar="FORMAT", help="native (default), or a text format for tool calls")
     dials.add_argument("--calls-in", choices=PLACES, help="field for calls written as text (default: content)")
-    dials.add_argument("--parallel", type=int, metavar="N", help="tool calls per response, if the request allows it")
-    dials.add_argument("--mends", type=int, metavar="N", help="errors after which a call is made correctly (0: never)")
+    dials.add_argument(
+        "--parallel", type=int, metavar="N", help="number of tool calls per response, if the request allows it"
+    )
+    dials.add_argument(
+        "--mends", type=int, metavar="N", help="number of errors after which the model makes a correct call (0: never)"
+    )
     dials.add_argument("--reads", action=argparse.BooleanOptionalAction, help="repeat tool results in the response")
     dials.add_argument("--arguments", choices=[*ARGUMENT_FAULTS], metavar="FAULT", help="fault in the arguments")
     dials.add_argument("--stream", choices=[*STREAM_FAULTS], metavar="FAULT", help="fault in the stream")
@@ -90,7 +94,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     dials.add_argument("--retry-after", type=float, metavar="SECONDS", help="Retry-After header of these refusals")
     dials.add_argument("--latency", type=float, metavar="SECONDS", help="delay before each chunk")
     dials.add_argument("--chunk", type=int, metavar="BYTES", help="size of chunks (default: one event per chunk)")
-    _configure_limits(parser.add_argument_group("more dials", "what the server accepts, and what its model can read"))
+    _configure_limits(
+        parser.add_argument_group("more dials", "what the server accepts, and how much its model can read")
+    )
 
 
 def _configure_limits(dials: argparse._ArgumentGroup) -> None:
@@ -101,8 +107,15 @@ def _configure_limits(dials: argparse._ArgumentGroup) -> None:
     dials.add_argument("--enforces", action=switch, help="refuse what the contract refuses (default)")
     dials.add_argument("--refuses", metavar="WHAT[,WHAT…]", help="refuse requests with these features")
     dials.add_argument("--ignores", metavar="WHAT[,WHAT…]", help="accept these features, but ignore them")
-    dials.add_argument("--context", type=int, metavar="TOKENS", help="read only so much of a request (default: all)")
-    dials.add_argument("--result-limit", type=int, metavar="BYTES", help="read only so much of a result (default: all)")
+    dials.add_argument(
+        "--context", type=int, metavar="TOKENS", help="longest part of a request that the model reads (default: all)"
+    )
+    dials.add_argument(
+        "--result-limit",
+        type=int,
+        metavar="BYTES",
+        help="longest part of a tool result that the model reads (default: all)",
+    )
     dials.add_argument("--name-limit", type=int, metavar="N", help="longest tool name, in characters (default: any)")
     dials.add_argument("--id-limit", type=int, metavar="N", help="longest tool call id, in characters (default: any)")
 

@@ -196,7 +196,7 @@ class _Builder:
 
     def alias(self, event: Any) -> None:
         if event.anchor not in self.anchors:
-            raise self.refuse(event, f"alias {event.anchor!r} names nothing that is complete before it")
+            raise self.refuse(event, f"alias {event.anchor!r} has no complete anchor before it")
         value, size = self.anchors[event.anchor]
         self.count(event, size)
         if self.wants_key() and not isinstance(value, str):
@@ -222,7 +222,7 @@ class _Builder:
     def count(self, event: Event, nodes: int) -> None:
         self.nodes += nodes
         if self.nodes > MAX_YAML_NODES:
-            raise self.refuse(event, f"more than {MAX_YAML_NODES:,} nodes once its aliases are written out")
+            raise self.refuse(event, f"more than {MAX_YAML_NODES:,} nodes once its aliases are expanded")
 
     def refuse(self, event: Event, what: str) -> UnreadableInput:
         mark: Any = event.start_mark

@@ -45,7 +45,7 @@ def choose(clues: Clues, protocol: str | None, shown: str = "") -> tuple[Contrac
         return _whole(name, how, clues, protocol)
     variant, why = contracts.read(name).variant(clues)
     own = f"{name}:{variant}" if variant else name
-    how = f"no contract knows the host {place}: generic, with what {own} says about reasoning ({how})"
+    how = f"no contract for host {place}: generic, with the reasoning facts of {own} ({how})"
     return contracts.of_model(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
 
 

@@ -20,8 +20,8 @@ __all__ = ["Match", "explain", "find_matches", "lines", "match_lines"]
 MOST = 200_000
 """Characters of a pasted text that are looked at: its first and its last half of this."""
 
-OUR_RECORDER = "Run the client once more under the recorder: workbench record -- COMMAND (in the app: r on Home)"
-"""How to get hold of an exchange, whoever the provider is."""
+OUR_RECORDER = "Run the client again under the recorder: workbench record -- COMMAND (in the app: r on Home)"
+"""Advice on recording an exchange, for any provider."""
 
 TELLING, BEGINNING = 20, 30
 """Literal characters, in plain form, that are enough to tell a text by; and of its beginning alone."""
@@ -30,7 +30,7 @@ MOSTLY = 0.75
 """Share of a text after which another end is a change of its wording, and no other text."""
 
 ANYBODY = "any provider"
-"""Who says what no contract knows."""
+"""Provider shown for an error that no contract contains."""
 
 _STATUS = regex.compile(r"(?<![\w.])([45]\d\d)(?![\w.])")
 _PATH = regex.compile(r"\b(?:messages|tools|input)(?:\.?\[?\d+\]?[\w.\[\]]*|\.\w[\w.\[\]]*)")

@@ -23,7 +23,7 @@ def lines(page: Page, width: int = 80) -> Iterator[str]:
     yield from section("Sources", _list_lines(page.sources, width))
     if page.failing and page.passing:
         yield from section("Wrong", _example_lines(page.failing, width))
-        yield from section("Right, as a difference", _difference(page.failing, page.passing, width))
+        yield from section("Correct, as a diff", _difference(page.failing, page.passing, width))
     else:
         yield from section("Examples", ["  None: this version does not check the rule yet."])
 

@@ -75,7 +75,7 @@ def fit_text(part: Text, pointer: str, capabilities: Capabilities, report: LossR
     """Reduce a text; None for an empty one that the target refuses."""
     extra = fit_extra(part.extra, pointer, capabilities, report) if part.extra else part.extra
     if not capabilities.request.empty_text and not part.text.strip():
-        report.lose(pointer, "text without a visible character, which the target refuses")
+        report.lose(pointer, "text without visible characters, which the target refuses")
         return None
     if not part.extra:
         return part
@@ -261,7 +261,7 @@ def fit_result(
         else:
             report.lose(at, f"content of type {getattr(inner, 'type', type(inner).__name__)!r:.60} in a tool result")
     if moved and not content:
-        content.append(Text(f"[{', '.join(media.kind for media in moved)}: in the user message behind the results]"))
+        content.append(Text(f"[{', '.join(media.kind for media in moved)}: in the user message after the results]"))
     if capabilities.tools.results_text_first:
         content = put_text_first(message, content, report)
     if "tool" in capabilities.request.one_text:

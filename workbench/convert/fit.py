@@ -296,7 +296,7 @@ class Fitter:
         append(messages, made)
         if is_second:
             self._report.lose(
-                made.pointer, "the boundary between two answers: nothing is left between them", "one answer"
+                made.pointer, "the boundary between two responses: nothing remains between them", "one answer"
             )
             whole = messages[-1]
             pointers = [whole.absolute(part) for part in whole.parts]

@@ -52,7 +52,7 @@ class LossReport:
         self._losses[Loss(pointer, what, instead)] = None
 
     def lose_keys(self, pointer: str, extra: Mapping[str, JsonValue]) -> None:
-        """Add a loss for each key that the target has no place for; null and empty values are no loss."""
+        """Add a loss for each key that the target cannot represent; null and empty values are no loss."""
         for at, value in keys(extra, pointer) if extra else ():
             name = at.rpartition("/")[2]
             self.lose(at, f"the key {name!r:.80}" + (f" ({value!r:.60})" if isinstance(value, str) else ""))

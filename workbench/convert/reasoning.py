@@ -44,7 +44,7 @@ def fit_reasoning(part: Reasoning, pointer: str, capabilities: Capabilities, rep
         why = (
             "without a signature made by the target"
             if capabilities.reasoning.proved
-            else "that the target has no place for"
+            else "that the target cannot represent"
         )
         report.lose(pointer, f"reasoning {why}")
         return None

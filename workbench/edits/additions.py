@@ -65,7 +65,9 @@ def insert_text(decoded: DecodedExchange, message: str, text: str, at: int | Non
     if not isinstance(old, str) or not old:
         return value.set_text(text)
     if role in adapter.capabilities.request.one_text:
-        raise LocalProtocolError("a message of this protocol is one text", where=message, hint="edit it, or insert one")
+        raise LocalProtocolError(
+            "a message of this protocol is a single text", where=message, hint="edit it, or insert one"
+        )
     blocks = [_block(decoded, held, old), _block(decoded, held, text)]
     return (value.replace(value_of(decoded, message).format_child(blocks if at != 0 else blocks[::-1])),)
 

@@ -180,7 +180,7 @@ def _result_texts(decoded: DecodedExchange, pointer: str) -> list[str]:
         for part in message.parts:
             if isinstance(part, ToolResultIR) and message.absolute(part, "content") == pointer:
                 return [message.absolute(p, "text") for p in part.content if "text" in p.source.fields]
-    raise LocalProtocolError("neither a text nor the blocks of a result", where=pointer, hint="edit it as JSON")
+    raise LocalProtocolError("neither text nor the blocks of a tool result", where=pointer, hint="edit it as JSON")
 
 
 def _parse_typed(text: bytes) -> bytes:

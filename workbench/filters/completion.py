@@ -68,10 +68,10 @@ def _of_key(key: Key, op: str, value: str, start: int, known: Values) -> list[Su
     found = [(text, n) for text, n in counted if wanted in text.casefold() and text != value]
     found.sort(key=lambda v: not v[0].casefold().startswith(wanted))
     return [
-        Suggestion(f"{key.name}{op}{bare_or_quoted(text)}", f"{n:,} here" if n else "none here", start)
+        Suggestion(f"{key.name}{op}{bare_or_quoted(text)}", f"{n:,} here" if n else "no value in this session", start)
         for text, n in found
     ]
 
 
 def _never() -> Exchange:
-    raise AssertionError("completion does not read exchanges")
+    raise AssertionError("no completion: the values are in the bodies")

@@ -60,7 +60,7 @@ KEYS: tuple[Key, ...] = (
         "completeness of the recording",
         ("complete", "open", "aborted", "incomplete"),
     ),
-    Key("finish", Kind.TEXT, "finish:length", "finish reason, in the provider's words"),
+    Key("finish", Kind.TEXT, "finish:length", "finish reason, as the provider writes it"),
     Key("reasoning", Kind.FLAG, "reasoning:", "the response contains reasoning"),
     Key("method", Kind.TEXT, "method:GET", "the HTTP method"),
     Key("host", Kind.TEXT, "host~anthropic", "the host it was sent to"),
@@ -69,7 +69,7 @@ KEYS: tuple[Key, ...] = (
     Key("client", Kind.TEXT, "client:claude", "the client, or its User-Agent", is_deep=True),
     Key("header", Kind.TEXT, "header:anthropic-beta", "a header of either side: its name and value", is_deep=True),
     Key("id", Kind.TEXT, "id:toolu_01*", "an id of a tool call, a tool result or a response", is_deep=True),
-    Key("mark", Kind.FLAG, "mark:", "you bookmarked it, or a place in it"),
+    Key("mark", Kind.FLAG, "mark:", "you marked it, or something in it"),
     Key("note", Kind.TEXT, "note~retry", "your notes"),
 )
 BY_NAME = {key.name: key for key in KEYS}
@@ -78,14 +78,14 @@ ANY = "anything the list shows: model, tool, status, method, URL, rule, finding,
 """Fields searched for a word without a key."""
 
 FORMS: tuple[tuple[str, str], ...] = (
-    ("tool:read_file", "the value, ignoring case, or its start up to a sign (. _ - : /)"),
+    ("tool:read_file", "the value, ignoring case, or its beginning up to one of . _ - : /"),
     ("tool:read_*", "* matches any characters, ? exactly one"),
     ("tool=read_file", "exactly this value"),
     ("model~flash", "the value contains this"),
     ("tool:", "the key has a value"),
     ("turn:>40", "also >= < <= and turn:40..60, 40.. and ..60"),
     ("-tool:bash", "not; also !tool:bash and not tool:bash"),
-    ("rule:closure or status:4xx", "either; side by side or with and means both; ( ) group"),
+    ("rule:closure or status:4xx", "either one; conditions without or are combined with and; ( ) group"),
     ('"no such file"', 'quotes keep spaces and signs; \\" is a literal quote'),
 )
 """Forms of expressions, with their meaning."""

@@ -81,7 +81,7 @@ class ExportRequest:
 def refuse_link(out: Path) -> None:
     """Raise UsageError for a symbolic link: its target is not the path that was named."""
     if out.is_symlink() and (out.is_file() or out.is_dir() or not out.exists()):
-        raise UsageError(f"{out} is a symbolic link", hint="links are not written through; name a file")
+        raise UsageError(f"{out} is a symbolic link", hint="Workbench does not write through links; name a file")
 
 
 def refuse(out: Path, form: ExportForm, sources: Collection[Path], *, is_forced: bool) -> None:
@@ -93,11 +93,11 @@ def refuse(out: Path, form: ExportForm, sources: Collection[Path], *, is_forced:
     refuse_link(out)
     if not form.SUFFIX and out.exists():
         if not out.is_dir():
-            raise UsageError(f"{out} is not a folder", hint="this form is a folder: choose another name")
+            raise UsageError(f"{out} is not a folder", hint="this format is a folder: choose another name")
         if any(out.iterdir()) and not is_forced:
             raise UsageError(f"{out} exists and is not empty", hint="choose another name or use --force")
     elif form.SUFFIX and out.is_dir():
-        raise UsageError(f"{out} is a folder", hint="this form is one file: name it")
+        raise UsageError(f"{out} is a folder", hint="this format is a single file: name it")
     elif form.SUFFIX and out.exists() and not is_forced:
         raise UsageError(f"{out} exists", hint="choose another name or use --force")
 

@@ -56,7 +56,7 @@ class PlayedConversation:
 
     @property
     def is_refused(self) -> bool:
-        """It ended with a refusal."""
+        """The drive ended with a refusal."""
         return self.ended.reason is EndReason.REFUSED
 
     @property
@@ -126,10 +126,10 @@ def without_call(subject: Subject, played: PlayedConversation) -> Generator[Ask,
     """
     if not played.is_refused:
         return unclear(
-            "the answer reached the token limit before a call" if played.is_cut else "the model made no call"
+            "the response reached the token limit before a call" if played.is_cut else "the model made no call"
         )
     plain = subject.request("Say hello.")
-    exchange = yield Ask("the same without tools", plain, subject.protocol)
+    exchange = yield Ask("the same request without tools", plain, subject.protocol)
     answer = DecodedExchange(0, exchange, subject.protocol).answer
     if answer is None or answer.error:
         return unclear(f"a request without tools is refused too: {played.ended.text}")

@@ -97,7 +97,7 @@ def read(text: bytes, file: str, stem: str) -> Probe:
     root.only("version", "name", "title", "requests", "facts", "otherwise")
     name = root.get("name").text(stem)
     if not _NAME.fullmatch(name):
-        raise root.get("name").fail("a name has letters, digits, dots, dashes and underscores")
+        raise root.get("name").fail("a name may contain letters, digits, dots, dashes and underscores")
     requests = tuple(_request(node) for node in root.get("requests").items())
     if not 1 <= len(requests) <= MOST_REQUESTS:
         raise root.get("requests").fail(f"1 to {MOST_REQUESTS} requests are needed")

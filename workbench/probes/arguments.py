@@ -42,7 +42,7 @@ def script(subject: Subject) -> Script:
     listed = "\n".join(f"{name}: <text>{text}</text>" for name, text in texts.items())
     words = f"Call probe_echo once. Give each argument the text between its tags, character by character.\n{listed}"
     request = subject.request(words, (ECHO,))
-    played = yield from drive(subject, request, "texts hard to write", Toolbox(subject.nonce).run, limits=Limits(1))
+    played = yield from drive(subject, request, "difficult texts", Toolbox(subject.nonce).run, limits=Limits(1))
     if not played.calls:
         return (yield from without_call(subject, played))
     return evaluate(played.calls[0], texts)
@@ -65,7 +65,7 @@ def evaluate(done: AnsweredCall, texts: dict[str, str]) -> Sample:
 
 
 def argument_text(done: AnsweredCall) -> str:
-    """How the argument text had to be read."""
+    """The way in which the argument text had to be read."""
     read, raw = done.step.ladder, (done.call.raw or "").strip()
     if read is None or not read.rungs:
         return "broken"

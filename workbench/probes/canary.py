@@ -38,14 +38,16 @@ def script(subject: Subject) -> Script:
     if not all(part.text and not part.signature and not part.data for part in parts):
         return unclear(f"{parts[0].carrier} is signed or encrypted, so nothing can be inserted")
     box, code = Toolbox(subject.nonce), f"{subject.nonce}-seen"
-    told = yield from follow(first.before_results(), "a codeword in the thoughts", box.run, change=_with(subject, code))
+    told = yield from follow(
+        first.before_results(), "a codeword in the reasoning", box.run, change=_with(subject, code)
+    )
     seen = {"turn": REFUSED if told.is_refused else SEEN if code in told.text() else UNSEEN}
-    plain = yield from follow(first.before_results(), "the thoughts as they came", box.run)
+    plain = yield from follow(first.before_results(), "the reasoning unchanged", box.run)
     if plain.ended.reason is EndReason.DONE:
         again = Say("Look at the thoughts that you had before the call. What is the codeword that you noted in them?")
         loop = plain.loop.with_limits(Limits(plain.loop.turns + 1)).after(again)
         if not isinstance(loop.step, LoopEnd):
-            later = yield from follow(loop, "a question later", box.run, change=_with(subject, code))
+            later = yield from follow(loop, "one user message later", box.run, change=_with(subject, code))
             seen["later"] = REFUSED if later.is_refused else SEEN if code in later.text() else UNSEEN
     if seen["turn"] == UNSEEN:
         shown = yield from follow(
@@ -77,8 +79,8 @@ def evaluate(seen: dict[str, JsonValue]) -> Sample:
     if seen["turn"] == REFUSED:
         return unclear("changed reasoning is refused, so its use cannot be tested", reasoning_seen=seen)
     if seen["turn"] == SEEN:
-        return passed(f"the answer contains content of the replayed reasoning{later}", reasoning_seen=seen)
-    return failed(f"the answer shows no trace of the replayed reasoning{later}", reasoning_seen=seen)
+        return passed(f"the response contains content of the replayed reasoning{later}", reasoning_seen=seen)
+    return failed(f"the response shows no trace of the replayed reasoning{later}", reasoning_seen=seen)
 
 
 probe = Probe("canary", "does the model see replayed reasoning?", 7, script, tokens=6000)

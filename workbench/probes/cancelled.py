@@ -26,12 +26,12 @@ def script(subject: Subject) -> Script:
     loop = first.before_results().with_limits(Limits(1 + AGAIN, repeats=0))
     told = yield from follow(loop, "the call was cancelled", _cancelled_result)
     if told.is_refused:
-        plain = yield from follow(first.before_results(), "a result in its place", Toolbox(subject.nonce).run)
+        plain = yield from follow(first.before_results(), "a result instead", Toolbox(subject.nonce).run)
         if plain.is_refused:
             return unclear(f"every result is refused: {plain.ended.text}")
         return failed(f"the cancelled result is refused: {told.ended.text}", cancelled_calls="refused")
     if told.ended.reason is EndReason.TURNS:
-        return failed("the call is repeated however often it is cancelled", cancelled_calls="repeated")
+        return failed("the call is repeated after every cancellation", cancelled_calls="repeated")
     if told.ended.reason not in (EndReason.DONE, EndReason.TEXT_CALL):
         return unclear(told.ended.text)
     said = f"The codeword is {subject.nonce}-on. What is the codeword? Answer with it alone, and call no tool."

@@ -29,15 +29,17 @@ def evaluate(played: PlayedConversation, box: Toolbox) -> Sample:
     given = [done.step.arguments for done in played.calls]
     receipts, said = box.receipts(given), digits(played.text())
     if any(receipt in said for receipt in receipts):
-        return passed("the answer contains the receipt, so the result was read", closes=True)
+        return passed("the response contains the receipt number, so the result was read", closes=True)
     if played.is_cut:
-        return unclear("the answer reached the token limit too early")
+        return unclear("the response reached the token limit too early")
     if played.ended.reason is not EndReason.DONE:
-        return failed(f"the model gave no answer: {played.ended.text}", closes=False)
+        return failed(f"the model gave no response: {played.ended.text}", closes=False)
     sums = {str(sum(both)) for arguments in given if (both := numbers(arguments))}
     if any(re.search(rf"\b{n}\b", said) for n in sums):
-        return partly("the answer contains the sum but not the receipt, so it may be computed", closes=False)
-    return failed("the answer does not use the result", closes=False)
+        return partly(
+            "the response contains the sum but not the receipt number, so the model may have computed it", closes=False
+        )
+    return failed("the response does not use the tool result", closes=False)
 
 
 probe = Probe("closure", "does the model read tool results?", 4, script, is_core=True, tokens=2000)

@@ -35,12 +35,12 @@ def script(subject: Subject) -> Script:
         played = yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1))
         tried = size
         if played.is_refused:
-            trimming, why = "refused", f"about {size:,} tokens are refused: {played.ended.text}"
+            trimming, why = "refused", f"a history of about {size:,} tokens is refused: {played.ended.text}"
             break
         if subject.nonce not in played.text():
             if played.is_cut:
-                return unclear("the answer reached the token limit too early")
-            trimming, why = "silent", f"about {size:,} tokens lose their beginning without notice"
+                return unclear("the response reached the token limit too early")
+            trimming, why = "silent", f"a history of about {size:,} tokens loses its beginning without notice"
             if not kept and not (yield from _is_known_at_once(subject)):
                 return unclear("the codeword is not repeated without a history either, so this proves nothing")
             break
@@ -71,7 +71,9 @@ def _ok() -> Message:
 def evaluate(found: dict[str, JsonValue], why: str) -> Sample:
     """Verdict from the sizes and the kind of trimming."""
     if not why:
-        return passed(f"the beginning of about {found['kept']:,} tokens is known at the end", context=found)
+        return passed(
+            f"the model still knows the beginning of about {found['kept']:,} tokens at the end", context=found
+        )
     if not found["kept"]:
         refused = found["trimming"] == "refused"
         return unclear(why, context=found) if refused else failed(why, context=found)

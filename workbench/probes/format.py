@@ -18,7 +18,7 @@ def script(subject: Subject) -> Script:
     """One tool, one call."""
     words = f"Call the tool probe_echo with the text {subject.nonce}. Do not answer yourself."
     request = subject.request(words, (ECHO,))
-    played = yield from drive(subject, request, "one tool is offered", Toolbox(subject.nonce).run, limits=Limits(1))
+    played = yield from drive(subject, request, "a request with one tool", Toolbox(subject.nonce).run, limits=Limits(1))
     if played.is_refused:
         sample = yield from without_call(subject, played)
         return replace(sample, facts={"tool_call_format": "none"}) if sample.outcome is Outcome.FAIL else sample
@@ -32,7 +32,7 @@ def evaluate(subject: Subject, played: PlayedConversation) -> Sample:
     if native:
         name = protocols.get(subject.protocol).traits.call_format or subject.protocol
         if _says(native[0], subject.nonce):
-            return passed(f"the call has the form of {subject.protocol}", tool_call_format=name, parser="")
+            return passed(f"the call has the format of {subject.protocol}", tool_call_format=name, parser="")
         return partly("the call lacks the requested text", tool_call_format=name, parser="")
     thought = "\n".join(part.text or "" for part in played.reasoning(0))
     for place, text in (("text", played.text(0)), ("reasoning", thought)):
@@ -42,7 +42,7 @@ def evaluate(subject: Subject, played: PlayedConversation) -> Sample:
             words = f"the call is in the {place}, as {parser}: the server did not parse it"
             return partly(words, tool_call_format=style(parser), parser=parser, parsed_from=place)
     if played.is_cut:
-        return unclear("the answer reached the token limit before a call")
+        return unclear("the response reached the token limit before a call")
     return failed("the model answered without a call", tool_call_format="none")
 
 
@@ -57,5 +57,5 @@ def _says(call: ToolCallIR, nonce: str) -> bool:
 
 
 probe = Probe(
-    "format", "does the model call tools in the protocol's form, as text, or not at all?", 2, script, is_core=True
+    "format", "does the model call tools in the protocol's format, as text, or not at all?", 2, script, is_core=True
 )

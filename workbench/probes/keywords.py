@@ -114,7 +114,7 @@ def _find_ignored(subject: Subject, names: Sequence[str]) -> Generator[Ask, Exch
     words = f"Call probe_echo with {listed}. Where the schema forbids that, take what it allows."
     request = subject.request(words, (ToolDef("probe_echo", "Returns what it is given.", schema),))
     played: PlayedConversation = yield from drive(
-        subject, request, "a call against its schema", Toolbox(subject.nonce).run, limits=Limits(1)
+        subject, request, "a call that violates its schema", Toolbox(subject.nonce).run, limits=Limits(1)
     )
     held = played.calls[0].call.input if played.calls else None
     if not isinstance(held, dict):

@@ -45,7 +45,7 @@ def script(subject: Subject) -> Script:
         accepted = size
         if code not in played.text():
             if played.is_cut:
-                return unclear("the answer reached the token limit too early")
+                return unclear("the response reached the token limit too early")
             why = f"{size:,} bytes are accepted but not read to the end"
             if not read and not (yield from _is_short_read(first, code)):
                 return unclear("a short result is not read either, so this proves nothing")

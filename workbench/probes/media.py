@@ -24,14 +24,14 @@ SIDE = 64
 def script(subject: Subject) -> Script:
     """A call whose result is a picture of one colour, in two colours in turn: one could be guessed."""
     if "image" not in subject.adapter.capabilities.media.in_results:
-        return unclear(f"{subject.protocol} does not support pictures in results", media_in_results="unsayable")
+        return unclear(f"{subject.protocol} does not support images in tool results", media_in_results="unsayable")
     words = (
         f"Call probe_echo with the text {subject.nonce}. Its result is a picture of one colour: red, green or blue. "
         "Then answer with the name of that colour alone."
     )
     box = Toolbox(subject.nonce)
     request = subject.request(words, (ECHO,))
-    first = yield from drive(subject, request, "a call whose result is a picture", box.run, limits=Limits(1))
+    first = yield from drive(subject, request, "a call whose result is an image", box.run, limits=Limits(1))
     if not first.calls:
         return (yield from without_call(subject, first))
     order = sorted(COLOURS, key=lambda name: zlib.crc32(f"{subject.nonce}{name}".encode()))
@@ -42,7 +42,7 @@ def script(subject: Subject) -> Script:
         if played.is_refused:
             return (yield from _test_refusal(first, box, played))
         if played.ended.reason is EndReason.DONE and played.is_cut:
-            return unclear("the answer reached the token limit too early")
+            return unclear("the response reached the token limit too early")
         said = played.text().lower()
         seen.append([name for name in COLOURS if name in said] == [colour])
     return evaluate(seen)
@@ -50,17 +50,17 @@ def script(subject: Subject) -> Script:
 
 def _test_refusal(first: PlayedConversation, box: Toolbox, played: PlayedConversation) -> Script:
     """Check whether the picture causes the refusal."""
-    plain = yield from follow(first.before_results(), "a text in its place", box.run)
+    plain = yield from follow(first.before_results(), "text instead", box.run)
     if plain.is_refused:
         return unclear(f"a text result is refused too: {plain.ended.text}")
-    return failed(f"a picture in a result is refused: {played.ended.text}", media_in_results="refused")
+    return failed(f"an image in a tool result is refused: {played.ended.text}", media_in_results="refused")
 
 
 def evaluate(seen: list[bool]) -> Sample:
     """Verdict from the answers about the pictures."""
     if all(seen):
-        return passed("pictures in results are seen", media_in_results="seen")
-    return partly("a picture in a result is accepted but not seen", media_in_results="ignored")
+        return passed("images in tool results are seen", media_in_results="seen")
+    return partly("an image in a tool result is accepted but not seen", media_in_results="ignored")
 
 
 def png(colour: str) -> str:
@@ -75,4 +75,4 @@ def png(colour: str) -> str:
     return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(chunks)).decode()
 
 
-probe = Probe("media", "does the model see pictures in tool results?", 4, script, tokens=2000)
+probe = Probe("media", "does the model see images in tool results?", 4, script, tokens=2000)

@@ -43,7 +43,7 @@ def script(subject: Subject) -> Script:
     """A usual name first; then the others, at once or one by one; then one call with changed ids."""
     request = subject.request(f"Call the tool that returns a text, with the text {subject.nonce}.", (ECHO,))
     box = Toolbox(subject.nonce)
-    first = yield from drive(subject, request, "a tool with a usual name", box.run, limits=Limits(1))
+    first = yield from drive(subject, request, "a tool with an ordinary name", box.run, limits=Limits(1))
     if not first.calls:
         return (yield from without_call(subject, first))
     names = yield from _try_all_names(subject)
@@ -62,7 +62,7 @@ def _try_all_names(subject: Subject) -> Generator[Ask, Exchange, dict[str, str]]
     for stands_for, name in named.items():
         request = _replace_string(request, stands_for, name)
     box = Toolbox(subject.nonce)
-    played = yield from drive(subject, request, "tools with every name", box.run, limits=Limits(1))
+    played = yield from drive(subject, request, "tools with all kinds of names", box.run, limits=Limits(1))
     came = {done.call.name for done in played.calls}
     return {} if played.is_refused or not came <= set(NAMES.values()) else dict.fromkeys(NAMES, "taken")
 
@@ -90,7 +90,7 @@ def _ids(first: PlayedConversation, box: Toolbox) -> Generator[Ask, Exchange, di
                 request = _replace_string(request, one, f"{new}{number or ''}") if new else request
             return request
 
-        title = f"the id of a call: {kind or 'as it came'}"
+        title = f"the id of a call: {kind or 'as received'}"
         played = yield from follow(first.before_results(), title, box.run, change=change)
         if not kind and played.is_refused:
             return {}

@@ -7,7 +7,7 @@ Facts, besides ``requires_reasoning_replay``:
   goes unused), ``ignored`` (taken, and the answer is as good), ``not tried``; of ``verbatim`` ``taken`` or
   ``refused``. Ways: ``verbatim``, ``missing``, ``empty``, ``altered`` inside the turn; after new words of the user
   ``stale`` (that of the turn before comes back) and ``forgotten`` (it does not).
-* ``reasoning_replay_scope``: ``never`` (refused as it came), ``optional``, ``turn`` (until the user speaks again),
+* ``reasoning_replay_scope``: ``never`` (refused as received), ``optional``, ``turn`` (until the user speaks again),
   ``conversation``.
 """
 
@@ -37,7 +37,9 @@ def script(subject: Subject) -> Script:
         return (yield from without_call(subject, first))
     came = [part.carrier.value for part in first.reasoning(0)]
     if not came:
-        return unclear("no reasoning came with a call", reasoning_carrier="none", requires_reasoning_replay=False)
+        return unclear(
+            "no reasoning was received with a call", reasoning_carrier="none", requires_reasoning_replay=False
+        )
     box = Toolbox(subject.nonce)
     whole = yield from _send_results(first, VERBATIM, box)
     fates = {VERBATIM: REFUSED if whole.is_refused else TAKEN}
@@ -76,7 +78,7 @@ def _later(whole: PlayedConversation, name: str, box: Toolbox) -> Generator[Ask,
     if isinstance(loop.step, LoopEnd) or (name == FORGOTTEN and made is None):
         return UNTRIED
     change = (lambda _, request: made or request) if made else None
-    played = yield from follow(loop, f"reasoning of the turn before: {name}", box.run, change=change)
+    played = yield from follow(loop, f"reasoning of the previous turn: {name}", box.run, change=change)
     return REFUSED if played.is_refused else IGNORED
 
 
@@ -109,7 +111,7 @@ def evaluate(carrier: str, fates: Mapping[str, str]) -> Sample:
     }
     if fates[VERBATIM] == REFUSED:
         if fates["missing"] in (IGNORED, NEEDED):
-            return partly(f"unchanged {carrier} is refused and has to be removed", **facts)
+            return partly(f"unchanged {carrier} is refused and must be removed", **facts)
         return failed("reasoning is refused both unchanged and missing", **facts)
     told = [
         f"{what} when {', '.join(names)}"

@@ -24,12 +24,14 @@ def script(subject: Subject) -> Script:
         "the place in line 7 of the file main.py, and the tags new and old."
     )
     request = subject.request(words, (SHAPES,))
-    played = yield from drive(subject, request, "a tool with every shape", Toolbox(subject.nonce).run, limits=Limits(1))
+    played = yield from drive(
+        subject, request, "a tool with every kind of argument", Toolbox(subject.nonce).run, limits=Limits(1)
+    )
     if not played.calls:
         sample = yield from without_call(subject, played)
         return replace(sample, facts={"schema_level": TEXT}) if sample.outcome is Outcome.FAIL else sample
     if played.is_cut:
-        return unclear("the answer reached the token limit within the call")
+        return unclear("the response reached the token limit within the call")
     step = played.calls[0].step
     sample = evaluate(step.arguments, step.ladder.rungs if step.ladder else ())
     return replace(sample, facts={**sample.facts, **shapes(step.call.input)})

@@ -49,7 +49,7 @@ def _ask(subject: Subject, *, stream: bool) -> DriveSteps:
     words = f"Call the tool probe_echo with exactly this text: {subject.nonce} {SPOKEN}"
     request = subject.request(words, (ECHO,), stream=stream)
     request = _with_usage(request, subject.protocol) if stream else request
-    title = "a call as a stream" if stream else "a call in one piece"
+    title = "a call as a stream" if stream else "a call in a single body"
     return (yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1)))
 
 
@@ -74,7 +74,7 @@ def evaluate(whole: PlayedConversation, streamed: PlayedConversation, subject: S
         return _failure(f"the stream is incomplete: {'; '.join(faults)}")
     plain, flown = _calls(whole, parser), _calls(streamed, parser)
     if not flown and streamed.is_cut:
-        return unclear("the answer reached the token limit before a call")
+        return unclear("the response reached the token limit before a call")
     if plain and not flown:
         return _failure("the stream lacks the call")
     if not flown:
@@ -112,7 +112,7 @@ def _flaws(
         yield "characters beyond ASCII are broken"
     answer = decoded.response
     if answer and answer.stop != "tool_calls" and not subject.parser and not _says_stop_only(decoded):
-        yield f"the finish reason is {answer.finish_reason!r}, although there is a call"
+        yield f"the finish reason is {answer.finish_reason!r}, although the response contains a call"
 
 
 def _says_stop_only(decoded: DecodedExchange) -> bool:

@@ -40,7 +40,7 @@ def script(subject: Subject) -> Script:
         is_same = place != "top" and request.body.raw == top.body.raw
         fates[place] = AS_TOP if is_same else (yield from _ask(subject, request, place))
     if fates["top"] == "refused":
-        played = yield from drive(subject, plain, "without any", Toolbox(subject.nonce).run, limits=Limits(1))
+        played = yield from drive(subject, plain, "without instructions", Toolbox(subject.nonce).run, limits=Limits(1))
         if played.is_refused:
             return unclear(f"a request without instructions is refused too: {played.ended.text}")
     if fates["top"] == "ignored":

@@ -1,6 +1,6 @@
 """Text format: calls left in content or reasoning over several answers, and their format.
 
-``text_formats``: form and place of calls → number, ``{"native": 2, "hermes in content": 1}``.
+``text_formats``: format and position of calls → number, ``{"native": 2, "hermes in content": 1}``.
 ``text_format``: format of most calls in text; empty if none.
 """
 
@@ -57,11 +57,11 @@ def evaluate(found: list[str]) -> Sample:
     facts = {"text_formats": dict(counts), "text_format": best}
     told = ", ".join(f"{name} {n}" for name, n in counts.items())
     if not counts:
-        return unclear("every answer reached the token limit before a call")
+        return unclear("every response reached the token limit before a call")
     if set(counts) == {NONE}:
-        return failed(f"none of {counts[NONE]} answers contains a call", **facts)
+        return failed(f"none of {counts[NONE]} responses contains a call", **facts)
     if set(counts) == {NATIVE}:
-        return passed("every call has the protocol's form", **facts)
+        return passed("every call has the protocol's format", **facts)
     return partly(f"calls: {told}", **facts)
 
 

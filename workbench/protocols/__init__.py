@@ -120,7 +120,7 @@ class StreamDecoder(Protocol):
     def growing(self) -> Sequence[StreamingPart]:
         """Parts of the first choice in the order in which they began, as far as they can be told apart by then.
 
-        More are only added at its end, unless the answer begins again: then all are gone. What is in none of them is
+        More are only added at its end, unless the response starts again: then all are gone. What is in none of them is
         in ``result``.
         """
         ...
@@ -332,7 +332,7 @@ class AdapterDefaults:
         return self.name
 
     def client_policies(self) -> tuple[type[Policy], ...]:
-        """No SDKs."""
+        """The default: no SDKs."""
         return ()
 
 

@@ -18,6 +18,6 @@ _BESIDE = regex.compile(
 
 
 def is_beside(url: str) -> bool:
-    """The path ends in an operation that is no question to a model."""
+    """True for a path that ends in an operation other than a request to a model."""
     path = url.partition("?")[0].partition("#")[0].rstrip("/")
     return any(found.end() == len(path) for found in _BESIDE.finditer(path))

@@ -40,7 +40,7 @@ _MOST_ERROR_KEYS = 8
 """Members of a body that is an error and nothing else."""
 
 _PRINTED = 200
-"""Characters of a text in place of an answer that are looked at."""
+"""Characters of a text instead of a response that are looked at."""
 
 
 class EnvelopedAnswer(NamedTuple):
@@ -63,7 +63,7 @@ def find_in_envelope(adapter: Adapter, body: bytes) -> EnvelopedAnswer | None:
 
 def move_below(response: ModelResponse, pointer: str) -> ModelResponse:
     """An answer that was decoded by itself, with its pointers as they are in the body around it."""
-    message = f"the answer is not the body but the value at {pointer}: clients look for it one level higher"
+    message = f"the response is not the body but the value at {pointer}: clients look for it one level higher"
     return replace(
         response,
         messages=tuple(replace(m, pointer=pointer + m.pointer) for m in response.messages),
@@ -91,7 +91,7 @@ def unwrap_stream(adapter: Adapter, events: Sequence[SseEvent]) -> UnwrappedStre
 
 def note_envelope(response: ModelResponse, pointer: str) -> ModelResponse:
     """An answer of ``unwrapped`` events, which says so."""
-    message = f"every event holds its chunk at {pointer}, in an envelope: clients look for it one level higher"
+    message = f"every event contains its chunk at {pointer}, in an envelope: clients look for it one level higher"
     return replace(response, anomalies=(Anomaly(RESHAPED, message), *response.anomalies))
 
 
@@ -109,7 +109,7 @@ def with_own_fields(response: ModelResponse, events: Sequence[SseEvent]) -> Mode
             key = (
                 ("stream.error-event", text)
                 if error
-                else ("stream.unknown-field", f"the field {name!r} is not of an event stream: clients ignore it")
+                else ("stream.unknown-field", f"event streams have no field {name!r}: clients ignore it")
             )
             found.setdefault(key, []).append(event.number)
     if not found:
@@ -150,12 +150,12 @@ def strange_stream(events: Sequence[SseEvent]) -> str:
     values = [value for _, value in _values(events)]
     if not values or any(read_error(value) for value in values):
         return ""
-    return f"a stream of no protocol that is known (its first event has the keys {_keys(values[0])}): not decoded"
+    return f"a stream of an unknown protocol (its first event has the keys {_keys(values[0])}): not decoded"
 
 
 def stream_of(name: str) -> Anomaly:
     """Describe the fault of a stream of another protocol."""
-    return Anomaly(FOREIGN, f"a stream of the protocol {name} in place of the answer")
+    return Anomaly(FOREIGN, f"a stream of protocol {name} instead of the response")
 
 
 def instead(adapter: Adapter, body: bytes, error: Exception) -> Anomaly:
@@ -166,13 +166,13 @@ def instead(adapter: Adapter, body: bytes, error: Exception) -> Anomaly:
         return _no_json(body, fault)
     for other in every():
         if other.name != adapter.name and other.claims_response(value) >= _OTHER:
-            return Anomaly(FOREIGN, f"an answer of the protocol {other.name} in place of one of {adapter.name}")
+            return Anomaly(FOREIGN, f"a response of protocol {other.name} instead of {adapter.name}")
     if value == {} and adapter.traits.empty_is_message:
-        return Anomaly(UNREAD, "the body is an empty object: a message of which nothing is known")
+        return Anomaly(UNREAD, "the body is an empty object: a message without any content")
     if isinstance(value, dict):
         what = "an empty object" if not value else f"an object with the keys {_keys(value)}"
-        return Anomaly(FOREIGN, f"{what} in place of an answer: {error}")
-    return Anomaly(FOREIGN, f"JSON {kind_of(value)} in place of an answer")
+        return Anomaly(FOREIGN, f"{what} instead of a response: {error}")
+    return Anomaly(FOREIGN, f"JSON {kind_of(value)} instead of a response")
 
 
 def _no_json(body: bytes, fault: WireError) -> Anomaly:
@@ -180,7 +180,7 @@ def _no_json(body: bytes, fault: WireError) -> Anomaly:
     if text[:1] == b"<":
         said = read_error_text(body).message
         title = f" ({said[:80]!r})" if said and not said.startswith("<") else ""
-        return Anomaly(FOREIGN, f"a page{title} in place of an answer")
+        return Anomaly(FOREIGN, f"a page{title} instead of a response")
     if text[:1] in (b"{", b"["):
         return Anomaly(UNREAD, str(fault))
     try:
@@ -189,7 +189,7 @@ def _no_json(body: bytes, fault: WireError) -> Anomaly:
         return Anomaly(UNREAD, str(fault))
     if any(not c.isprintable() and not c.isspace() for c in said):
         return Anomaly(UNREAD, str(fault))
-    return Anomaly(FOREIGN, f"plain text ({said.strip()[:80]!r}) in place of an answer")
+    return Anomaly(FOREIGN, f"plain text ({said.strip()[:80]!r}) instead of a response")
 
 
 def _inner(adapter: Adapter, value: JsonValue) -> Iterator[tuple[float, str, bytes]]:

@@ -24,7 +24,7 @@ class Param(NamedTuple):
 
 
 PARAMS: Mapping[str, str] = {
-    "max_tokens": "whole number: most tokens of the answer",
+    "max_tokens": "whole number: maximum tokens of the response",
     "temperature": "number",
     "top_p": "number",
     "top_k": "whole number",
@@ -32,12 +32,12 @@ PARAMS: Mapping[str, str] = {
     "seed": "whole number",
     "frequency_penalty": "number",
     "presence_penalty": "number",
-    "effort": "string, as sent: how much to think",
-    "thinking_budget": "whole number: most tokens of thinking",
-    "count": "whole number: how many alternative answers",
-    "response_schema": "object: {schema, name?, strict?, description?} of the JSON the answer has to be",
-    "response_json": "true: the answer has to be JSON of any kind",
-    "user": "string: whom the request is for",
+    "effort": "string, as sent: thinking effort",
+    "thinking_budget": "whole number: maximum tokens of thinking",
+    "count": "whole number: number of alternative responses",
+    "response_schema": "object: {schema, name?, strict?, description?} of the JSON that the response must contain",
+    "response_json": "true: the response must be JSON of any kind",
+    "user": "string: the user that the request is for",
     "service_tier": "string, as sent",
 }
 """Common name → form of its value. ``thinking``, ``stream``, tools and choice have fields of ``ModelRequest``."""

@@ -49,15 +49,15 @@ _MOST_AROUND = 12
 """Members of an envelope that an answer by itself may lie in."""
 
 _WITHOUT_BODY = ("GET", "DELETE", "HEAD", "OPTIONS")
-ERROR_ALONE = "an error body alone"
-"""How a body was recognised that is an error, and of which nothing tells a protocol."""
+ERROR_ALONE = "only an error body"
+"""Reason shown for an error body that shows no protocol."""
 
-BESIDE = "no model exchange: its URL is of an operation beside the conversation"
+BESIDE = "not a model exchange: its URL belongs to another operation"
 
 TEXT = "text"
 """The protocol of text that a model wrote, by itself: the answer is the body, and its only leaf."""
 AS_TEXT = (
-    "read as text only: it holds no tool call, no section and no known format; --protocol text if a model wrote it"
+    "read as plain text: it contains no tool call, no section and no known format; --protocol text if a model wrote it"
 )
 """Problem of a text that nobody said to be a model's and that does not look like one."""
 
@@ -180,7 +180,7 @@ class DecodedExchange:
 
     def _detect(self, wanted: str | None, among: Collection[str]) -> tuple[str | None, str]:
         if wanted:
-            return wanted, "as asked"
+            return wanted, "as requested"
         if TURNS in self.exchange.meta:
             return None, "a WebSocket connection; its requests and responses are the exchanges after it"
         if self.exchange.kind is Kind.WEBSOCKET:
@@ -230,13 +230,13 @@ class DecodedExchange:
         if score > 0:
             return best, how
         if self._is_text_alone():
-            return TEXT, "a text by itself"
+            return TEXT, "plain text"
         enveloped = self._protocol_in_envelope(response)
         if enveloped:
-            return enveloped, "by what its response body holds one level down"
+            return enveloped, "by the content of its response body, one level down"
         if _misread.is_error_alone(response):
             return None, ERROR_ALONE
-        return None, "no model exchange: no protocol claims its URL or body"
+        return None, "not a model exchange: no protocol matches its URL or body"
 
     def _protocol_in_envelope(self, response: JsonValue) -> str | None:
         """The protocol of an answer by itself in an envelope of a gateway."""

@@ -42,7 +42,7 @@ class RecorderProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id."""
         return self._child.process.pid
 
     def _listen(self, on_trouble: Callable[[str], None], on_event: Callable[[Mapping[str, JsonValue]], None]) -> None:

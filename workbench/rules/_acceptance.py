@@ -28,7 +28,7 @@ HISTORIES = ("messages", "contents", "input")
 """Members of a request that hold the conversation."""
 
 NOBODY = "the server"
-"""Who accepted a request whose host is not known."""
+"""Name of the server that accepted a request, if its host is unknown."""
 
 _MADE_UP = "x-workbench-breakpoint"
 _BETA = "beta"

@@ -11,7 +11,7 @@ from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape
 
 ENVELOPE = "/request"
-"""Where the body is inside the one of Code Assist."""
+"""Pointer of the body inside that of Code Assist."""
 
 _ENVELOPED = regex.compile(rf"^{ENVELOPE}/contents\b")
 _SHARED = ("toolConfig", "tool_config", "toolconfig", "systemInstruction", "system_instruction")

@@ -56,7 +56,7 @@ class _GatewayChanges(NamedTuple):
         return cls(messages, frozenset(f.side for f in damages if f.rule in lost))
 
     def touches(self, finding: Finding) -> bool:
-        """It changed what a finding, or a node that belongs to it, is about."""
+        """True if it changed the subject of a finding, or a node that belongs to it."""
         if finding.rule.startswith("closure.") and finding.side in self.sides:
             return True
         return any((finding.side, _message_of(p)) in self.messages for p in (finding.pointer, *finding.related))
@@ -260,7 +260,7 @@ def _closure(case: RuleContext, finding: Finding) -> str:
 
 
 def _unanswered_words(case: RuleContext, finding: Finding, call: ToolCallIR) -> str:
-    """No request ever held the result."""
+    """True if no request ever contained the result."""
     brought = next((exchange for exchange, c in _received_calls(case) if call.id and c.id == call.id), None)
     if brought is None or finding.rule != "closure.missing-result":
         return ""
@@ -301,4 +301,4 @@ _TELLERS: tuple[tuple[str, Callable[[RuleContext, Finding], str]], ...] = (
     ("closure.", _closure),
     ("reasoning.", _reasoning),
 )
-"""What tells, by rule, that a fault was not there before."""
+"""Tests, by rule, for a fault that was not there before."""

@@ -246,10 +246,10 @@ _WHOLE = {
     "closure.missing-result": "every tool call in this request has its tool result",
     "closure.orphan-result": "every tool result in this request has its tool call",
     "closure.id-mismatch": "every tool result in this request names its tool call",
-    "closure.duplicate-id": "no two tool calls in this request have one id",
+    "closure.duplicate-id": "no two tool calls in this request share an id",
     "closure.duplicate-result": "no tool call in this request has two tool results",
 }
-"""What holds of a request in which the rule finds nothing."""
+"""Statements about a request in which a rule finds nothing."""
 
 
 def _absent(case: RuleContext, rule: str, ids: NamedIds) -> str:

@@ -19,7 +19,7 @@ FAILURE = regex.compile(
     r"|fehler\b|erreur\b|erro\b|errore\b|ошибка|错误|失败|錯誤|失敗|エラー|오류)",
     re.IGNORECASE,
 )
-"""How a result begins that tells of a failure in words."""
+"""Beginnings of tool results that report a failure in words."""
 
 _WORD = regex.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _EFFECT = regex.compile(

@@ -36,19 +36,17 @@ DOUBLE = Rule(
     breaks=Breaks.CONVERSATION,
 )
 EMPTY = Rule("args.empty", ERROR, "The argument text is empty.", breaks=Breaks.CONVERSATION)
-TRUNCATED = Rule(
-    "args.truncated", ERROR, "The argument text stops because of the output limit.", breaks=Breaks.CONVERSATION
-)
+TRUNCATED = Rule("args.truncated", ERROR, "The output limit cut off the argument text.", breaks=Breaks.CONVERSATION)
 SCHEMA = Rule(
     "args.schema",
     ERROR,
-    "The arguments break the declared schema: missing, wrong type, not in the enum.",
+    "The arguments do not match the declared schema: missing, wrong type, not in the enum.",
     breaks=Breaks.CONVERSATION,
 )
 NOT_OBJECT = Rule(
     "args.not-object",
     ERROR,
-    "The arguments are not of the container type of this wire (object or string).",
+    "The arguments have the wrong type for this protocol (object or string).",
     breaks=Breaks.CONVERSATION,
 )
 
@@ -144,7 +142,7 @@ def _is_wrong_container(protocol: str | None, call: ToolCallIR) -> bool:
 def _container(case: RuleContext, rule: Rule, ref: NodeRef, call: ToolCallIR) -> Finding:
     wanted = "an object" if not isinstance(call.input, dict) else "JSON text"
     return case.at(
-        rule, ref, f"the arguments are {_kind(call.input)}, this protocol carries {wanted}", name="input",
+        rule, ref, f"the arguments are {_kind(call.input)}, but this protocol expects {wanted}", name="input",
         evidence=quote(call.input), values={"found": _kind(call.input).rpartition(" ")[2]},
     )  # fmt: skip
 
@@ -248,7 +246,7 @@ _CAUSES = tuple(
         ("they are a Python literal", r"\s*[{\[]\s*'"),
     )
 )
-"""What a model has written in place of JSON, by how it begins."""
+"""Texts that models write instead of JSON, by their beginning."""
 
 
 def _at_limit(case: RuleContext, ref: NodeRef) -> bool:

@@ -121,7 +121,7 @@ def _thinking(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Findin
     is_meant = choice.mode == "tool" if term == "refused-when-named" else is_forced(choice)
     if not str(term).startswith("refused") or not is_on or not is_meant:
         return
-    by_default = "" if said else ", by the default of this model"
+    by_default = "" if said else ", the default of this model"
     kind, when = kind_of(choice.value), "named" if choice.mode == "tool" else "required"
     text = f"tool_choice {quote(kind)} forces a tool call while thinking is on{by_default}"
     found = {"found": kind, "name": choice.name or ""}

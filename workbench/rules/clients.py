@@ -29,7 +29,7 @@ RAISES = Rule(
 MISSING = Rule(
     "stream.client-misses",
     Severity.WARNING,
-    "Client libraries do not build a tool call that is in this stream.",
+    "Client libraries miss a tool call in this stream.",
     breaks=Breaks.CONVERSATION,
     basis=Basis.FORM,
 )
@@ -157,7 +157,7 @@ def _of_accumulators(case: RuleContext) -> Iterator[Finding]:
     alone = [group for group in one_by_one(case.decoded) if group.policies != (_NAIVE,)]
     for rule, affected, verb in (
         (RAISES, [g for g in alone if g.stopped], "raise an error"),
-        (MISSING, [g for g in alone if _misses_a_call(g)], "build a message without a tool call that is in the stream"),
+        (MISSING, [g for g in alone if _misses_a_call(g)], "miss a tool call in the stream"),
     ):
         if affected:
             is_sure = len(affected) == len(alone) or any(_is_sender(case, group) for group in affected)

@@ -89,7 +89,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
                 seen.add((finding.rule, finding.pointer))
                 yield finding
     for result in foreign:
-        text = f"a tool result is in {result.holder}, which is the form of another protocol"
+        text = f"a tool result is in {result.holder}, which belongs to another protocol"
         yield case.finding(WRONG_ROLE, REQUEST, result.pointer, text, when="foreign-role")
 
 
@@ -115,7 +115,7 @@ def _foreign_results(case: RuleContext) -> Iterator[_Foreign]:
 
 
 def _is_foreign(message: Message, wanted: str) -> bool:
-    """It has a role, or holds a block, that results have on another wire."""
+    """True for a message with the role, or with a block, of tool results in another protocol."""
     return _has_foreign_role(message, wanted) or any(isinstance(p, Opaque) for p in message.parts)
 
 
@@ -217,7 +217,7 @@ def _open_turn(case: RuleContext, line: CallLine) -> Mapping[str, str]:
 
 
 def _next_other(decoded: DecodedExchange, turn: int) -> int:
-    """The first message behind a turn that is no result; the last one where all are."""
+    """The first message after a turn that is not a tool result; the last one if all are."""
     messages = decoded.messages(REQUEST)
     behind = (n for n in range(turn + 1, len(messages)) if not any(messages[n].tool_results()))
     return next(behind, len(messages) - 1)

@@ -45,11 +45,11 @@ def _items(case: RuleContext) -> Iterator[Finding]:
         prefix = _prefix(case, kind)
         values = {"id": name, "prefix": prefix}
         if name and name in seen and kind not in REFERRING and enforced_exactly(case, DUPLICATE_ID, "item"):
-            text = f"the item id {quote(name, 60)} is that of item {seen[name] + 1} already"
+            text = f"the item id {quote(name, 60)} is already used by item {seen[name] + 1}"
             yield _on_id(case, DUPLICATE_ID, message, text, "item", values)
         seen.setdefault(name, n)
         if not _PLAIN.fullmatch(name) and enforced_exactly(case, ID_FORMAT, "item-pattern"):
-            text = f"the id of this item, {quote(name, 60)}, contains other characters than letters, digits, _ and -"
+            text = f"the id of this item, {quote(name, 60)}, contains characters other than letters, digits, _ and -"
             yield _on_id(case, ID_FORMAT, message, text, "item-pattern", values)
         elif prefix and not name.startswith(prefix) and enforced_exactly(case, ID_FORMAT, "item-prefix"):
             text = f"the id of this {kind} is {quote(name, 60)}: it must begin with {quote(prefix)}"
@@ -92,7 +92,7 @@ def _server_results(case: RuleContext) -> Iterator[Finding]:
                 called.add(part.id)
             elif isinstance(part, ToolResultIR) and part.is_server and part.tool_call_id not in called:
                 kind = str(part.extra.get("type", "result"))
-                text = f"a {kind} for {quote(part.tool_call_id, 60)}, which no earlier server-side tool call has"
+                text = f"a {kind} for {quote(part.tool_call_id, 60)}, but no earlier server-side tool call has this id"
                 found = case.at(ORPHAN, NodeRef(REQUEST, n, k), text, when="server", values={"block": kind})
                 yield replace(found, breaks=Breaks.REQUEST)
 

@@ -23,7 +23,9 @@ ASSISTANT_LAST = Rule(
 TRAILING = Rule(
     "content.trailing-whitespace", WARNING, "The final assistant text ends with whitespace.", breaks=Breaks.REQUEST
 )
-MEDIA = Rule("content.image-in-result", WARNING, "An image where results may hold text only.", breaks=Breaks.REQUEST)
+MEDIA = Rule(
+    "content.image-in-result", WARNING, "An image in a result that may only contain text.", breaks=Breaks.REQUEST
+)
 
 RULES = (EMPTY, ASSISTANT_LAST, TRAILING, MEDIA)
 
@@ -41,7 +43,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 
 def _is_odd(message: Message) -> bool:
-    """It is empty, or a text of it is blank, or a result holds media or nothing."""
+    """True if the message is empty, contains blank text, or has a result with media or without content."""
     results = [result.content for _, result in message.tool_results()]
     held = (isinstance(part, Media) for content in results for part in content)
     return _is_empty(message) or any(map(_blank, message.parts)) or not all(results) or any(held)
@@ -77,7 +79,7 @@ def _texts(case: RuleContext, number: int, message: Message) -> Iterator[Finding
 
 
 def _is_empty(message: Message) -> bool:
-    """No part at all, or an empty string in place of a list of parts."""
+    """True for no part at all, or an empty string instead of a list of parts."""
     if not message.parts:
         return True
     only = message.parts[0]
@@ -100,7 +102,7 @@ def _empty_failures(case: RuleContext, number: int, message: Message) -> Iterato
     if enforced_exactly(case, EMPTY, "empty-error"):
         for k, result in message.tool_results():
             if result.is_error and not result.content:
-                text = f"the result of {quote(result.tool_call_id)} is an error without a text"
+                text = f"the result of {quote(result.tool_call_id)} is an error without text"
                 yield case.at(EMPTY, NodeRef(REQUEST, number, k), text, when="empty-error")
 
 

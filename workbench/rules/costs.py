@@ -232,9 +232,9 @@ def _savings(turns: Sequence[Turn]) -> tuple[Saving, Saving]:
 def _saving(place: str, turns: Sequence[Turn], prefixes: Sequence[int]) -> Saving:
     prefix, first = min(prefixes, default=0), turns[0]
     if len(turns) < 2:
-        return Saving(place, 0, None, "only one turn: nothing is read twice")
+        return Saving(place, 0, None, "only one turn: nothing to cache")
     if prefix < first.least_cached:
-        return Saving(place, 0, None, f"{prefix:,} tokens: fewer than the {first.least_cached:,} that are cached")
+        return Saving(place, 0, None, f"{prefix:,} tokens: fewer than {first.least_cached:,}, the minimum for caching")
     anew = [max(0, prefix - turn.cache_read) for turn in turns[1:]]
     if not any(anew):
         return Saving(place, 0, 0.0 if first.price else None, "it is already read from the cache")

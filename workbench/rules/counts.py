@@ -17,7 +17,7 @@ from workbench.rules.inspection import Detail, Inspector
 
 SCHEMA = ("args.schema", "call.unknown-tool")
 GROUPS = ("provider", "model", "client", "day")
-"""What counts can be grouped by."""
+"""Keys that counts can be grouped by."""
 
 
 class Key(NamedTuple):

@@ -28,7 +28,7 @@ RULES = (UNKNOWN_FIELD, CACHE_LIMIT, BETA_HEADER)
 
 BETA = "anthropic-beta"
 _BETA_FIELDS = ("/anthropic_beta/*", "/betas/*", "/additionalModelRequestFields/anthropic_beta/*")
-"""Where a body announces betas: Bedrock has no header for them."""
+"""Pointer of the betas in a body: Bedrock has no header for them."""
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
@@ -157,6 +157,6 @@ def _refused_beta(case: RuleContext, pointer: str, name: str, answer: str) -> Fi
 def _own_beta(case: RuleContext, pointer: str, name: str) -> Finding:
     """Nothing is wrong with it here, and a gateway that passes it on to another host of the model will be refused."""
     fact = case.contract.terms["gateway.own-betas"]
-    text = f"the beta {quote(name)} is known to {case.contract.title} alone; other hosts of its models refuse it"
+    text = f"only {case.contract.title} knows the beta {quote(name)}; other hosts of its models refuse it"
     source, rule = f"{fact.source} ({fact.date})", weaker(BETA_HEADER, Severity.INFO)
     return case.finding(rule, REQUEST, pointer, text, source=source, evidence=fact.note)

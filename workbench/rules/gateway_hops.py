@@ -276,12 +276,12 @@ def _between(case: RuleContext, other: DecodedExchange, side: str) -> str:
 
 
 def _hop(decoded: DecodedExchange) -> str:
-    return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the hop without a name"
+    return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the unnamed hop"
 
 
 def _with_places(case: RuleContext, other: DecodedExchange, finding: Finding, was: str = "") -> Finding:
-    """With where the damage is seen first, and where the value was still whole."""
+    """A copy with the place where the damage is first seen, and the last place where the value was complete."""
     whole = f" at {was}" if was else ""
-    words = f"whole in exchange {other.index + 1}, recorded at {_hop(other)}{whole}"
+    words = f"complete in exchange {other.index + 1}, recorded at {_hop(other)}{whole}"
     origin = Origin(finding.exchange, finding.side, finding.pointer, words, case.decoded.exchange.hop)
     return replace(finding, origin=origin)

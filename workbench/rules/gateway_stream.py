@@ -106,9 +106,9 @@ def _all(decoded: DecodedExchange) -> tuple[int, ...]:
 
 
 def _hop(decoded: DecodedExchange) -> str:
-    return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the hop without a name"
+    return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the unnamed hop"
 
 
 def _with_place(case: RuleContext, inner: DecodedExchange, finding: Finding) -> Finding:
-    words = f"the stream of exchange {inner.index + 1}, recorded at {_hop(inner)}, arrived in time"
+    words = f"the stream of exchange {inner.index + 1}, recorded at {_hop(inner)}, arrived without delay"
     return replace(finding, origin=Origin(finding.exchange, RESPONSE, "", words, case.decoded.exchange.hop))

@@ -67,7 +67,7 @@ class InspectedExchange:
 
     @property
     def is_undecided(self) -> bool:
-        """It may hold a break that nobody could see: torn, or not all of it could be decoded."""
+        """True if it may contain a break that could not be seen: torn, or not fully decoded."""
         is_torn = bool(self.problems) and (self.conversation is None or self.summary.state is State.INCOMPLETE)
         return is_torn or any(finding.rule in UNREAD for finding in self.findings)
 

@@ -29,7 +29,7 @@ _RESULT = regex.compile(
     r"<(?:\|)?(?:tool_response|tool_result|tool_output|function_results?|function_response|observation)s?(?:\|)?>"
     r"|<｜tool▁outputs?▁begin｜>|(?m:^Observation:)"
 )
-"""How chat templates and agents hand a result over: what only a client writes."""
+"""Markup in which chat templates and agents pass a tool result: only clients write it."""
 
 _FENCE = regex.compile(r"(?m)^[ \t>]*(?:`{3,}|~{3,})[^\n`]*$")
 _TICKS = regex.compile(r"`+")

@@ -18,7 +18,7 @@ UNSUPPORTED = Rule(
     "params.unsupported", Severity.WARNING, "A parameter or value the provider does not accept.", breaks=Breaks.REQUEST
 )
 MISSING = Rule(
-    "params.missing", Severity.WARNING, "A parameter the provider requires is absent.", breaks=Breaks.REQUEST
+    "params.missing", Severity.WARNING, "A parameter that the provider requires is missing.", breaks=Breaks.REQUEST
 )
 IGNORED = Rule("params.ignored", Severity.INFO, "A parameter that the provider accepts and ignores.", is_advice=True)
 

@@ -1,4 +1,4 @@
-"""Reasoning comes back as it came in, to who asks for it."""
+"""Reasoning is sent back as received, if the provider requires it."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _check_altered(case: RuleContext, entry: Entry) -> Iterator[Finding]:
     field = _field(case, entry)
     message = {
         "order": "the thinking blocks of this turn are in another order than received",
-        "count": f"the turn was received with more or fewer blocks of {field} than it is sent with",
+        "count": f"the number of {field} blocks in this turn differs from what was received",
     }.get(entry.differs, f"the replayed {field} differs from what was received")
     values = {"id": item_id(case.message(entry.sent_part))}
     evidence, when = _difference(entry), entry.differs

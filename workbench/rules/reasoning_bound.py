@@ -80,7 +80,7 @@ def _is_older(entry: Entry, other: Entry) -> bool:
 def _unbound(case: RuleContext, blocks: Sequence[NodeRef], entry: Entry, edit: _Edit) -> Iterator[Finding]:
     if not blocks:
         return
-    behind = "" if len(blocks) == 1 else f", and of {len(blocks) - 1} more behind it"
+    behind = "" if len(blocks) == 1 else f", and of {len(blocks) - 1} more after it"
     text = f"{edit.words}: the signature of this block{behind} covers it and is no longer valid"
     evidence = f"compared with the request of exchange {(entry.received_in or 0) + 1}, which it was received with"
     finding = case.at(UNBOUND, blocks[0], text, name="signature", evidence=evidence)
@@ -157,7 +157,7 @@ def _change(now: ModelRequest, was: _HistoryPart, rest: Sequence[_HistoryPart], 
     """An edit, or something that was taken out or put in: what is there now tells."""
     at = rest[0].at if rest else (start, -1)
     is_moved = any((s.role, s.part) == (was.role, was.part) for s in rest)
-    what = "something was inserted before" if is_moved else "another text or nothing replaces"
+    what = "something was inserted before" if is_moved else "different content, or none, replaces"
     return _Edit(at, now.messages[at[0]].pointer, f"{what} message {was.at[0] + 1} of the original history")
 
 

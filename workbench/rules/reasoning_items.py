@@ -126,7 +126,7 @@ def _by_reference(case: RuleContext) -> Iterator[Finding]:
             continue
         what = "a reasoning item without its encrypted content" if _is_reasoning(message) else "a reference"
         why = "store is false" if _is_stateless(case) else f"exchange {unstored[name] + 1} had store false"
-        text = f"{what} names {quote(name, 60)} by its id alone, and {why}: no server has kept it"
+        text = f"{what} names {quote(name, 60)} only by its id, and {why}: no server has kept it"
         field = "data" if _is_reasoning(message) else None
         values = {"id": name, "kind": item_kind(message)}
         yield case.at(BY_REFERENCE, NodeRef(REQUEST, n, 0), text, name=field, values=values)
@@ -143,7 +143,7 @@ def _is_reasoning(message: Message) -> bool:
 
 
 def _is_empty_shell(message: Message) -> bool:
-    """It names an item by id and does not hold what that holds."""
+    """True for an item that only names another one by its id, without the content."""
     part = message.parts[0] if message.parts else None
     if isinstance(part, Opaque):
         return part.type == "item_reference" and bool(item_id(message))

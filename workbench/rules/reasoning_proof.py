@@ -51,7 +51,7 @@ def _unsigned_steps(case: RuleContext) -> Iterator[tuple[int, int]]:
 
 
 def _is_said(message: Message) -> bool:
-    """It holds more than results."""
+    """True if the message contains more than tool results."""
     return any(not isinstance(p, ToolResultIR) for p in message.parts)
 
 
@@ -108,6 +108,6 @@ def _signatures(case: RuleContext) -> Iterator[Finding]:
             finding = case.at(FABRICATED, ref, text, name="signature", evidence=quote(part.signature))
             yield replace(finding, severity=Severity.INFO, check=None, refusal="")
         elif is_decoded and part.signature and not _BASE64.fullmatch(part.signature):
-            text = "this thought signature is not one base64 value"
+            text = "this thought signature is not a single base64 value"
             values = {"found": part.signature}
             yield case.at(FOREIGN, ref, text, name="signature", when="not-base64", values=values)

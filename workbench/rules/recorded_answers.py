@@ -99,7 +99,7 @@ def _weigh(case: RuleContext, findings: Iterable[Finding], witness: str) -> Iter
 
 
 def _says_refused(finding: Finding) -> bool:
-    """It is an error because of what a provider is said to refuse, and not, or not only, for what is broken."""
+    """True for an error that rests on a fact about the provider, not (or not only) on a broken conversation."""
     is_raised = finding.unenforced not in (None, Severity.ERROR)
     return finding.check is not None or finding.breaks is Breaks.REQUEST or is_raised
 
@@ -183,7 +183,7 @@ def _wrong_text(case: RuleContext, told: ExplainedRefusal, refused: Finding | No
     elif check is None:
         return
     elif told.is_new:
-        words = f"the contract {label} enforces {check.rule}; the response says that it is broken, but no rule finds it"
+        words = f"the contract {label} enforces {check.rule}; the response reports a violation, but no rule finds one"
     elif check.status != case.status:
         words = f"the contract {label} has status {check.status} for {check.rule}, but the response has {case.status}"
     elif error and check.template and not _is_said(check, error.message) and not errortext.find_matches(error.message):

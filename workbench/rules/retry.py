@@ -28,7 +28,7 @@ WARNING = Severity.WARNING
 DUPLICATE = Rule(
     "retry.duplicate-side-effect",
     WARNING,
-    "A tool call with an effect runs again.",
+    "A tool call with side effects runs again.",
     breaks=Breaks.CONVERSATION,
     basis=Basis.RECORDING,
 )
@@ -53,7 +53,7 @@ PENDING_WORDS = regex.compile(
     r"|(?:not|un)[ _]?ready|ready\W*false|starting|building|started|ready yet|finished yet|done yet)\b",
     re.IGNORECASE,
 )
-"""How a result begins that asks for patience."""
+"""Beginnings of tool results that ask to wait."""
 
 UNSURE = regex.compile(
     r"timed?[ -]?out|deadline exceeded|connection (?:reset|closed|lost|aborted)|\b50[24]\b|interrupted", re.IGNORECASE
@@ -120,7 +120,7 @@ def _effect(case: RuleContext, step: Step, evidence: str, *, is_sure: bool = Tru
 
 
 def _effect_before(case: RuleContext, step: Step) -> Iterator[Finding]:
-    """It was carried out in a run that broke off, and that this history does not hold: somebody began again."""
+    """Find a call that was already run in an earlier, aborted run that this history does not contain."""
     last = case.earlier.answers[-1:]
     if not last or not any(_is_same(c, step.call) and c.id == step.call.id for c in _calls(last[0][1].messages)):
         return  # only what has just come in: of the rest earlier requests told
@@ -132,7 +132,7 @@ def _effect_before(case: RuleContext, step: Step) -> Iterator[Finding]:
         results = {r.tool_call_id for m in seen.messages(REQUEST) for _, r in m.tool_results() if not has_failed(r)}
         for call in _calls(seen.messages(REQUEST)):
             if _is_same(call, step.call) and call.id in results - here:
-                told = f"exchange {exchange + 1} has it as {quote(call.id)} with its result, and got no response"
+                told = f"exchange {exchange + 1} contains it as {quote(call.id)} with its result, but got no response"
                 yield _effect(case, step, f"{told}; this history starts again without it")
                 return
 

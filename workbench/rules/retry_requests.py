@@ -169,7 +169,7 @@ def _again(case: RuleContext, last: _Attempt) -> Iterator[Finding]:
         same += 1
     if same >= LEAST[last.kind]:
         first = case.earlier.exchanges[-same + 1]
-        message = f"the same request is sent for the {_ordinal(same)} time; the one before it got {last.end}"
+        message = f"the same request is sent for the {_ordinal(same)} time; the previous one got {last.end}"
         if last.kind == "refused":
             message += ", as this one will"
         yield case.finding(LOOP, REQUEST, "", message, evidence=f"since exchange {first + 1}")
@@ -229,7 +229,7 @@ def _changes(then: ModelRequest, now: ModelRequest) -> list[_Change]:
     if then.system != now.system:
         found.append(_Change("changed the system prompt"))
     if then.stream != now.stream:
-        found.append(_Change("asked for a stream" if now.stream else "asked for no stream"))
+        found.append(_Change("turned streaming on" if now.stream else "turned streaming off"))
     return found + _params(then.params, now.params)
 
 

@@ -28,14 +28,14 @@ KEYWORD = Rule("schema.unsupported-keyword", ERROR, "A schema keyword this provi
 ITEMS = Rule("schema.items-missing", ERROR, "An array schema without items.", breaks=Breaks.REQUEST)
 REF = Rule("schema.ref", WARNING, "A reference that cannot be resolved or is refused.", breaks=Breaks.REQUEST)
 STRICT = Rule("schema.strict", ERROR, "Conditions of strict mode are not met.", breaks=Breaks.REQUEST)
-NAME = Rule("schema.name", ERROR, "A tool name breaks the name rule.", breaks=Breaks.REQUEST)
-DUPLICATE = Rule("schema.duplicate-name", WARNING, "Two tools have one name.", breaks=Breaks.REQUEST)
+NAME = Rule("schema.name", ERROR, "A tool name violates the provider's naming rule.", breaks=Breaks.REQUEST)
+DUPLICATE = Rule("schema.duplicate-name", WARNING, "Two tools have the same name.", breaks=Breaks.REQUEST)
 TOO_MANY = Rule("schema.too-many-tools", ERROR, "Too many tools.", breaks=Breaks.REQUEST)
 NO_PARAMETERS = Rule(
-    "schema.missing-parameters", ERROR, "The parameters object is required and absent.", breaks=Breaks.REQUEST
+    "schema.missing-parameters", ERROR, "The required parameters object is missing.", breaks=Breaks.REQUEST
 )
 NO_TOOLS = Rule(
-    "schema.tools-missing", ERROR, "The history uses tools, the request defines none.", breaks=Breaks.REQUEST
+    "schema.tools-missing", ERROR, "The history uses tools, but the request defines none.", breaks=Breaks.REQUEST
 )
 MALFORMED = Rule("schema.malformed", WARNING, "The tool definition has the wrong shape.", breaks=Breaks.REQUEST)
 

@@ -147,7 +147,7 @@ def _secret_finding(case: RuleContext, side: str, place: _Place) -> Finding:
 
 
 def _describe(value: str) -> str:
-    """Its length and the beginning that all of its kind share; never the credential."""
+    """The length of a credential and the beginning that all of its kind share; never the credential itself."""
     prefix = value[: public_prefix(value)]
     return f"{len(value)} characters" + (f", beginning with {prefix}" if prefix else "")
 

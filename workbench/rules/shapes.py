@@ -30,7 +30,7 @@ _FORMS = (
     (regex.compile(r"a message without a role"), "no-role"),
     (regex.compile(r"a message without content|the content of a '.*' message is absent"), "no-content"),
 )
-"""What decoders note of messages, and the name of that fault."""
+"""Notes of decoders on messages → name of the fault."""
 
 _FIELDS = {"no-role": "role", "no-content": "content"}
 

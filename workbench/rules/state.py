@@ -61,7 +61,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 
 def _has_history(request: ModelRequest) -> bool:
-    """It repeats what the model said: nothing is lost where nobody remembers."""
+    """True if the request repeats what the model said: then nothing is lost if the server does not remember."""
     return any(m.role in ("assistant", "model") for m in request.messages)
 
 
@@ -110,7 +110,7 @@ def _unkept(case: RuleContext, exchange: int, answer: ModelResponse) -> Finding 
     if answer.error:
         return _finding(case, f"{where}, whose response it names, ended in an error: {quote(answer.error.message)}")
     if before and _host(before) and _host(case.decoded) and _host(before) != _host(case.decoded):
-        whose = f"was answered by {quote(_host(before), 60)}, and this goes to {quote(_host(case.decoded), 60)}"
+        whose = f"was answered by {quote(_host(before), 60)}, and this request goes to {quote(_host(case.decoded), 60)}"
         return _finding(case, f"{where}, whose response it names, {whose}", rule=weaker(LOST))
     return None
 
@@ -128,10 +128,10 @@ def _check_answer(case: RuleContext) -> Finding | None:
     exchange, before = case.earlier.answers[-1]
     was, now = _input(before.usage), _input(answer.usage)
     if was and now is not None and now < was * SHRUNK and not _may_shrink(case, exchange):
-        told = f"exchange {exchange + 1} was read as {was:,} input tokens, this one as {now:,}"
-        return _finding(case, "its response was made without it: fewer tokens were read than before", told)
+        told = f"exchange {exchange + 1} counted {was:,} input tokens, this one {now:,}"
+        return _finding(case, "the response was written without it: it counts fewer input tokens than before", told)
     if now is None and _asks(answer):
-        return _finding(case, "its response asks what it is about", _evidence(case), weaker(LOST))
+        return _finding(case, "the response asks what the request refers to", _evidence(case), weaker(LOST))
     return None
 
 
@@ -150,7 +150,7 @@ def _evidence(case: RuleContext) -> str:
     answer = case.response
     if answer is None or not answer.messages:
         return ""
-    told = [] if (now := _input(answer.usage)) is None else [f"{now:,} input tokens were read"]
+    told = [] if (now := _input(answer.usage)) is None else [f"{now:,} input tokens were counted"]
     if _asks(answer):
         told.append(f"the response asks: {quote(_text(answer.messages[0]))}")
     return " · ".join(told)
@@ -172,7 +172,7 @@ def _input(usage: Usage | None) -> int | None:
 
 
 def _unseen(case: RuleContext, name: str) -> Iterator[Finding]:
-    """No answer of the session has this id: it may be older than the recording."""
+    """True if no response of the session has this id: it may be older than the recording."""
     if not (case.response and case.response.error) and not case.earlier.exchanges:
         why = "no response of this session has the id it names: Workbench cannot tell whether the server keeps it"
         yield replace(as_warning(_finding(case, why)), severity=Severity.INFO, refusal="")

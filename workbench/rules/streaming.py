@@ -36,17 +36,17 @@ NO_TERMINATOR = Rule(
     "stream.no-terminator", ERROR, "The stream ends without its terminal event.", breaks=Breaks.CONVERSATION
 )
 EMPTY_CHOICES = Rule("stream.empty-choices", WARNING, "A chunk without choices.", breaks=Breaks.CONVERSATION)
-ENCODING = Rule("stream.encoding", ERROR, "A character was damaged at a chunk border.", breaks=Breaks.CONVERSATION)
+ENCODING = Rule("stream.encoding", ERROR, "A character was damaged at a chunk boundary.", breaks=Breaks.CONVERSATION)
 FRAMING = Rule(
     "stream.framing",
     ERROR,
-    "The event framing is wrong or unusual: comments, prefixes, line ends, event names.",
+    "The event framing is wrong or unusual: comments, prefixes, line endings, event names.",
     breaks=Breaks.CONVERSATION,
 )
 BLOCK_ORDER = Rule(
     "stream.block-order",
     ERROR,
-    "Start, delta and stop events of content blocks do not fit together.",
+    "Start, delta and stop events of content blocks do not match.",
     breaks=Breaks.CONVERSATION,
 )
 ERROR_EVENT = Rule("stream.error-event", ERROR, "The stream ends with an error event.", breaks=Breaks.CONVERSATION)
@@ -69,7 +69,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     if case.request and case.request.stream and not answer.is_stream and not answer.error and not _is_synthesised(case):
         message = (
-            "the request asked for a stream, but the response is one body: clients that read only streams fail here"
+            "the request turned streaming on, but the response is one body: clients that read only streams fail here"
         )
         yield case.finding(weaker(FRAMING), RESPONSE, "", message)
     for noticed in answer.anomalies:

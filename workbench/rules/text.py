@@ -39,7 +39,7 @@ AROUND = (
     "the opening tag around it is missing",
     "the closing tag around it is missing",
     "the tags around it are missing",
-    "in tags of no known format",
+    "in tags of an unknown format",
     "no such tool",
 )
 """Problems of a call that can be read all the same."""
@@ -100,7 +100,7 @@ def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelRes
         piece = next((at for problem, at in places if at and problem in broken), (call.start, call.end))
         message = f"a call of {_call_words(call)} in {call.format} markup is broken: {', '.join(call.problems)}"
         return case.within(MALFORMED, ref, "text", piece, message, evidence=quote(call.raw))
-    why = ", cut by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
+    why = ", cut off by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
     form = f"{call.format} markup in plain text{why}"
     message = f"the model wrote a call to {_call_words(call)} as {form}: no client will run it"
     return case.within(UNPARSED, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
@@ -141,7 +141,7 @@ def _in_name(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator[Find
 
 
 def _meant_words(declared: Sequence[str], name: str) -> str:
-    return f"{quote(name)}; meant was {quote(max(declared, key=len))}" if declared else quote(name)
+    return f"{quote(name)}; most likely meant: {quote(max(declared, key=len))}" if declared else quote(name)
 
 
 def _call_words(call: TextCall) -> str:

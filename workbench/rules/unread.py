@@ -106,7 +106,7 @@ def _cut(case: RuleContext, seen: str) -> Iterator[Finding]:
         return
     text, rule = "the connection broke before the response body was complete", CUT
     if answer and answer.is_stream and answer.is_complete and not answer.error:
-        text += f"; everything up to the finish reason {quote(answer.finish_reason)} did come"
+        text += f"; everything up to the finish reason {quote(answer.finish_reason)} was received"
         ends_itself = not protocols.get(answer.protocol).capabilities.answer.stop_is_end
         rule = weaker(CUT) if ends_itself else CUT
     yield case.finding(rule, RESPONSE, "", text, evidence=seen)

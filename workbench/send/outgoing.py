@@ -53,7 +53,7 @@ class Outgoing:
 
     @property
     def asks_first(self) -> bool:
-        """It leaves this program: the user confirms that once per session."""
+        """True if the request leaves this program: the user confirms that once per session."""
         return not self.target.is_simulator
 
     @property
@@ -156,7 +156,7 @@ def _target_protocol(decoded: DecodedExchange, target: Target, protocol: str) ->
 def _prepare_unreadable(
     decoded: DecodedExchange, asked: HttpRequest, wanted: str, model: str, stream: bool | None
 ) -> _PreparedBody:
-    """An unreadable body: no byte changes."""
+    """An unreadable body, sent without changes."""
     why = next((p.message.removeprefix("request: ") for p in decoded.problems), "not a request to a model")
     notes = [f"the body is sent unchanged: {why}"]
     if wanted not in protocols.protocols():
@@ -260,13 +260,13 @@ def _with_model_and_stream(
             members.put("model", model)
         request = other
     if stream is not None and stream != request.stream:
-        notes.append("requests a stream" if stream else "requests no stream")
+        notes.append("requests a stream" if stream else "requests a response without a stream")
         other = replace(request, stream=stream)
         if adapter.path(other) == adapter.path(request) or members.has("stream"):
             members.put("stream", stream)
         if not stream and members.has("stream_options"):
             members.changes.append(patch.Remove("/stream_options"))
-            notes.append("stream_options removed: it is refused without a stream")
+            notes.append("stream_options removed: it is refused without streaming")
         request = other
     return members.apply(), request, tuple(notes)
 

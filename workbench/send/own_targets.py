@@ -144,7 +144,7 @@ def _header(name: str, node: Node) -> tuple[str, str]:
 
 def _demand_mapping(node: Node) -> None:
     if not isinstance(node.value, dict | None):
-        raise _fail(node, "not a mapping", "workbench targets --help has the form")
+        raise _fail(node, "not a mapping", "workbench targets --help shows the format")
 
 
 def _allow_keys(node: Node, *keys: str) -> None:

@@ -174,7 +174,7 @@ class _PendingRequest:
 
     @property
     def serving(self) -> Serving:
-        """What a server of the protocol has to know."""
+        """Facts that a server of the protocol needs."""
         return adapters.get(self.way.protocol).serving
 
     # Requests to a model

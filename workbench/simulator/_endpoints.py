@@ -28,7 +28,7 @@ COMMON = (
 
 
 class Route(NamedTuple):
-    """What a request asks for.
+    """Kinds of requests.
 
     Attributes:
         protocol: whose path it is, and whose error bodies refuse it.
@@ -51,7 +51,7 @@ class Route(NamedTuple):
 
 
 def route(method: str, target: str, headers: Mapping[str, str], protocols: Sequence[str]) -> Route:
-    """Where a request leads.
+    """Target of a request.
 
     Args:
         headers: by names in lower case.

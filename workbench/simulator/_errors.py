@@ -25,7 +25,7 @@ TEXTS: Mapping[int, str] = {
     504: "Gateway Timeout",
     529: "Overloaded",
 }
-"""What injected refusals say."""
+"""Texts of injected refusals."""
 
 
 def type_of(protocol: str, status: int) -> str:
@@ -38,7 +38,7 @@ def _style(protocol: str) -> ErrorStyle:
 
 
 def refuse(finding: Finding, contract: Contract, protocol: str, request_id: str) -> Refusal | None:
-    """What the provider answers to a request with this fault; None where nothing refuses it."""
+    """The provider's response to a request with this fault; None if nothing refuses it."""
     named = replace(finding, values={**finding.values, **_request_values(request_id)})
     return refusal_of(named, _with_error_body(contract, protocol))
 
@@ -104,7 +104,7 @@ def without_model(protocol: str) -> str:
 
 
 def unreadable(text: bytes, protocol: str) -> str:
-    """The message for a body that is no request of the protocol."""
+    """The message for a body that is not a request of the protocol."""
     try:
         value = loads(text)
     except WireError as error:

@@ -17,7 +17,7 @@ _COUNTED = regex.compile(r"\{(\d+)\}")
 
 _SIGN = b64encode(b"\x12\x51\x0aworkbench").decode()
 _SEAL = "gAAAAAB" + urlsafe_b64encode(b"workbench").decode()
-"""What proofs begin with: as the providers' own do, and with a mark that tells them apart."""
+"""Beginnings of proofs: those of the providers, with a mark that distinguishes ours."""
 
 
 def call_ids(messages: Iterable[Message]) -> frozenset[str]:

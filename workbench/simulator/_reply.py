@@ -39,7 +39,7 @@ class ServedRequest:
 
     @property
     def is_refused(self) -> bool:
-        """It was refused."""
+        """The request was refused."""
         return self.status >= 400
 
     def line(self) -> str:

@@ -56,7 +56,7 @@ class Server:
 
     @property
     def is_ending(self) -> bool:
-        """No more requests are accepted."""
+        """The server accepts no more requests."""
         return self._ends.is_set()
 
     def wait(self, seconds: float) -> bool:
@@ -164,7 +164,7 @@ class _ServerConnection:
             reply = self.server.simulator.send(method, target.decode("latin-1"), request.headers, body)
         except Exception as error:  # an internal error must end the request only, not the server
             logging.getLogger(__name__).debug("a request failed", exc_info=True)
-            raise BadMessage(f"{type(error).__name__}: a fault of this program", 500) from error
+            raise BadMessage(f"{type(error).__name__}: a bug in Workbench", 500) from error
         self.server.log(reply.served)
         keeps = request.version == b"HTTP/1.1" and b"close" not in request.tokens(b"connection")
         is_chunked = request.version == b"HTTP/1.1"

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 ARGUMENT_FAULTS: Mapping[str, str] = {
-    "invalid-json": "text that is no JSON",
+    "invalid-json": "text that is not JSON",
     "double-encoded": "the JSON text of the arguments as a JSON string",
-    "empty": "nothing at all",
+    "empty": "empty argument text",
     "truncated": "cut off in the middle",
-    "wrong-type": "a value of another type than the schema says",
+    "wrong-type": "a value of a different type than in the schema",
     "missing-required": "a required argument is left out",
-    "unknown-tool": "a tool that nobody declared",
+    "unknown-tool": "an undeclared tool",
 }
 
 STREAM_FAULTS: Mapping[str, str] = {
     "split-utf8": "chunks of one byte inside characters that are not ASCII",
-    "reused-index": "two calls at least, all under one index",
+    "reused-index": "at least two calls, all with the same index",
     "missing-index": "calls and blocks without their index",
     "cut": "the connection breaks in the middle",
-    "no-terminator": "the last event never comes",
+    "no-terminator": "the terminal event is missing",
     "error": "an error event instead of the end",
-    "empty-choices": "a chunk without choices in front",
+    "empty-choices": "a chunk without choices before the first one",
     "comments": "comment lines between the events (server-sent events only)",
-    "json-body": "a whole JSON body although a stream was asked for",
+    "json-body": "a single JSON body although a stream was requested",
 }
 
 PLACES = ("content", "reasoning")
@@ -41,16 +41,16 @@ FEATURES: Mapping[str, str] = {
     "developer": "a message with the role developer",
     "media": "media in a result",
     "errors": "a result that is an error",
-    "reasoning": "reasoning that comes back",
-    "reasoning-missing": "a call that comes back without its reasoning",
-    "reasoning-empty": "reasoning that comes back empty",
-    "reasoning-altered": "reasoning that comes back with another text",
-    "reasoning-stale": "reasoning from before the user's last words",
-    "reasoning-forgotten": "calls from before the user's last words without their reasoning",
-    "results": "a result beyond result-limit; else its end goes unread",
-    "context": "a request beyond context; else its oldest messages go unread",
-    "odd-names": "names of tools with other characters than letters, digits, _ and -",
-    "odd-ids": "the same for ids of calls",
+    "reasoning": "replayed reasoning",
+    "reasoning-missing": "a replayed call without its reasoning",
+    "reasoning-empty": "replayed reasoning that is empty",
+    "reasoning-altered": "replayed reasoning with another text",
+    "reasoning-stale": "reasoning from before the last user message",
+    "reasoning-forgotten": "calls from before the last user message without their reasoning",
+    "results": "a tool result longer than result-limit; otherwise its end is not read",
+    "context": "a request longer than context; otherwise its oldest messages are not read",
+    "odd-names": "tool names with characters other than letters, digits, _ and -",
+    "odd-ids": "call ids with characters other than letters, digits, _ and -",
 }
 """Features of a request that a simulator can refuse, or (some of them) accept without reading."""
 

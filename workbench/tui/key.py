@@ -49,10 +49,10 @@ class Key(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its keys as people read them."""
+        """The keys as people read them."""
         return tuple(readable(name) for name in self.keys.split(",") if name)
 
     @property
     def show(self) -> str:
-        """Its first key as people read it; "" if it has none."""
+        """The first key as people read it; "" if there is none."""
         return self.names[0] if self.keys else ""

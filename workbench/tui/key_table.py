@@ -173,7 +173,7 @@ STREAM = (
     Key("stream.previous-match", "N", "match(-1)", "previous match", "previous match of a search; n: the next"),
     Key("stream.next-pane", "tab", "pane(1)", "pane", "next pane: events, message, clients", 5),
     Key("stream.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    Key("stream.search", "/", "search", "search", "search the events and what they did", 6),
+    Key("stream.search", "/", "search", "search", "search the events and what they changed", 6),
     Key("stream.zoom", "z", "zoom", "zoom", "show only the focused pane; press again to restore", 7),
     Key("stream.leave", "escape", "leave", "back", "end the search or the zoom; else go back"),
     Key("stream.back", "q,t", "back", "back", "go back to the session; enter shows the bytes of the event", 4),
@@ -260,7 +260,7 @@ BRANCHES = (
         "space",
         "mark",
         "mark",
-        "mark this node to compare others with it; else each is compared with its parent",
+        "mark this node to compare other nodes with it instead of with their parents",
         3,
     ),
     Key("branches.name", "a,r", "name", "name", "name the branch; an empty name removes it", 4),
@@ -396,7 +396,13 @@ WHAT_IF = (
 )
 
 EXPORT = (
-    Key("export.write", "w", "write", "write", "write the export; a test is run at once: red before, green after"),
+    Key(
+        "export.write",
+        "w",
+        "write",
+        "write",
+        "write the export; a test is run: it must fail first and pass with the fix",
+    ),
     Key("export.scope", "a", "scope", "scope", "switch the scope: this exchange, its branch, the whole session", 3),
     Key("export.redact", "R", "redact", "redact", "replace private text by stand-ins; the findings stay the same", 5),
     Key("export.pane", "tab,shift+tab", "pane", "pane", "switch between the formats and the preview", 6),
@@ -429,7 +435,7 @@ LAB = (
     Key("lab.step", "s", "step", "step", "step through the probe: see and edit each request before it is sent", 3),
     Key("lab.mark", "space", "mark", "mark", "mark or unmark the probe", 5),
     Key("lab.mark-all", "a", "mark_all", "mark all", "mark all probes; again: the seven of a profile; again: none", 10),
-    Key("lab.mark-due", "f", "mark_due", "mark stale", "mark the stale and unmeasured probes, and the cheap ones"),
+    Key("lab.mark-due", "f", "mark_due", "mark stale", "mark the stale, unmeasured and cheap probes"),
     Key("lab.samples", "n", "samples", "samples", "set the number of samples per probe", 9),
     Key("lab.target", "T", "target", "add target", "add a target", 6),
     Key("lab.remove", "d,delete", "remove", "remove", "remove the target; its measurements are kept"),

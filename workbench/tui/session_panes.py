@@ -124,8 +124,8 @@ PANES = (
         "upper",
         "reasoning",
         "show the reasoning ledger",
-        "The reasoning ledger: for each turn of the model, if it returned reasoning, if the provider requires it "
-        "back, and if the client sent it back.",
+        "The reasoning ledger: for each turn of the model, whether it returned reasoning, whether the provider "
+        "requires it back, and whether the client sent it back.",
         (*_SELECTION, "sent"),
         view="reasoning:ReasoningView",
     ),
@@ -156,8 +156,8 @@ PANES = (
         "main",
         "HTTP",
         "show headers, ids, betas, rate limits and times",
-        "Everything except the bodies: headers, request ids, beta flags, rate limits, times, redactions, and if "
-        "the recorder forwarded the bytes unchanged.",
+        "Everything except the bodies: headers, request ids, beta flags, rate limits, times, redactions, and "
+        "whether the recorder forwarded the bytes unchanged.",
         ("cursor", "warning", "form"),
         view="http:HttpView",
     ),

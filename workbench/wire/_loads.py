@@ -96,7 +96,7 @@ def _hint(text: str, at: int, problem: str) -> str:
     if not start:
         return "the text is empty"
     if start.startswith("<"):
-        return "it looks like HTML or XML: a proxy or a login page may have answered"
+        return "it looks like HTML or XML: it may come from a proxy or a login page"
     if start.startswith(("data:", "event:", ":")):
         return "it looks like an event stream"
     if problem.startswith("Extra data"):

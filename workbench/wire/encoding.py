@@ -28,7 +28,7 @@ def decode_body(body: Body) -> bytes:
     """
     decoded, problem = decode_partial(body)
     if problem:
-        raise WireError(problem, hint="what comes before the fault can still be shown")
+        raise WireError(problem, hint="everything before the fault can still be shown")
     return decoded
 
 
@@ -38,11 +38,11 @@ def decode_partial(body: Body, most: int | None = None) -> tuple[bytes, str]:
     most = MAX_DECODED_BODY if most is None else most
     labels = _labels(body.encoding)
     if len(labels) > MAX_CODINGS:
-        return raw, f"{len(labels)} nested content codings; at most {MAX_CODINGS} are decoded"
+        return raw, f"{len(labels)} nested content encodings; at most {MAX_CODINGS} are decoded"
     for label in reversed(labels or [""]):
         coding = _actual(raw, label)
         if coding and coding not in DECODERS:
-            return raw, f"unknown content coding {coding[:40]!r}"
+            return raw, f"unknown content encoding {coding[:40]!r}"
         if coding:
             raw, fault = _collect(coding, raw, most)
             problem = problem or fault

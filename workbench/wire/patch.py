@@ -248,7 +248,7 @@ class _Editor:
             if not is_object and step not in (END, str(len(children))):
                 raise LocalProtocolError("no such position", where=f"{pointer}/{step}", hint="check the pointer")
             if is_object and any(step == name for name, _, _ in children) and step not in work.removed:
-                raise LocalProtocolError("the key exists already", where=f"{pointer}/{step}", hint="replace it")
+                raise LocalProtocolError("the key already exists", where=f"{pointer}/{step}", hint="replace it")
             kept += (_WrittenChild(self._new(change, step, layout, is_object)) for change in changes)
         return kept
 

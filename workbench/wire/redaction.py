@@ -222,7 +222,7 @@ class Redactor:
             raw=text,
             encoding="",
             is_raw=False,
-            note=f"the {body.encoding} form contained a secret and was not kept{cut}",
+            note=f"the {body.encoding} encoding contained a secret and was not kept{cut}",
             original_length=len(body.raw),
             original_digest=hashlib.sha256(body.raw).hexdigest(),
         ), found

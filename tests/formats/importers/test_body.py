@@ -15,7 +15,7 @@ def test_a_request_is_kept_byte_for_byte_and_has_no_answer(data: Path) -> None:
     assert exchange.request and exchange.request.body.raw == raw
     assert exchange.request.body.raw.endswith(b"\n")
     assert exchange.response is None
-    assert exchange.note == "a request body only"
+    assert exchange.note == "only a request body"
 
 
 def test_an_answer_is_kept_byte_for_byte_and_has_no_request(data: Path) -> None:

@@ -60,7 +60,7 @@ def test_what_goes_wrong_in_the_session_closes_tools_that_write() -> None:
 def test_a_stale_profile_opens_nothing_that_writes() -> None:
     found = gate(profile(16), TOOLS, stale="measured 31 days ago")
     assert found.stage is GateStage.READ_ONLY
-    assert found.as_json()["held"] == ["tools that write need a valid profile: measured 31 days ago"]
+    assert found.as_json()["held"] == ["tools that write require a valid profile: measured 31 days ago"]
 
 
 RISKS = {

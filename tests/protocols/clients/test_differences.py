@@ -76,7 +76,7 @@ def test_later_pieces_of_the_second_call_go_to_the_first_in_langchain() -> None:
 
 def test_an_id_that_is_missing_is_made_up_by_some() -> None:
     groups = chat(ROLE, call(0, None, "f", "{}"))
-    assert of(groups, "vercel-openai-compatible").words == "makes up an id for call 1, which came with none"
+    assert of(groups, "vercel-openai-compatible").words == "makes up an id for call 1, which was received with none"
     assert "is missing" in of(groups, "litellm").words
     assert of(groups, "openai-python").agrees
 
@@ -85,7 +85,7 @@ def test_reasoning_that_is_dropped_is_named() -> None:
     groups = chat(ROLE, {"reasoning_content": "so"}, {"reasoning_content": " it is"}, {"content": "x"})
     assert of(groups, "langchain").words == "reasoning_content (8 characters) is missing"
     node = of(groups, "openai-node")
-    assert (node.event, node.words) == (2, "has the last 6 of 8 characters of reasoning_content alone")
+    assert (node.event, node.words) == (2, "has only the last 6 of 8 characters of reasoning_content")
 
 
 @pytest.mark.parametrize("pieces", [("<think>hm", "</think>hello"), ("<think>", "hm", "</think>", "hello")])
@@ -102,14 +102,14 @@ def test_a_reused_index_of_a_block() -> None:
     assert of(groups, "vercel-anthropic").agrees
     python = of(groups, "anthropic-python")
     assert python.event == 5
-    assert 'has arguments `{}` for call 2 `list_dir` in place of `{"b":2}`' in python.words
+    assert 'has arguments `{}` for call 2 `list_dir` instead of `{"b":2}`' in python.words
     assert of(groups, "anthropic-typescript").words.startswith("raises AnthropicError at event 5")
 
 
 def test_arguments_that_are_cut_are_closed_without_a_word() -> None:
     groups = blocks(begin(0, READ), grow(0, JSON, '{"a": 1, "b": "x'), stop(0))
     assert 'has arguments `{"a":1}`' in of(groups, "anthropic-python").words
-    assert "were closed" in of(groups, "anthropic-python").words
+    assert "were completed" in of(groups, "anthropic-python").words
     assert of(groups, "vercel-anthropic").agrees
 
 

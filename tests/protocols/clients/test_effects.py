@@ -96,19 +96,20 @@ RESPONSES = [
     (1, "in_progress", "nothing new"),
     (2, "output_item.added", "begins reasoning; adds 13 characters to data of reasoning"),
     (9, "reasoning_summary_text.delta", "adds 4 characters to reasoning"),
-    (10, "reasoning_summary_text.done", "repeats reasoning whole"),
+    (10, "reasoning_summary_text.done", "repeats reasoning completely"),
     (18, "output_item.added", "begins a message"),
     (19, "content_part.added", "begins text"),
-    (23, "output_text.done", "repeats text whole"),
-    (25, "output_item.done", "repeats text whole; closes text"),
+    (23, "output_text.done", "repeats text completely"),
+    (25, "output_item.done", "repeats text completely; closes text"),
     (26, "output_item.added", "begins call read_file"),
     (27, "function_call_arguments.delta", "adds 7 characters to arguments of call read_file"),
-    (31, "function_call_arguments.done", "repeats arguments of call read_file whole"),
-    (32, "output_item.done", "repeats arguments of call read_file whole; closes call read_file"),
+    (31, "function_call_arguments.done", "repeats arguments of call read_file completely"),
+    (32, "output_item.done", "repeats arguments of call read_file completely; closes call read_file"),
     (
         46,
         "completed",
-        "finish reason completed; usage 46 input, 40 output, 16 reasoning; repeats the answer whole; ends the stream",
+        "finish reason completed; usage 46 input, 40 output, 16 reasoning; repeats the answer completely; ends "
+        "the stream",
     ),
 ]
 CONVERSE = [
@@ -189,8 +190,8 @@ def test_a_done_event_that_says_otherwise_and_an_answer_that_begins_again() -> N
         ["begins call f"],
         ["adds 7 characters to arguments of call f"],
         ["adds 2 characters to arguments of call f"],
-        ["puts 8 characters in place of arguments of call f"],
-        ["drops what came before: the answer begins again"],
+        ["replaces arguments of call f with 8 characters"],
+        ["drops everything before: the response starts again"],
         ["begins call f"],
     ]
 
@@ -238,7 +239,7 @@ def test_beyond_the_limit_nothing_is_compared(monkeypatch: pytest.MonkeyPatch) -
         ["is about text"],
         ["adds 3 characters to text"],
         ["adds 2 characters to text"],
-        ["repeats text whole", "closes text"],
+        ["repeats text completely", "closes text"],
     ]
 
 

@@ -194,7 +194,7 @@ async def test_what_cannot_be_judged_goes_on_and_says_so() -> None:
         (await stage.forwarded()).send(OK)
         await client.expects(OK)
         assert (await stage.event("unjudged"))["why"] == "the file is gone"
-        assert await stage.tap.end(1) == (State.COMPLETE, "not judged at a breakpoint: the file is gone")
+        assert await stage.tap.end(1) == (State.COMPLETE, "not checked at a breakpoint: the file is gone")
 
 
 async def test_a_request_that_is_too_long_flows(monkeypatch: pytest.MonkeyPatch) -> None:

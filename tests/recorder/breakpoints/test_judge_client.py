@@ -22,7 +22,7 @@ async def test_it_is_started_anew_for_whoever_asks_after_its_end() -> None:
             await judging.ask("request")  # it has read what came before
             os.kill(first, signal.SIGKILL)
             assert "has died" in await gone.get()
-        assert waiting.result() == {"unjudged": "the judge process has died"}
+        assert waiting.result() == {"unjudged": "the checking process has died"}
         assert (await judging.ask("request"))["reasons"] == []
         assert judging.pid not in (None, first) and gone.empty()
     finally:

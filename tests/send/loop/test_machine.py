@@ -118,7 +118,7 @@ def test_the_users_next_words_let_an_answered_conversation_go_on() -> None:
 
 
 ENDS = {
-    "an error in place of an answer": (b'{"error":{"message":"no"}}', EndReason.REFUSED, "no"),
+    "an error instead of a response": (b'{"error":{"message":"no"}}', EndReason.REFUSED, "no"),
     "no answer at all": (b"<html>", EndReason.CUT, "there is no readable response"),
     "a call in text": (
         answered(content='<tool_call>\n{"name": "read", "arguments": {"path": "a"}}\n</tool_call>'),

@@ -68,11 +68,11 @@ def test_faults(value, pointer, keyword, kind):
 
 def test_messages_name_value_and_declaration():
     (fault,) = climb(None, {"path": "a", "limit": "five"}, FILE).faults
-    assert fault.message == "is the string 'five', declared is integer"
+    assert fault.message == "is the string 'five', but integer is declared"
     (fault,) = climb(None, {"limit": 1}, FILE).faults
     assert fault.message == "lacks the required 'path'"
     (fault,) = climb(None, {"path": "a", "limit": "5"}, FILE).faults
-    assert fault.message == "is the string '5', declared is integer"
+    assert fault.message == "is the string '5', but integer is declared"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_messages_name_value_and_declaration():
 )
 def test_items_that_have_to_differ(items, is_apart):
     faults = climb(None, {"list": items}, {"properties": {"list": {"uniqueItems": True}}}).faults
-    assert [fault.message for fault in faults] == ([] if is_apart else ["holds an item twice"])
+    assert [fault.message for fault in faults] == ([] if is_apart else ["contains an item twice"])
     assert climb(None, {"list": items}, {"properties": {"list": {"uniqueItems": False}}}).faults == ()
 
 
@@ -140,14 +140,14 @@ def nested_alternatives(depth):
 
 BAD_SCHEMAS = [
     ("alternatives that multiply", nested_alternatives(40), "too many steps"),
-    ("reference to itself", {"$ref": "#"}, "leads back to itself"),
+    ("reference to itself", {"$ref": "#"}, "refers to itself"),
     (
         "remote reference",
         {"$ref": "http://127.0.0.1:9/schema.json"},
-        "'http://127.0.0.1:9/schema.json' leads to nothing",
+        "'http://127.0.0.1:9/schema.json' has no target",
     ),
-    ("no such type", {"type": "map"}, "no JSON Schema"),
-    ("properties are no object", {"properties": ["path"]}, "no JSON Schema"),
+    ("no such type", {"type": "map"}, "not a JSON Schema"),
+    ("properties are no object", {"properties": ["path"]}, "not a JSON Schema"),
 ]
 
 
@@ -177,13 +177,13 @@ def test_a_pattern_that_cannot_be_read_is_a_problem_and_hides_no_other_fault(pat
     schema = {"required": ["q"], "properties": {"p": {"pattern": pattern}}}
     ladder = climb(None, {"p": "abc"}, schema)
     assert [f.keyword for f in ladder.faults] == ["required"]
-    assert ladder.problem == f"its pattern {pattern!r} is not read here"
+    assert ladder.problem == f"its pattern {pattern!r} is not supported here"
 
 
 def test_a_runaway_pattern_is_stopped(monkeypatch):
     monkeypatch.setattr(limits, "REPAIR_SECONDS", 1.0)
     schema = {"properties": {"p": {"pattern": "^(a+)+$"}}}
-    assert "after 1 s of computing" in climb(None, {"p": "a" * 60 + "!"}, schema).problem
+    assert "stopped after 1 s of CPU time" in climb(None, {"p": "a" * 60 + "!"}, schema).problem
 
 
 def test_huge_broken_text_is_not_repaired():
@@ -259,15 +259,15 @@ READ = ToolDef("read", None, FILE)
 ABSOLUTE = ToolDef("read", None, {"type": "object", "properties": {"path": {"type": "string", "pattern": "^/"}}})
 
 REFUSALS = [
-    ("no JSON at all", call("no idea"), [READ], Code.INVALID_JSON, "no JSON", True),
+    ("no JSON at all", call("no idea"), [READ], Code.INVALID_JSON, "not JSON", True),
     ("a part would be lost", call('{"path": "a"}{"path": "b"}'), [READ], Code.AMBIGUOUS_JSON, "without loss", True),
-    ("cut", call('{"path": "a'), [READ], Code.TRUNCATED, "stops before its end", True),
+    ("cut", call('{"path": "a'), [READ], Code.TRUNCATED, "is incomplete", True),
     ("too large", call("{" * (limits.MAX_ARGUMENT_REPAIR + 1)), [READ], Code.TOO_LARGE, "longer than", True),
     ("too deep", call('{"a":' * 200 + "x"), [READ], Code.TOO_LARGE, "nested deeper", True),
     ("an array", call("[1]"), [READ], Code.NOT_AN_OBJECT, "it is an array", True),
     ("null", call("null"), [READ], Code.NOT_AN_OBJECT, "it is null", True),
-    ("NaN", call('{"path": NaN}'), [ToolDef("read", None, None)], Code.INVALID_JSON, "holds nan", True),
-    ("infinite", call('{"n": 1e999}'), [ToolDef("read", None, None)], Code.INVALID_JSON, "holds inf", True),
+    ("NaN", call('{"path": NaN}'), [ToolDef("read", None, None)], Code.INVALID_JSON, "contains nan", True),
+    ("infinite", call('{"n": 1e999}'), [ToolDef("read", None, None)], Code.INVALID_JSON, "contains inf", True),
     ("infinite, deep", call('{"n": [{"m": -1e999}]}'), [ToolDef("read", None, None)], Code.INVALID_JSON, "-inf", True),
     ("required", call("{}"), [READ], Code.SCHEMA_VALIDATION_FAILED, "input lacks the required 'path'", True),
     (
@@ -317,7 +317,7 @@ def test_steps_show_before_and_after():
     assert rows[0].before == "{'path': 'a', 'limit': '5',}"
     assert rows[0].after == rows[1].before == {"path": "a", "limit": "5"}
     assert rows[1].after == {"path": "a", "limit": 5}
-    assert rows[0].note == "other quotes were put right; a trailing comma was left out"
+    assert rows[0].note == "quotes were corrected; a trailing comma was removed"
     assert rows[1].note == "/limit: '5' was read as 5"
 
 
@@ -371,7 +371,7 @@ def test_a_child_that_gets_no_time_is_no_verdict(monkeypatch):
     monkeypatch.setattr(limits, "REPAIR_WAIT_SECONDS", 0.2)
     refusal = climb("{'a': 'later'}", None, OBJECT).refusal
     assert refusal.code is Code.TIMEOUT
-    assert refusal.message.endswith("got no time from this machine")
+    assert refusal.message.endswith("got no CPU time")
     monkeypatch.undo()
     assert climb("{'a': 'later'}", None, OBJECT).value == {"a": "later"}
 

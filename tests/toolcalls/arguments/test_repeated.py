@@ -37,4 +37,4 @@ def test_keys_that_stand_twice_are_counted_and_said_of_what_was_unwrapped():
 
 def test_a_text_written_twice_says_it_too():
     (step,) = climb('{"a": 1, "a": 2}' * 2, None, None).steps
-    assert step.note == f"it was written twice, and is read once; key 'a' {TWICE}"
+    assert step.note == f"the arguments were written twice; one copy was used; key 'a' {TWICE}"

@@ -24,7 +24,7 @@ def one(name: str, arguments: str) -> str:
 
 READ = one("read", '{"path": "/a"}')
 OK = ("read", {"path": "/a"})
-NO_JSON = "arguments are no JSON"
+NO_JSON = "arguments are not JSON"
 
 CASES: list[found.Case] = [
     ("one", BEGIN + READ + OVER, [OK]),
@@ -54,7 +54,7 @@ CASES: list[found.Case] = [
     (
         "as V3.1",
         f'{BEGIN}{OPEN}read{SEP}{{"a": 1}}{CLOSE}{OVER}',
-        [("read", {"a": 1}, "written as DeepSeek V3.1 does")],
+        [("read", {"a": 1}, "written in the form of DeepSeek V3.1")],
     ),
     ("no separator", f"{BEGIN}{OPEN}read\n```json\n{{}}\n```{CLOSE}{OVER}", [("read", {}, "no separator")]),
     ("fence in a string", BEGIN + one("read", '{"a": "```x```"}') + OVER, [("read", {"a": "```x```"})]),
@@ -68,7 +68,7 @@ CASES: list[found.Case] = [
     ("doubled bars", (BEGIN + READ + OVER).replace("｜", "｜｜"), [OK]),
     ("empty arguments", BEGIN + one("read", "") + OVER, [("read", {}, "arguments are empty")]),
     ("null", BEGIN + one("read", "null") + OVER, [("read", {}, "arguments are null")]),
-    ("a list", BEGIN + one("read", "[1]") + OVER, [("read", [1], "arguments are no object")]),
+    ("a list", BEGIN + one("read", "[1]") + OVER, [("read", [1], "arguments are not an object")]),
     (
         "written twice",
         BEGIN + one("read", '{"a": 1}{"a": 1}') + OVER,

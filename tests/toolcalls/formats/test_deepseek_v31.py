@@ -23,7 +23,7 @@ def one(name: str, arguments: str) -> str:
 
 READ = one("read", '{"path": "/a"}')
 OK = ("read", {"path": "/a"})
-NO_JSON = "arguments are no JSON"
+NO_JSON = "arguments are not JSON"
 ALIKE = "look-alike characters in its tags"
 
 CASES: list[found.Case] = [
@@ -47,7 +47,7 @@ CASES: list[found.Case] = [
     (
         "as V3",
         f'{BEGIN}{OPEN}function{SEP}read\n```json\n{{"a": 1}}\n```{CLOSE}{OVER}',
-        [("read", {"a": 1}, "written as DeepSeek V3 does")],
+        [("read", {"a": 1}, "written in the form of DeepSeek V3")],
     ),
     (
         "fenced",
@@ -59,7 +59,7 @@ CASES: list[found.Case] = [
         BEGIN + one("read", '"{\\"a\\": 1}"') + OVER,
         [("read", {"a": 1}, "arguments are JSON in a string")],
     ),
-    ("a string", BEGIN + one("read", '"a"') + OVER, [("read", "a", "arguments are no object")]),
+    ("a string", BEGIN + one("read", '"a"') + OVER, [("read", "a", "arguments are not an object")]),
     ("closer in a string", BEGIN + one("read", f'{{"a": "{CLOSE}{OPEN}"}}') + OVER, [("read", {"a": CLOSE + OPEN})]),
     (
         "closer in a string, escapes",

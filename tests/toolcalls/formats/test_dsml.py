@@ -70,8 +70,8 @@ CASES: list[found.Case] = [
     ("false is JSON", *typed("5", "false", 5)),
     ("false, null", *typed("null", "false", None)),
     ("false, object", *typed('{"x": [1.5, true]}', "false", {"x": [1.5, True]})),
-    ("false, no JSON", *typed("nope", "false", "nope", "a value that is no JSON")),
-    ("false, NaN", *typed("NaN", "false", "NaN", "a value that is no JSON")),
+    ("false, no JSON", *typed("nope", "false", "nope", "a value that is not JSON")),
+    ("false, NaN", *typed("NaN", "false", "NaN", "a value that is not JSON")),
     ("blanks are kept", *typed(" x\n", "true", " x\n")),
     ("markup of others in a value", *typed("<b>&lt;</invoke>", "true", "<b>&lt;</invoke>")),
     (
@@ -92,16 +92,16 @@ CASES: list[found.Case] = [
     ),
     ("twice", block(inv("read", par("a", "1"), par("a", "2"))), [("read", {"a": "2"}, "a parameter is given twice")]),
     ("JSON body", block(inv("read", '{"a": 1}\n')), [("read", {"a": 1})]),
-    ("broken JSON body", block(inv("read", '{"a": \n')), [("read", None, "arguments are no JSON")]),
+    ("broken JSON body", block(inv("read", '{"a": \n')), [("read", None, "arguments are not JSON")]),
     (
-        "one more key",
+        "an extra key",
         block(inv("read", par("arguments", '{"path": "/a"}', "false"))),
-        [("read", {"path": "/a"}, "arguments under one more key")],
+        [("read", {"path": "/a"}, "arguments nested under an extra key")],
     ),
     (
         "one more key, text",
         block(inv("read", par("input", '{"path": "/a"}'))),
-        [("read", {"path": "/a"}, "arguments under one more key")],
+        [("read", {"path": "/a"}, "arguments nested under an extra key")],
     ),
     (
         "one more key, undeclared inside",

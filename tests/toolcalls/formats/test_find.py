@@ -77,7 +77,7 @@ def test_calls_are_found(name: str, before: str, behind: str, tools: tuple[ToolD
         pytest.param(f"<think>{HERMES}", TOOLS, [("read", {"path": "a"}, "nested")], id="in reasoning"),
         pytest.param(f"For example:\n{HERMES}", TOOLS, [("read", {"path": "a"})], id="announced, declared and last"),
         pytest.param(HERMES, OTHER_TOOLS, [("read", {"path": "a"}, "no such tool")], id="undeclared alone"),
-        pytest.param(HERMES[:-20], TOOLS, [("read", None, "arguments are no JSON", "unclosed")], id="cut"),
+        pytest.param(HERMES[:-20], TOOLS, [("read", None, "arguments are not JSON", "unclosed")], id="cut"),
         pytest.param(f"I'll read. {GLM}", TOOLS, [("read", {"path": "a"})], id="behind a sentence"),
         pytest.param(
             "call\n" + INVOKE.replace("<function_calls>\n", "").replace("\n</function_calls>", ""),
@@ -88,7 +88,7 @@ def test_calls_are_found(name: str, before: str, behind: str, tools: tuple[ToolD
         pytest.param(
             QWEN.replace("\na\n", "\n" + HERMES + "\n"),
             TOOLS,
-            [("read", {"path": HERMES}, "a value holds tags of the format")],
+            [("read", {"path": HERMES}, "a value contains tags of the format")],
             id="a call inside a value",
         ),
     ],

@@ -271,7 +271,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a</arg_value> b"},
-                "a value holds tags of the format",
+                "a value contains tags of the format",
             )
         ],
     ),
@@ -282,7 +282,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a</tool_call> b"},
-                "a value holds tags of the format",
+                "a value contains tags of the format",
             )
         ],
     ),

@@ -32,7 +32,7 @@ ARGS = '{"path": "/a"}'
 OK = ("read", {"path": "/a"})
 READ = f"{START}assistant{TO}read {CONSTRAIN}json{MESSAGE}{ARGS}{CALL}"
 THOUGHT = f"{CHANNEL}analysis{MESSAGE}I have to look.{END}"
-NO_JSON = "arguments are no JSON"
+NO_JSON = "arguments are not JSON"
 
 CASES: list[found.Case] = [
     ("documented", READ, [OK]),
@@ -85,13 +85,13 @@ CASES: list[found.Case] = [
         f"{START}assistant to=functions.read{CHANNEL}commentary{MESSAGE}{ARGS}{CALL}",
         [OK],
     ),
-    ("words left over", f"{TO}read now please{MESSAGE}{ARGS}{CALL}", [(*OK, "words left over in the header")]),
+    ("words left over", f"{TO}read now please{MESSAGE}{ARGS}{CALL}", [(*OK, "unexpected words in the header")]),
     (
         "reasoning behind constrain",
         f"{TO}read {CONSTRAIN}I need it{MESSAGE}{ARGS}{CALL}",
-        [(*OK, "words left over in the header", "no such type of content")],
+        [(*OK, "unexpected words in the header", "no such type of content")],
     ),
-    ("a list", f"{TO}read{MESSAGE}[1]{CALL}", [("read", [1], "arguments are no object")]),
+    ("a list", f"{TO}read{MESSAGE}[1]{CALL}", [("read", [1], "arguments are not an object")]),
     ("shell text", f"{TO}read{MESSAGE}ls -l{CALL}", [("read", None, NO_JSON)]),
     (
         "call in the arguments",

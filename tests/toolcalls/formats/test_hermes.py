@@ -133,7 +133,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 [1],
-                "arguments are no object",
+                "arguments are not an object",
             )
         ],
     ),
@@ -202,7 +202,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "no JSON, read as Python",
+                "not JSON, read as Python",
             )
         ],
     ),
@@ -213,7 +213,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a", "all": True},
-                "no JSON, read as Python",
+                "not JSON, read as Python",
             )
         ],
     ),
@@ -235,7 +235,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "arguments are no JSON",
+                "arguments are not JSON",
             )
         ],
     ),
@@ -246,7 +246,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 None,
-                "arguments are no JSON",
+                "arguments are not JSON",
             ),
             "\nso",
         ],
@@ -261,7 +261,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 None,
-                "arguments are no JSON",
+                "arguments are not JSON",
             ),
             (
                 "ping",
@@ -276,7 +276,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 None,
-                "arguments are no JSON",
+                "arguments are not JSON",
             )
         ],
     ),
@@ -290,7 +290,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 None,
-                "arguments are no JSON",
+                "arguments are not JSON",
             ),
             "\n",
             (
@@ -362,7 +362,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 None,
-                "arguments are no JSON",
+                "arguments are not JSON",
                 "unclosed",
             )
         ],

@@ -14,7 +14,7 @@ F = "```"
 READ = '{"name": "read", "arguments": {"path": "/a"}}'
 LIST = '{"name": "list", "arguments": {}}'
 OK = ("read", {"path": "/a"})
-NO_JSON = "arguments are no JSON"
+NO_JSON = "arguments are not JSON"
 MARKUP = [F, "```json\n", "````", "~~~", READ, "[", "]", "{", '{"name": "', "example", "\n"]
 HOSTILE = [F, "```json\n{", "{", '{"name":', "[", "```\n", "```json\n" + READ + "\n```\n", "` ``", READ]
 
@@ -63,12 +63,12 @@ CASES: list[found.Case] = [
     (
         "trailing comma",
         fence('{"name": "read", "arguments": {"a": 1,}}'),
-        [("read", {"a": 1}, "no JSON, read as Python")],
+        [("read", {"a": 1}, "not JSON, read as Python")],
     ),
     (
         "single quotes",
         fence("{'name': 'read', 'arguments': {'a': True}}"),
-        [("read", {"a": True}, "no JSON, read as Python")],
+        [("read", {"a": True}, "not JSON, read as Python")],
     ),
     ("brace missing", fence('{"name": "read", "arguments": {"a": "x}'), [("read", None, NO_JSON, "unclosed")]),
     ("fence in a string", READ.replace("/a", "```json"), [("read", {"path": "```json"})]),

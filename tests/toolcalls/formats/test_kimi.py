@@ -394,7 +394,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 None,
-                "arguments are no JSON",
+                "arguments are not JSON",
                 "id functions.read:0",
             )
         ],
@@ -409,7 +409,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 [1],
-                "arguments are no object",
+                "arguments are not an object",
                 "id functions.read:0",
             )
         ],
@@ -440,7 +440,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 None,
-                "arguments are no JSON",
+                "arguments are not JSON",
                 "id functions.read:0",
             ),
             (
@@ -474,7 +474,7 @@ CASES: list[tuple[str, str, Said]] = [
                 "read",
                 None,
                 "unclosed",
-                "arguments are no JSON",
+                "arguments are not JSON",
                 "id functions.read:0",
             )
         ],

@@ -159,7 +159,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 None,
-                "arguments are no JSON",
+                "arguments are not JSON",
             )
         ],
     ),
@@ -335,7 +335,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a<|close|>argument<|sep|>b"},
-                "a value holds tags of the format",
+                "a value contains tags of the format",
             )
         ],
     ),

@@ -16,7 +16,7 @@ TAG, EOM, EOT = "<|python_tag|>", "<|eom_id|>", "<|eot_id|>"
 READ = '{"name": "read", "parameters": {"path": "/a"}}'
 LIST = '{"name": "list", "parameters": {}}'
 OK = ("read", {"path": "/a"})
-NO_JSON = "arguments are no JSON"
+NO_JSON = "arguments are not JSON"
 MARKUP = [TAG, EOM, EOT, "; ", ";", "<function=read>", "</function>", READ, "{", '{"name": "', "<|", "</func"]
 HOSTILE = [
     TAG,
@@ -47,7 +47,7 @@ CASES: list[found.Case] = [
     (
         "bare, Python's spelling",
         "{'name': 'read', 'parameters': {'path': '/a'}}",
-        [(*OK, "no JSON, read as Python")],
+        [(*OK, "not JSON, read as Python")],
     ),
     ("bare, null", '{"name": "list", "parameters": null}', [("list", {}, "arguments are null")]),
     ("tag", TAG + READ, [OK]),

@@ -439,7 +439,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "x </parameter> y"},
-                "a value holds tags of the format",
+                "a value contains tags of the format",
             )
         ],
     ),
@@ -457,7 +457,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "x </invoke> y", "line": 1},
-                "a value holds tags of the format",
+                "a value contains tags of the format",
             )
         ],
     ),

@@ -513,7 +513,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "a closing tag of another name",
+                "a closing tag with a different name",
             )
         ],
     ),

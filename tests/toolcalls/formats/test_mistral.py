@@ -27,7 +27,7 @@ HOSTILE = [
 READ = f'{MARK}read{ARGS}{{"path": "/a"}}'
 OBJECT = '{"name": "read", "arguments": {"path": "/a"}, "id": "abcdefghi"}'
 OK = ("read", {"path": "/a"})
-NO_JSON = "arguments are no JSON"
+NO_JSON = "arguments are not JSON"
 
 CASES: list[found.Case] = [
     ("array", f"{MARK} [{OBJECT}]", [OK]),
@@ -49,7 +49,7 @@ CASES: list[found.Case] = [
     (
         "array, one broken",
         MARK + '[{"name": "read", "arguments": {"a": 1,}}, ' + OBJECT + "]",
-        [("read", {"a": 1}, "no JSON, read as Python"), OK],
+        [("read", {"a": 1}, "not JSON, read as Python"), OK],
     ),
     ("array, comma behind", f"{MARK}[{OBJECT},]", [OK]),
     ("object", f"{MARK} {OBJECT}", [OK]),

@@ -26,7 +26,7 @@ HOSTILE = [
     "[read(a=1 #",
 ]
 OK = ("read", {"path": "/a"})
-NO_LITERAL = "an argument is no literal"
+NO_LITERAL = "an argument is not a literal"
 
 
 def one(text: str, value: Any, *problems: str) -> tuple[str, list[tuple[Any, ...]]]:
@@ -55,10 +55,10 @@ CASES: list[found.Case] = [
     ("underscores", *one("1_000", 1000)),
     ("leading zeros", *one("007", 7, "a number with leading zeros")),
     ("list and dict", *one('[1, {"x": [None]}]', [1, {"x": [None]}])),
-    ("tuple", *one("(1, 2)", [1, 2], "a tuple or set, which JSON has not")),
-    ("set", *one("{1, 2}", [1, 2], "a tuple or set, which JSON has not")),
+    ("tuple", *one("(1, 2)", [1, 2], "a tuple or set, which JSON does not have")),
+    ("set", *one("{1, 2}", [1, 2], "a tuple or set, which JSON does not have")),
     ("parentheses", *one('("x")', "x")),
-    ("key that is no string", *one("{1: 2}", {"1": 2}, "a key that is no string")),
+    ("key that is no string", *one("{1: 2}", {"1": 2}, "a key that is not a string")),
     ("escapes", *one(r"'it\'s\n\x41\u00e9\\'", "it's\nA\u00e9\\")),
     ("raw string", *one(r"r'\d+'", r"\d+")),
     ("three quotes", *one('"""x\n"y\n"""', 'x\n"y\n')),

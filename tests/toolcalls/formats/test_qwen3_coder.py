@@ -481,7 +481,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "echo </parameter> x"},
-                "a value holds tags of the format",
+                "a value contains tags of the format",
             )
         ],
     ),
@@ -492,7 +492,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "echo </function> x"},
-                "a value holds tags of the format",
+                "a value contains tags of the format",
             )
         ],
     ),
@@ -511,7 +511,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a <parameter=nope> b"},
-                "a value holds tags of the format",
+                "a value contains tags of the format",
             )
         ],
     ),

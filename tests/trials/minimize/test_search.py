@@ -198,7 +198,7 @@ def test_the_budget_is_kept_and_said() -> None:
 
     result = finish(MinimizeSearch(bench, 5, is_exact=False).run(), ask)
     assert len(asked) == result.calls == 5
-    assert not result.is_minimal and "budget spent after 5 requests" in result.note
+    assert not result.is_minimal and "budget used up after 5 requests" in result.note
 
 
 def test_a_search_that_is_stopped_keeps_its_best() -> None:

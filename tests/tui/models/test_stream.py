@@ -99,7 +99,7 @@ def test_raw_bytes_of_an_event_and_no_more_lines_than_asked_for() -> None:
 def test_clients_that_agree_and_that_do_not() -> None:
     assert stream(ROLE, {"content": "hi"}).agreement == "all 9 clients build this message"
     made = stream(*REUSED)
-    assert made.agreement == "7 of 9 clients build another message"
+    assert made.agreement == "7 of 9 clients build a different message"
     assert plain(made.group_line(0)).startswith("✓ ")
     assert "from event 2" in plain(made.group_line(1))
     assert any("openai 3.52.0" in plain(line) for line in made.group_body(1, 200))

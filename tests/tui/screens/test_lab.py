@@ -57,7 +57,7 @@ async def test_the_seven_are_run_and_make_a_profile(size: tuple[int, int]) -> No
         }
         assert "✗ fail 0/1" in driver.text
         await driver.press("j", "j", "j")
-        assert "one call per answer" in driver.text
+        assert "one call per response" in driver.text
         (kept,) = ProfileStore.of_user().latest()
         assert kept.fact("supports_parallel_tool_use") is False and kept.evidence
 
@@ -95,7 +95,7 @@ async def test_a_probe_is_stepped_through_and_its_verdict_follows_what_is_sent()
         await driver.press("r")
         await sent(driver, screen, 2)
         assert screen.state and screen.state.sample and screen.state.sample.outcome.value == "pass"
-        assert "the answer contains the receipt" in driver.text
+        assert "the response contains the receipt number" in driver.text
         await driver.press("u")
         await sent(driver, screen, 1)
         await change_result(driver, screen, '{"sum": 33}')
@@ -103,7 +103,7 @@ async def test_a_probe_is_stepped_through_and_its_verdict_follows_what_is_sent()
         await driver.press("1", "shift+tab", "shift+tab", "enter")
         await sent(driver, screen, 2)
         assert screen.state and screen.state.sample and screen.state.sample.outcome.value != "pass"
-        assert "does not use the result" in driver.text and "some requests were edited by you" in driver.text
+        assert "does not use the tool result" in driver.text and "some requests were edited by you" in driver.text
         assert SIMULATED in driver.text
         await driver.press("o")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen) and driver.screen.state.is_done)

@@ -51,13 +51,13 @@ async def ladder_of(driver: Driver) -> LadderScreen:
     [
         ('{"path": "a", "lines": 3}', ("valid", "strict", "validated")),
         ('{"path": "a", "lines": "3"}', ("coerced", '"lines": "3"', '"lines": 3', "was read as 3")),
-        ('{"path": "a",}', ("repaired", '{"path": "a",}', "a trailing comma was left out")),
+        ('{"path": "a",}', ("repaired", '{"path": "a",}', "a trailing comma was removed")),
         (
             json.dumps('{"path": "a"}'),
             ("unwrapped", "JSON inside a JSON string", r'- "{\"path\": \"a\"}"', '+ {"path": "a"}'),
         ),
         ('{"lines": 3}', ("SCHEMA_VALIDATION_FAILED", '"is_error": true', '"retryable": true')),
-        ('{"path": "a', ("TRUNCATED", "stops before its end")),
+        ('{"path": "a', ("TRUNCATED", "is incomplete")),
     ],
 )
 async def test_every_rung_is_shown_with_before_and_after(raw: str, shown: tuple[str, ...]) -> None:

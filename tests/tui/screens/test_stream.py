@@ -41,9 +41,9 @@ async def test_events_message_and_clients_stand_beside_each_other(size: tuple[in
         text = screen_text(driver.app)
         assert screen.events.cursor == 2  # the first anomaly
         assert "begins call search_docs" in text
-        assert "another call begins at index 0" in text
+        assert "a second tool call starts at index 0" in text
         assert '{"query": "Virginia Woolf"}' in text
-        assert "7 of 9 clients build another message" in text
+        assert "7 of 9 clients build a different message" in text
         assert "has id `call_0call_1`" in text
 
 
@@ -149,7 +149,7 @@ async def test_the_session_says_that_clients_differ() -> None:
     thinking = ({"role": "assistant", "reasoning_content": "a"}, {"reasoning_content": "b"}, {"content": "hi"})
     async with showing(chat(*thinking)) as driver:
         await driver.press("t")
-        await until(driver.pilot, lambda: "clients build another message" in driver.text)
+        await until(driver.pilot, lambda: "clients build a different message" in driver.text)
         await driver.press("t", "3")
         assert "SDKs differ" not in driver.text
 

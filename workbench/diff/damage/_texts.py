@@ -122,7 +122,7 @@ def _white_space_change(old: str, new: str) -> How | None:
         if [line.rstrip() for line in _lines(old)] == [line.rstrip() for line in _lines(new.rstrip())]:
             return DamageKind.TEXT_TRIMMED, "white space at the ends of lines"
         if old.split() == new.split():
-            return DamageKind.TEXT_TRIMMED, "white space inside"
+            return DamageKind.TEXT_TRIMMED, "white space within the text"
     elif old.split() == new.split():
         return DamageKind.VALUE_CHANGED, "white space was added"
     return None

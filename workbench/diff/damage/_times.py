@@ -47,7 +47,7 @@ class StreamDelay(NamedTuple):
         """Description for people."""
         came, went = self.arrivals
         if self.is_late and went > 1:
-            return f"received over {self.spread:.2f} s, and nothing was forwarded before its end"
+            return f"received over {self.spread:.2f} s, and nothing was forwarded until its end"
         return f"received in {came:,} arrivals over {self.spread:.2f} s, forwarded in {went:,}"
 
 

@@ -84,7 +84,7 @@ def _unparsed_change(before: bytes, after: bytes, *, is_old: bool, is_new: bool)
     if before.split() == after.split():
         return ValueChange(DamageKind.WHITESPACE, "", "", is_same_meaning=not is_old and not is_new)
     if is_old != is_new:
-        words = "the body was JSON and is not any more" if is_old else "the body was not JSON and is now"
+        words = "the body was JSON and no longer is" if is_old else "the body was not JSON and is now"
         return ValueChange(DamageKind.RESHAPED, "", "", words=words)
     return ValueChange(DamageKind.VALUE_CHANGED, "", "", words="the body is not JSON")
 

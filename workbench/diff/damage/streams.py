@@ -160,7 +160,7 @@ class _StreamComparison:
             else:
                 self._add(made.kind, at, self.new.at.get(key, at), is_same_meaning=made.is_same_meaning, **facts)
         for key in self.new.texts.keys() - self.old.texts.keys():
-            self._add(DamageKind.FIELD_ADDED, "", self.new.at.get(key, ""), words="a text that was not received")
+            self._add(DamageKind.FIELD_ADDED, "", self.new.at.get(key, ""), words="text that was not received")
         counts = [sum(bool(event.pieces) for event in stream.events) for stream in (self.old, self.new)]
         if counts[0] != counts[1] and not cut and not self.found:
             words = f"{abs(counts[0] - counts[1]):,} empty deltas {'removed' if counts[0] > counts[1] else 'added'}"
@@ -297,13 +297,13 @@ class _StreamComparison:
         old, new = a.response_text, b.response_text
         how = []
         if bool(_CRLF.search(old)) != bool(_CRLF.search(new)):
-            how.append("line ends: " + ("LF became CRLF" if _CRLF.search(new) else "CRLF became LF"))
+            how.append("line endings: " + ("LF became CRLF" if _CRLF.search(new) else "CRLF became LF"))
         if bool(_TIGHT.search(old)) != bool(_TIGHT.search(new)):
             how.append("the space after the colon")
         if any(len(e.source.data_spans) > 1 for e in self.old.events) != any(
             len(e.source.data_spans) > 1 for e in self.new.events
         ):
-            how.append("data on several lines")
+            how.append("data split over several lines")
         if how:
             self._add(DamageKind.FRAMING_CHANGED, words=", ".join(how), is_same_meaning=True)
 

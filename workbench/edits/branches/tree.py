@@ -196,7 +196,7 @@ class Workspace:
         return node
 
     def _redo_target(self, node: BranchNode) -> BranchNode | None:
-        """The child that was visited last; else the newest that is no trial."""
+        """The child that was visited last; else the newest one that is not a trial."""
         if node.id in self._visited:
             return self._nodes[self._visited[node.id]]
         return next((child for child in reversed(self.children(node)) if not child.is_trial), None)

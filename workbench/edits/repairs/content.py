@@ -116,11 +116,11 @@ def role_order(fault: Fault) -> Iterator[Proposal]:
         if first >= 0 and _is_run(fault.messages[first : first + 2], role):
             changes = join_messages(fault, first, [first + 1])
             if changes:
-                yield Proposal(f"join the two neighbouring {role} messages", changes)
+                yield Proposal(f"join the two adjacent {role} messages", changes)
     run = [n for n in range(1, len(fault.messages)) if _is_run(fault.messages[n - 1 : n + 1], fault.messages[n].role)]
     changes = tuple(c for n in run if n - 1 not in run for c in join_messages(fault, n - 1, _rest(run, n)))
     if changes:
-        yield Proposal("join all neighbouring messages of the same role", changes)
+        yield Proposal("join all adjacent messages of the same role", changes)
     if number == 0 or role == fault.contract.closure.call_role:
         yield Proposal(f"remove the {role} message", (Remove(fault.messages[number].pointer),), RepairCost.DROPPED)
 

@@ -151,7 +151,7 @@ def load(name: str) -> ExportForm:
         if _form_name(module) == name:
             form: ExportForm = plugins.load(__name__, module)
             return form
-    raise UsageError(f"no form named {name!r}", hint=f"known: {', '.join(names())}")
+    raise UsageError(f"no export format named {name!r}", hint=f"known: {', '.join(names())}")
 
 
 def _form_name(module: str) -> str:

@@ -415,7 +415,7 @@ def _with(body: Body, made: bytes, decoded: bytes) -> Body:
     """The body with new text of the same length, without its content coding if it had one."""
     if not body.encoding:
         return replace(body, raw=made)
-    note = f"the {body.encoding} form contained private text and is not kept"
+    note = f"the {body.encoding} export contained private text and was not kept"
     return replace(body, raw=made, encoding="", is_raw=False, note=note, chunks=()) if decoded else body
 
 

@@ -24,7 +24,7 @@ def write(selection: ExportSelection) -> ExportResult:
     """Write the exchanges that have both sides into one cassette.
 
     Raises:
-        LocalProtocolError: no exchange has both sides.
+        LocalProtocolError: no exchange has a request and a response.
         SessionFormatError: an exchange cannot be read.
     """
     interactions: list[Any] = []
@@ -38,7 +38,9 @@ def write(selection: ExportSelection) -> ExportResult:
         interactions.append(_interaction(exchange))
         notes += (f"{where}: {note}" for note in _notes(exchange))
     if not interactions:
-        raise LocalProtocolError("no exchange has both sides", hint="a cassette needs requests with responses")
+        raise LocalProtocolError(
+            "no exchange has a request and a response", hint="a cassette needs requests with responses"
+        )
     return one_file(_yaml({"interactions": interactions, "version": 1}), tuple(notes), tuple(left_out))
 
 

@@ -48,7 +48,8 @@ def write(selection: ExportSelection) -> ExportResult:
     else:
         known = ", ".join(adapter.name for adapter in protocols.every() if adapter.sdk)
         raise LocalProtocolError(
-            f"no SDK is known for {protocol or 'what is no model exchange'}", hint=f"known: {known}; or --as python"
+            f"no SDK is known for {protocol or 'an exchange that is not a model exchange'}",
+            hint=f"known: {known}; or --as python",
         )
     return one_file(made.encode(), tuple(f"exchange {index + 1}: {note}" for note in request.notes))
 
@@ -57,7 +58,7 @@ def _raw(request: RequestToSend, sdk: RawSdk) -> str:
     base, path, query = _split(request, sdk)
     key, is_token = _key(request)
     needed = list(dict.fromkeys([key, *variables(replace(request, headers=()))]))
-    what = f"Send again what was recorded with the SDK of {sdk.client}: the same body, byte for byte."
+    what = f"Send the recorded request again with the SDK of {sdk.client}: the same body, byte for byte."
     return "\n\n".join((
         head(what, sdk.package, needed),
         f"import os\n\nimport {sdk.package}",
@@ -70,7 +71,7 @@ def _raw(request: RequestToSend, sdk: RawSdk) -> str:
 def _raw_client(sdk: RawSdk, base: str, key: str, *, is_token: bool) -> Iterator[str]:
     others = [name for name in sdk.ambient if name != key]
     yield f'KEY = os.environ["{key}"]'
-    yield "# The SDK would send what these hold as well."
+    yield "# The SDK would also send the values of these variables."
     yield f"for name in {json.dumps(others)}:"
     yield "    os.environ.pop(name, None)"
     argument = sdk.token_argument if is_token else "api_key"
@@ -128,7 +129,7 @@ def _key(request: RequestToSend) -> tuple[str, bool]:
 
 def _own(request: RequestToSend, sdk: TransportSdk) -> str:
     needed = variables(request)
-    what = f"Send again what was recorded through the SDK {sdk.package}: the same body, byte for byte."
+    what = f"Send the recorded request again through the SDK {sdk.package}: the same body, byte for byte."
     stdlib = ["import os", ""] if needed else []
     return "\n\n".join((
         head(what, sdk.package, needed),
@@ -149,7 +150,7 @@ def _body_lines(request: RequestToSend) -> Iterator[str]:
 
 def _transport() -> Iterator[str]:
     yield "\nclass Recorded(httpx.HTTPTransport):"
-    yield '    """The SDK takes no bytes: what was recorded goes out in the place of what it writes."""'
+    yield '    """The SDK accepts no raw bytes: the recorded body replaces the one that it writes."""'
     yield ""
     yield "    def handle_request(self, request):"
     yield '        sent = httpx.Request("POST", URL, headers=HEADERS, content=BODY, extensions=request.extensions)'

@@ -17,7 +17,7 @@ def is_frame(interaction: JsonValue) -> bool:
 def connection(interactions: Sequence[JsonValue]) -> Exchange:
     """Build one connection from the frames of a cassette. Raises LocalProtocolError."""
     frames = tuple(_frame(i) for i in interactions if is_frame(i))
-    note = "WebSocket messages; the cassette has no handshake and no times, and only parsed JSON"
+    note = "WebSocket messages; the cassette has no handshake, no times, and only parsed JSON"
     return Exchange("1", kind=Kind.WEBSOCKET, frames=frames, note=note)
 
 

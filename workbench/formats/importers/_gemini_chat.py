@@ -71,7 +71,7 @@ def model_parts(message: dict[str, JsonValue], damage: ImportDamage) -> tuple[Pa
     ]
     for thought in mappings(message.get("thoughts")):
         if not (text(thought.get("subject")) or text(thought.get("description"))):
-            damage.leave_out("a thought without subject and description")
+            damage.leave_out("a thought without subject or description")
     return thoughts, [*parts_of(message.get("content"), damage), *_calls(message, damage)]
 
 

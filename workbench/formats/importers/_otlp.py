@@ -55,7 +55,7 @@ def spans_of(documents: Iterable[dict[str, JsonValue]], damage: ImportDamage) ->
     logs: list[tuple[str, SpanEvent]] = []
     for document in documents:
         if not {"resourceSpans", "resourceLogs", "resourceMetrics"} & document.keys():
-            damage.leave_out("a document without spans and logs")
+            damage.leave_out("a document without spans or logs")
         for held in damage.objects(document.get("resourceSpans"), "spans of a resource"):
             resource = attributes_of(mapping(held.get("resource")).get("attributes"))
             for scope in _scopes(held, damage, "scopeSpans", "instrumentationLibrarySpans"):
@@ -77,7 +77,7 @@ def _scopes(held: dict[str, JsonValue], damage: ImportDamage, *names: str) -> It
     for name in names:
         for scope in damage.objects(held.get(name), "a scope"):
             if not {"spans", "logRecords"} & scope.keys():
-                damage.leave_out("a scope without spans and logs")
+                damage.leave_out("a scope without spans or logs")
             yield scope
 
 

@@ -197,7 +197,7 @@ def _exchange(number: str, record: Record) -> Exchange:
         state=State.INCOMPLETE if record.problems else State.COMPLETE,
         origin=Origin.RECONSTRUCTED if record.is_rebuilt else Origin.IMPORTED,
         started_at=record.started,
-        note="; ".join(notes) or ("" if request and response else "one side only"),
+        note="; ".join(notes) or ("" if request and response else "only one side"),
         meta=meta,
     )
 

@@ -13,7 +13,7 @@ SYNTHESISED = {"framing": "synthesised"}
 """``Exchange.meta`` of a stream with framing added by the importer: gaps in it are no fault of the provider."""
 
 
-def request_only(number: int, body: bytes, note: str = "a request body only") -> Exchange:
+def request_only(number: int, body: bytes, note: str = "only a request body") -> Exchange:
     """An exchange with a request only."""
     return Exchange(str(number), request=HttpRequest(body=Body(raw=body)), note=note)
 
@@ -42,5 +42,5 @@ def body_only(number: int, side: str, body: bytes, value: JsonValue) -> Exchange
     if side == REQUEST:
         return request_only(number, body)
     if is_error(value):
-        return response_only(number, body, "an error body only", status=error_status(value) or UNKNOWN_STATUS)
-    return response_only(number, body, "a response body only")
+        return response_only(number, body, "only an error body", status=error_status(value) or UNKNOWN_STATUS)
+    return response_only(number, body, "only a response body")

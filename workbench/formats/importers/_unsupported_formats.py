@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-RECORD_INSTEAD = "record the wire instead, or export HAR"
+RECORD_INSTEAD = "record the traffic instead, or export HAR"
 _STRING = rb'"(?:[^"\\]|\\.)*"'
 _SPACE = rb"\s*"
 

@@ -82,7 +82,9 @@ def _answered_turn(step: CodexStep, heard: SharedHistory | None) -> TranscriptTu
     model = text(step.context.get("model"))
     body |= {"model": model} if model else {}
     body |= {"usage": _usage(step.usage)} if step.usage else {}
-    turn = _turn(step, heard, _like(step, f"line {step.number}", "the items between two client items, as one response"))
+    turn = _turn(
+        step, heard, _like(step, f"line {step.number}", "the items between two client items form one response")
+    )
     return TranscriptTurn(turn.like, _PROTOCOL, heard, turn.model, members=turn.members, response=dumps(body))
 
 

@@ -25,4 +25,4 @@ def sniff(head: bytes) -> float:
 
 def read(data: bytes, name: str) -> MemorySession:
     """One exchange with the stream as its response, byte for byte."""
-    return MemorySession(name, (response_only(1, data, "an event stream only"),), format=TITLE)
+    return MemorySession(name, (response_only(1, data, "only an event stream"),), format=TITLE)

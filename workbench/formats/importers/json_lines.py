@@ -33,7 +33,7 @@ def read(data: bytes, name: str) -> MemorySession:
     damage = ImportDamage()
     lines = list(objects(data, damage))
     if any(is_unframed_stream(line.value) and line.value["done"] is False for line in lines):
-        exchanges = [response_only(1, data, "a stream of JSON lines only", content_type=NDJSON)]
+        exchanges = [response_only(1, data, "only a stream of JSON lines", content_type=NDJSON)]
     elif _is_stream(lines):
         framing = b"".join(frame_events((line.value, line.raw) for line in lines))
         exchanges = [response_only(1, framing, SYNTHESISED_NOTE, meta=SYNTHESISED)]

@@ -127,7 +127,7 @@ def _value(text: str) -> Iterator[Layer]:
     if rest.strip(";, \t\r\n") or (reader.is_json and not (lead or rest or text[:at].strip())):
         return
     if reader.is_json:
-        yield Layer("surrounding code or a comma", to_bytes(text[at : reader.at]))
+        yield Layer("surrounding code or a trailing comma", to_bytes(text[at : reader.at]))
         return
     try:
         content = json_bytes(plain(value))

@@ -179,10 +179,10 @@ class Scan:
         value = reader.value(start)
         if isinstance(value, dict) and "role" in value and "id" not in value:
             raise UnreadableFind(
-                "one message of an SDK", "the request or response that it belongs to is needed", reader.at
+                "a single SDK message", "the request or response that it belongs to is needed", reader.at
             )
         if isinstance(value, dict) and KEYS & value.keys():
-            yield Find("an object of an SDK as Python prints it", json_bytes(value), reader.at)
+            yield Find("an SDK object as printed by Python", json_bytes(value), reader.at)
         else:
             yield Find("", b"", reader.at)
 
@@ -194,9 +194,7 @@ class Scan:
             value[name[1]] = reader.value(name.end())
             at = reader.at
         is_body = bool(KEYS & value.keys())
-        yield Find(
-            "an object of an SDK as Python prints it" if is_body else "", json_bytes(value) if is_body else b"", at
-        )
+        yield Find("an SDK object as printed by Python" if is_body else "", json_bytes(value) if is_body else b"", at)
 
     def _read_assigned(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         """A variable with a literal value, which a later call may use."""

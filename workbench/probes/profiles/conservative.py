@@ -128,7 +128,7 @@ def _running(counts: Counts) -> list[FallReason]:
         ("{k} of {n} calls fit their schemas", counts.fitting, counts.calls, HARDLY, CautionLevel.READ_ONLY),
         ("{k} of {n} broken calls were corrected", counts.repaired, counts.broken, HARDLY, CautionLevel.READ_ONLY),
         (
-            "{k} of {n} requests with calls answer every call",
+            "{k} of {n} requests with calls have a result for every call",
             counts.histories - counts.unclosed,
             counts.histories,
             WELL,
@@ -148,4 +148,4 @@ def _is_below(k: int, n: int, mark: float) -> bool:
 
 
 def _below(words: str, k: int, n: int, mark: float) -> str:
-    return f"{words.format(n=n, k=k)} in this session (surely below {mark:.0%})"
+    return f"{words.format(n=n, k=k)} in this session (certainly below {mark:.0%})"

@@ -165,7 +165,7 @@ def _risks(text: str) -> JsonValue:
     return {name: str(risk_of(risk)) for name, _, risk in pairs}
 
 
-_SERIALLY = "one call at a time: by the request's switch, else by the system prompt; enforced by the loop"
+_SERIALLY = "one call at a time: by a request parameter, else by the system prompt; enforced by the loop"
 _DECLARED = "tool schemas are reduced to {}; arguments are validated against the full schema"
 _BEHIND = "tool results are placed where {} expects them: after their calls, before other content"
 _READ = "calls are parsed from text as {}; results are sent back in that format"
@@ -175,7 +175,7 @@ KINDS: Mapping[str, CorrectionKind] = {
     STREAMING: CorrectionKind("requests with tools are not streamed", _streaming, _no_value),
     SCHEMA: CorrectionKind(_DECLARED, _schema, _level, SIMPLE),
     SERIAL: CorrectionKind(_SERIALLY, _serial, _no_value),
-    REASONING: CorrectionKind("reasoning of earlier answers is sent back: {}", _reasoning, _replay, VERBATIM),
+    REASONING: CorrectionKind("reasoning of earlier responses is sent back: {}", _reasoning, _replay, VERBATIM),
     PLACEMENT: CorrectionKind(_BEHIND, _placement, _label, "generic"),
     PARSER: CorrectionKind(_READ, _parser, _format, None),
     FEEDBACK: CorrectionKind(

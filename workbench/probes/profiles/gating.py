@@ -118,7 +118,7 @@ def _lacks(stage: GateStage, profile: CapabilityProfile | None, fall: Fall, stal
     if stage is GateStage.READ_ONLY:
         return []
     if profile is None or stale:
-        return [f"tools that write need a valid profile: {stale or 'nothing was measured'}"]
+        return [f"tools that write require a valid profile: {stale or 'nothing was measured'}"]
     mark = LIKELY if stage is GateStage.IDEMPOTENT else SURELY
     found = [_below(profile, probe, mark) for probe in ("format", "closure")]
     if profile.fact("schema_level") in (None, "string-only"):
@@ -137,7 +137,7 @@ def _below(profile: CapabilityProfile, probe: str, mark: float) -> str:
         return f"{probe} was not measured"
     if result.interval.low >= mark:
         return ""
-    told = f"{probe} passed {result.passes} of {result.n}: surely above {result.interval.low:.0%}"
+    told = f"{probe} passed {result.passes} of {result.n}: certainly above {result.interval.low:.0%}"
     return f"{told}, but {mark:.0%} is required{_enough(result, mark)}"
 
 

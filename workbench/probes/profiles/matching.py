@@ -1,4 +1,4 @@
-"""Which profile holds for a target and a model."""
+"""Selection of the profile that applies to a target and a model."""
 
 from __future__ import annotations
 

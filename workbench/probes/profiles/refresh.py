@@ -58,7 +58,7 @@ def light(
         return due
     have = {each.probe.name for each in due}
     cheap = (p for p in all_probes() if p.is_core and p.name not in have and p.requests <= CHEAP_REQUESTS)
-    more = (DueProbe(p, "cheap, older than a day") for p in cheap if _is_of_before(profile, p, now))
+    more = (DueProbe(p, "cheap, and older than a day") for p in cheap if _is_of_before(profile, p, now))
     return _sort((*due, *more))
 
 
@@ -72,7 +72,7 @@ def within(due: Sequence[DueProbe], budget: int, samples: int = 1) -> tuple[tupl
 
 
 def _tells(result: ProbeResult) -> bool:
-    """It was measured, or there was nothing to measure, as for a model without reasoning."""
+    """True if it was measured, or if there was nothing to measure, as for a model without reasoning."""
     return bool(result.n or result.facts)
 
 

@@ -71,7 +71,7 @@ def tool_risk(tool: RatedTool) -> ToolRisk:
             return ToolRisk(tool.name, Risk.READ_ONLY, f"its name begins with {first!r} (no annotations)")
         if first in _WRITES_AGAIN:
             return ToolRisk(tool.name, Risk.IDEMPOTENT, f"its name begins with {first!r} (no annotations)")
-    return ToolRisk(tool.name, Risk.DESTRUCTIVE, "no sign that it is harmless")
+    return ToolRisk(tool.name, Risk.DESTRUCTIVE, "nothing indicates that it is harmless")
 
 
 def of_request(tools: Iterable[ToolDef], given: Mapping[str, str] = NOTHING) -> tuple[ToolRisk, ...]:

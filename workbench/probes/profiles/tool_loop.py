@@ -43,7 +43,7 @@ class LoopState(StrEnum):
     RECEIVED = "response received"
     PARSED = "response parsed"
     VALIDATED = "arguments validated"
-    ANSWER = "call to be answered"
+    ANSWER = "call waiting for a result"
     RESULTS = "results encoded"
     KEPT = "reasoning and tool state kept"
     RECORDED = "recorded"
@@ -190,7 +190,7 @@ class ToolLoop:
     # -- corrections
 
     def _with_corrections(self) -> ToolLoop:
-        """With the corrections that profile, session and user require now."""
+        """A copy with the corrections that profile, session and user require now."""
         made = corrections(self.profile, fall(self.profile, self.counts if self.falls else None))
         return replace(self, decided=apply_switches(made, self.on, self.off))
 
@@ -199,7 +199,7 @@ class ToolLoop:
         return replace(made, loop=correct_loop(made.loop, made.decided), state=LoopState.CHOSEN)
 
     def _count_calls(self) -> ToolLoop:
-        """With the calls of the answer counted: how many can be read, and how many fit."""
+        """A copy with the calls of the response counted: how many can be read, and how many match their schema."""
         loop, counts = self.loop, self.counts
         while isinstance(step := loop.step, AnswerCall):
             read = step.ladder
@@ -267,7 +267,7 @@ def _choice_lines(motion: ToolLoop) -> list[str]:
         or motion.loop.decoded_exchange.protocol
         or "protocol unknown"
     )
-    read = f"calls parsed from text as {motion.loop.parser}" if motion.loop.parser else "calls in the protocol's form"
+    read = f"calls parsed from text as {motion.loop.parser}" if motion.loop.parser else "calls in the protocol's format"
     told = [f"{c.name}: {c.does if c.is_on else 'switched off'} ({c.why})" for c in motion.decided]
     return [f"{protocol}, {read}", *told]
 

@@ -31,7 +31,7 @@ class PartNode(NamedTuple):
 
     @property
     def is_alone(self) -> bool:
-        """Its message contains nothing else."""
+        """The message contains nothing else."""
         return len(self.message.parts) == 1
 
 

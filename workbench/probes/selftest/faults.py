@@ -261,18 +261,18 @@ FAULTS: tuple[FaultKind, ...] = (
         _name_another_call,
     ),
     FaultKind(
-        "the user speaks before the results",
+        "user text comes before the results",
         ("closure.not-adjacent", "closure.missing-result", "closure.result-not-first"),
         _speak_between,
         _keeps_results_together,
     ),
     FaultKind(
-        "an id of another form",
+        "an id in another format",
         ("closure.id-format",),
         _break_ids,
         lambda contract: bool(contract.closure.id_pattern or contract.closure.id_max_length),
     ),
-    FaultKind("argument text is cut", ("args.invalid-json", "args.truncated"), _cut_arguments),
+    FaultKind("argument text is cut off", ("args.invalid-json", "args.truncated"), _cut_arguments),
     FaultKind("arguments are text, not an object", ("args.not-object",), _write_arguments_as_text),
     FaultKind("the reasoning of a turn is lost", ("reasoning.missing", "reasoning.unpaired"), _lose_reasoning),
     FaultKind("replayed reasoning is changed", ("reasoning.altered",), _change_reasoning),
@@ -284,12 +284,12 @@ FAULTS: tuple[FaultKind, ...] = (
         lambda contract: contract.term("schema.unique-names") is True,
     ),
     FaultKind(
-        "a tool name of another form",
+        "a tool name in another format",
         ("schema.name",),
         _misname_a_tool,
         lambda contract: bool(contract.term("schema.name-pattern")),
     ),
     FaultKind("a text is emptied", ("content.empty",), _empty_a_text, _refuses_empty_texts),
-    FaultKind("a text contains a key", ("secret.in-body",), _show_a_key),
+    FaultKind("a text contains an API key", ("secret.in-body",), _show_a_key),
 )
 """Every kind, in report order."""

@@ -71,9 +71,9 @@ def contradicts(reason: JsonValue, parts: Iterable[Part]) -> str | None:
     """Describe how a stop reason contradicts the content before it; None if it fits."""
     called = any(isinstance(p, ToolCallIR) and not p.is_server for p in parts)
     if reason == "end_turn" and called:
-        return "stopReason is 'end_turn' although the answer calls a tool"
+        return "stopReason is 'end_turn' although the response calls a tool"
     if reason == "tool_use" and not called:
-        return "stopReason is 'tool_use' although the answer calls no tool of the client"
+        return "stopReason is 'tool_use' although the response calls no client tool"
     return None
 
 

@@ -86,7 +86,7 @@ class Tree:
             return None
         pointer = "/" + "/".join(path)
         if not isinstance(value, kind):
-            self.notes.shape(f"{path[-1]!r} is {kind_of(value)}, which it cannot be", self.at + pointer)
+            self.notes.shape(f"{path[-1]!r} is {kind_of(value)}, which is not allowed", self.at + pointer)
             return None
         self.pairs.append((name, pointer))
         self.drop(*path)
@@ -131,7 +131,7 @@ def read_content(content: JsonValue, at: str, notes: Notes, *, inner: bool = Fal
 def read_block(value: JsonValue, at: str, notes: Notes, *, inner: bool = False) -> Part:
     """The part that a block becomes. Never raises."""
     if not isinstance(value, dict):
-        notes.shape(f"a block that is {kind_of(value)}, not an object", at)
+        notes.shape(f"a block is {kind_of(value)}, not an object", at)
         return Opaque(kind_of(value), value, Source(at, VERBATIM))
     readers = _IN_RESULTS if inner else _READERS
     kind = next((key for key in value if key in readers), None)
@@ -139,7 +139,7 @@ def read_block(value: JsonValue, at: str, notes: Notes, *, inner: bool = False) 
         return Opaque(next(iter(value), ""), value, Source(at, VERBATIM))
     part = readers[kind](Tree(value, at, notes), kind)
     if part is None:
-        notes.shape(f"a {kind} block that is {kind_of(value[kind])}, which it cannot be", at)
+        notes.shape(f"a {kind} block that is {kind_of(value[kind])}, which is not allowed", at)
     return part or Opaque(kind, value, Source(at, VERBATIM))
 
 

@@ -80,7 +80,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         ProtocolMismatch: it has no ``messages``.
     """
     if not isinstance(body, dict) or "messages" not in body:
-        raise ProtocolMismatch("no request of this protocol: it is not an object with 'messages'")
+        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'messages'")
     notes = Notes()
     config = body.get("toolConfig")
     config = config if isinstance(config, dict) else {}
@@ -103,11 +103,11 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
     """One message; what it should not be is kept and noted."""
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"a message that is {kind_of(value)}, not an object", "")
+        notes.shape(f"a message is {kind_of(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     role = value.get("role")
     if not isinstance(role, str):
-        notes.shape("a message without a role" if role is None else f"a role that is {kind_of(role)}", "")
+        notes.shape("a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", "")
     parts = read_content(value["content"], "/content", notes) if "content" in value else ()
     if "content" not in value:
         notes.shape("a message without content", "")
@@ -130,7 +130,7 @@ def _tools(value: JsonValue, notes: Notes) -> Iterator[ToolDef]:
     for n, tool in enumerate(value if isinstance(value, list) else ()):
         at = f"/toolConfig/tools/{n}"
         if not isinstance(tool, dict):
-            notes.add("schema.malformed", f"a tool that is {kind_of(tool)}, not an object", at)
+            notes.add("schema.malformed", f"a tool is {kind_of(tool)}, not an object", at)
             yield ToolDef(None, None, None, extra={"value": tool}, pointer=at)
         elif "cachePoint" not in tool:
             yield _tool(Tree(tool, at, notes))
@@ -319,7 +319,7 @@ def write_block(part: Part) -> dict[str, JsonValue]:
         case Opaque(type="json"):
             return {"json": part.value}
         case _:
-            raise AssertionError("no part of normal form")
+            raise AssertionError("not a part in normal form")
 
 
 def _result(part: ToolResultIR) -> JsonValue:

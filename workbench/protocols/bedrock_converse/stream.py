@@ -46,7 +46,7 @@ DELTAS: Mapping[Path, Path] = {
     ("reasoningContent", "signature"): ("reasoningContent", "reasoningText", "signature"),
     ("reasoningContent", "redactedContent"): ("reasoningContent", "redactedContent"),
 }
-"""Where a delta holds the next piece of a string → where that string is in the block."""
+"""Pointer of a string piece in a delta → pointer of the string in the block."""
 
 
 _STARTED = "toolUse"
@@ -59,7 +59,7 @@ _NONE = Pieces()
 
 
 _METRICS = "amazon-bedrock-invocationMetrics"
-"""What InvokeModel adds to the last event of a stream."""
+"""Key that InvokeModel adds to the last event of a stream."""
 
 
 class _At(NamedTuple):
@@ -239,7 +239,7 @@ class KeyedStreamDecoder:
 
     def _message_start(self, at: _At, value: dict[str, JsonValue]) -> None:
         if self._is_started:
-            self._fault("stream.block-order", "a second messageStart: the message begins again", at.number)
+            self._fault("stream.block-order", "a second messageStart: the message starts again", at.number)
         self._is_started = True
         if isinstance(value.get("role"), str):
             self._role = value["role"]
@@ -328,7 +328,7 @@ class KeyedStreamDecoder:
             self._unknown.append((event.data or b"").decode("utf-8", "replace"))
 
     def _fail(self, number: int, error: ApiError) -> None:
-        self._fault("stream.error-event", "an error arrives inside the running stream", number)
+        self._fault("stream.error-event", "the stream contains an error", number)
         self._error = error
 
     def _fault(self, slug: str, message: str, number: int) -> None:
@@ -339,7 +339,7 @@ class KeyedStreamDecoder:
             for path, pieces in block.strings.items():
                 events = pieces.damaged_events()
                 if events:
-                    message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
+                    message = "characters were damaged on the way: U+FFFD or half of a surrogate pair"
                     yield Anomaly("stream.encoding", message, f"/content/{n}/{'/'.join(path)}", events)
 
     def _endings(self, parts: tuple[Part, ...]) -> Iterator[Anomaly]:

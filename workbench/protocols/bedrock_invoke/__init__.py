@@ -140,7 +140,9 @@ class BedrockInvoke(AdapterDefaults):
                 return completion_text.read_request(value, PROTOCOL)
             if isinstance(value, dict) and "anthropic_version" not in value:
                 names = ", ".join(f"{key:.40}" for key in list(value)[:4])
-                raise ProtocolMismatch(f"the body of a model whose maker is not known by it ({names}): not decoded")
+                raise ProtocolMismatch(
+                    f"a body of a model whose vendor is not recognised by its name ({names}): not decoded"
+                )
         return decode_request(body, _read_request, known, shapes=none)
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:

@@ -56,7 +56,7 @@ class ChatPolicy:
             raise Stop("JSONDecodeError", "the data of a chunk is not JSON")
         value = chunk.value if isinstance(chunk.value, dict) else {}
         if value.get("error"):
-            raise Stop("APIError", "an error came inside the stream")
+            raise Stop("APIError", "the stream contains an error")
         self.take(value, chunk.event)
         return False
 

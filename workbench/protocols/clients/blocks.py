@@ -54,7 +54,7 @@ class _IndexedBlocks:
         if chunk.name is None or chunk.name == "ping":
             return False
         if chunk.name == "error":
-            raise Stop("APIError", "an error event came")
+            raise Stop("APIError", "an error event arrived")
         if not chunk.is_json:
             raise Stop("JSONDecodeError", "the data of an event is not JSON")
         value = chunk.value if isinstance(chunk.value, dict) else {}
@@ -157,7 +157,7 @@ class AnthropicPython(_IndexedBlocks):
 
     def finish(self) -> None:
         if not self.is_started:
-            raise Stop("AssertionError", "no message_start came")
+            raise Stop("AssertionError", "message_start is missing")
         read_arguments(self.blocks, is_lenient=True)
 
 
@@ -173,7 +173,7 @@ class AnthropicTypeScript(_IndexedBlocks):
 
     def start(self, value: dict[str, JsonValue], event: int) -> None:
         if self.is_started:
-            raise Stop("AnthropicError", "message_start comes a second time")
+            raise Stop("AnthropicError", "message_start is repeated")
         super().start(value, event)
 
     def delta(self, index: JsonValue, delta: dict[str, JsonValue], event: int) -> None:
@@ -252,7 +252,7 @@ class VercelAnthropic:
             case "message_stop":
                 self.message = None
             case "error":
-                raise Stop("APICallError", "an error event came")
+                raise Stop("APICallError", "an error event arrived")
         return False
 
     def _start(self, value: dict[str, JsonValue]) -> None:
@@ -302,7 +302,7 @@ class VercelAnthropic:
 class JoinedBlocks:
     """A client of one loop: what comes in is added to the block that was opened last, whatever its index says."""
 
-    name, package = "naive loop", "a hand-written loop: everything by position"
+    name, package = "naive loop", "a hand-written loop: it joins everything by position"
 
     def __init__(self) -> None:
         self.blocks: list[PartBuffer] = []

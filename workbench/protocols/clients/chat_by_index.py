@@ -70,7 +70,7 @@ class OpenAINode(_ByIndex):
             if not held.role:
                 raise Stop("OpenAIError", "missing role")
             if [part.name for part in held.calls] != [str(n) for n in range(len(held.calls))]:
-                raise Stop("OpenAIError", "an index was left out: there is a hole in the list of calls")
+                raise Stop("OpenAIError", "an index was left out: the list of calls has a gap")
             for n, part in enumerate(held.calls):
                 for field, said in (("type", "type"), ("name", "function.name"), ("arguments", "function.arguments")):
                     if field not in part.strings:
@@ -98,7 +98,7 @@ class LiteLLM(_ByIndex):
                 part.put(field, value, event)
         arguments = function.get("arguments")
         if arguments and not isinstance(arguments, str):
-            raise Stop("APIError", "arguments that are no string cannot be joined")
+            raise Stop("APIError", "arguments that are not strings cannot be joined")
         part.add("arguments", arguments or "", event)
 
     def finish(self) -> None:
@@ -131,7 +131,7 @@ class OpenAIAgents(_ByIndex):
         function = function_of(call)
         arguments = function.get("arguments") if function else None
         if arguments and not isinstance(arguments, str):
-            raise Stop("TypeError", "arguments that are no string cannot be joined")
+            raise Stop("TypeError", "arguments that are not strings cannot be joined")
         part.add("arguments", arguments or "", event)
         for field, value in (("id", text_of(call, "id")), ("name", text_of(function, "name"))):
             if value:
@@ -170,7 +170,7 @@ class Llm(_ByIndex):
                     part.put(field, text_of(of, field), event)
         arguments = function.get("arguments")
         if arguments and not isinstance(arguments, str):
-            raise Stop("TypeError", "arguments that are no string cannot be joined")
+            raise Stop("TypeError", "arguments that are not strings cannot be joined")
         part.add("arguments", arguments or "", event)
 
     def finish(self) -> None:
@@ -187,7 +187,7 @@ class Llm(_ByIndex):
 class JoinedByPosition(ChatPolicy):
     """A client of one loop: the n-th delta of a list goes to the n-th call, whatever its index says."""
 
-    name, package = "naive loop", "a hand-written loop: everything by position"
+    name, package = "naive loop", "a hand-written loop: it joins everything by position"
 
     def __init__(self) -> None:
         super().__init__()

@@ -37,7 +37,7 @@ class OpenAIPython(ChatPolicy):
 
     def take(self, value: Delta, event: int) -> None:
         if value.get("object") != "chat.completion.chunk":
-            self.said["chunks that do not say they are chunks are passed over"] = None
+            self.said["objects that are not marked as chunks are skipped"] = None
             return
         if not isinstance(value.get("choices"), list):
             raise Stop("TypeError", "a chunk without choices")
@@ -80,7 +80,7 @@ class OpenAIPython(ChatPolicy):
             raise Stop("RuntimeError", "a delta of a call without an index")
         index = call["index"]
         if not isinstance(index, int):
-            raise Stop("TypeError", "the index of a call is no integer")
+            raise Stop("TypeError", "the index of a call is not an integer")
         if -len(held.calls) <= index < len(held.calls):
             part = held.calls[index]
         else:
@@ -91,14 +91,14 @@ class OpenAIPython(ChatPolicy):
     def _read_back(self, held: HeldChoice, call: Delta) -> None:
         index = call["index"]
         if not -len(held.calls) <= index < len(held.calls):
-            raise Stop("IndexError", f"there is no call {index}: the ones before it did not come")
+            raise Stop("IndexError", f"there is no call {index}: the earlier ones are missing")
         if held.calls[index].text("type") == "function" and function_of(call) is None:
             is_first = "function" not in held.calls[index].strings and self.is_begun
             raise Stop("AttributeError" if is_first else "AssertionError", "a delta of a call without a function")
 
     def finish(self) -> None:
         if not self.is_begun:
-            raise Stop("AssertionError", "no chunk came")
+            raise Stop("AssertionError", "no chunk arrived")
 
 
 def merge_call(part: PartBuffer, call: Delta, event: int) -> None:
@@ -172,7 +172,7 @@ class LangChain(ChatPolicy):
         function = function_of(call)
         arguments = function.get("arguments") if function else None
         if arguments is not None and not isinstance(arguments, str):
-            raise Stop("ValidationError", "arguments that are no string")
+            raise Stop("ValidationError", "arguments that are not a string")
         part = self._match(held, call)
         if part is None:
             part = new_call(held)

@@ -93,7 +93,7 @@ class VercelCompatible(ChatPolicy):
         if chunk.data == b"[DONE]":
             return False
         if not chunk.is_json or not _is_valid(chunk.value):
-            self.said["a chunk that its schema refuses is reported as an error and passed over"] = None
+            self.said["a chunk that its schema refuses is reported as an error and skipped"] = None
             return False
         self.take(chunk.value, chunk.event)
         return False
@@ -140,7 +140,7 @@ class VercelCompatible(ChatPolicy):
         try:
             part = self._resolve(held.calls, wanted)
         except _Unclear:
-            self.said["a delta that could belong to several calls is passed over"] = None
+            self.said["a delta that could belong to several calls is skipped"] = None
             return
         if part is None:
             if name is not None and not said:

@@ -173,7 +173,7 @@ def _of_part(
     if theirs is None and mine is not None:
         yield ClientDifference(place, _first(mine), f"{_whole(place, mine)} is missing")
     elif mine is None and theirs is not None:
-        yield ClientDifference(place, _first(theirs), f"has another part, {_whole(place, theirs)}")
+        yield ClientDifference(place, _first(theirs), f"has a different part, {_whole(place, theirs)}")
     elif mine is not None and theirs is not None:
         said, held = mine.says(), theirs.says()
         for field in said:
@@ -191,17 +191,17 @@ def _whole(place: str, part: PartBuffer) -> str:
 def _field_words(place: str, field: str, mine: PartBuffer, theirs: PartBuffer, all_mine: dict[str, PartBuffer]) -> str:
     held, said = theirs.says().get(field), mine.says()[field]
     if held == MADE_UP:
-        return f"makes up an id for {place}, which came with {_quote(said) if said else 'none'}"
+        return f"makes up an id for {place}, which was received with {_quote(said) if said else 'none'}"
     if field in ("text", "signature", "data"):
         return _speech_words(place, field, str(held or ""), str(said or ""))
     label = f"{place}" if field == "name" else f"{place} {_quote(mine.text('name'))}"
-    words = f"has {field} {_quote(held)} for {label} in place of {_quote(said)}"
+    words = f"has {field} {_quote(held)} for {label} instead of {_quote(said)}"
     others = [p for p in all_mine.values() if p is not mine and p.kind == CALL]
     brought = set(theirs.events(field)) - set(mine.events(field))
     if field == "arguments" and any(brought & set(other.events(field)) for other in others):
         return f"{words}: the arguments of several calls were joined"
     if theirs.value is not None and mine.value is None:
-        return f"{words}: arguments that are cut short were closed"
+        return f"{words}: cut-off arguments were completed"
     return words
 
 
@@ -210,8 +210,8 @@ def _speech_words(place: str, field: str, held: str, said: str) -> str:
     if not held:
         return f"has no {noun} ({len(said):,} characters)"
     if held and said.endswith(held):
-        return f"has the last {len(held):,} of {len(said):,} characters of {noun} alone"
-    return f"has {noun} {_quote(held)} in place of {_quote(said)}"
+        return f"has only the last {len(held):,} of {len(said):,} characters of {noun}"
+    return f"has {noun} {_quote(held)} instead of {_quote(said)}"
 
 
 def _quote(value: JsonValue) -> str:

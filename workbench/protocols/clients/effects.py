@@ -30,7 +30,7 @@ _PREFIXES = ("chat.completion.", "response.")
 _STRINGS = ("text", "input", "signature", "data")
 _PINGS = ("ping", "keepalive")
 _CLOSES = regex.compile(r"(?:[._-]|(?<=[a-z])(?=[A-Z]))(?:stop|end|done)$", re.IGNORECASE)
-"""How events are named that end a part: ``content_block_stop``, ``contentBlockStop``, ``tool-call-end``, ``….done``."""
+"""Endings of event names that end a part: ``block_stop``, ``contentBlockStop``, ``tool-call-end``, ``output.done``."""
 
 
 class Effects:

@@ -62,11 +62,11 @@ class Effect(NamedTuple):
             case What.ADDED:
                 return f"adds {self._count} to {self._of}{self.noun}"
             case What.REPLACED:
-                return f"puts {self._count} in place of {self._of}{self.noun}"
+                return f"replaces {self._of}{self.noun} with {self._count}"
             case What.CHANGED:
                 return f"changes {self._of}{self.noun}"
             case What.REPEATED:
-                return f"repeats {self._of}{self.noun} whole"
+                return f"repeats {self._of}{self.noun} completely"
             case What.CLOSED:
                 return f"closes {self.noun}"
             case What.DROPPED:
@@ -97,7 +97,7 @@ class Effect(NamedTuple):
 def effects_between(before: ModelResponse, after: ModelResponse, value: JsonValue) -> Iterator[Effect]:
     """Effects of an event on the parts of a response, from the response before and after it and from its data."""
     if before.messages and (not after.messages or _begins_again(before, after)):
-        yield Effect(What.DROPPED, noun="what came before: the answer begins again")
+        yield Effect(What.DROPPED, noun="everything before: the response starts again")
     moved, quiet = list[Effect](), list[Effect]()
     for m, _, old, part in pairs(before, after):
         pointer, noun = after.messages[m].absolute(part), noun_of(part)

@@ -51,7 +51,7 @@ class _Events:
             raise Stop("JSONDecodeError", "the data of an event is not JSON")
         value = chunk.value if isinstance(chunk.value, dict) else {}
         if value.get("error"):
-            raise Stop("APIError", "an error came inside the stream")
+            raise Stop("APIError", "the stream contains an error")
         self.take(str(value.get("type")), value, chunk.event)
         return False
 
@@ -108,17 +108,17 @@ class OpenAIPython(_Events):
             raise Stop("RuntimeError", "the id of the response changes")
         item, index = value.get("item"), value.get("output_index")
         if isinstance(index, dict | list):
-            raise Stop("TypeError", "an output index that is no number")
+            raise Stop("TypeError", "an output index that is not a number")
         if kind == "response.output_item.added" and isinstance(item, dict):
             if index in self.begun:
-                raise Stop("RuntimeError", f"output index {index} begins twice")
+                raise Stop("RuntimeError", f"output index {index} is used twice")
             self.begun[index] = item
         elif kind in ("response.output_text.delta", "response.function_call_arguments.delta"):
             self._delta(kind, index)
         elif kind == "response.output_item.done" and isinstance(item, dict):
             added = self.begun.get(index)
             if added is not None and not _is_same(added, item):
-                raise Stop("RuntimeError", f"the item at output index {index} is another one when it is done")
+                raise Stop("RuntimeError", f"the item at output index {index} has changed when it is done")
             self.done[index] = (item, event)
         elif kind == COMPLETED:
             self._complete(response_of(value).get("output"), event)
@@ -135,7 +135,7 @@ class OpenAIPython(_Events):
         final = items_of(output)
         for index, item in self.begun.items():
             if index not in self.done and not any(_is_same(item, one) for one in final):
-                raise Stop("RuntimeError", f"the response is completed and the item at output index {index} is not")
+                raise Stop("RuntimeError", f"the response is completed, but the item at output index {index} is not")
         if output is None:
             known = sorted(n for n in self.done if isinstance(n, int))
             self.final = [call for n in known if (call := call_of(*self.done[n]))]
@@ -144,7 +144,7 @@ class OpenAIPython(_Events):
 
     def finish(self) -> None:
         if self.final is None:
-            raise Stop("RuntimeError", "no response.completed event came")
+            raise Stop("RuntimeError", "response.completed is missing")
 
 
 def _is_same(before: Item, after: Item) -> bool:

@@ -114,7 +114,7 @@ OPENAI_OLD = Variable("OPENAI_API_BASE", "openai", "/v1")
 GEMINI = Variable("GOOGLE_GEMINI_BASE_URL", "gemini")
 
 SDKS = Client("the SDKs", (), (ANTHROPIC, OPENAI, OPENAI_OLD, GEMINI))
-"""What a program of its own most likely reads: the variables of the official SDKs and of LiteLLM."""
+"""Variables that an unknown program most likely reads: those of the official SDKs and of LiteLLM."""
 
 CLIENTS: tuple[Client, ...] = (
     Client("Claude Code", ("claude",), (ANTHROPIC,)),
@@ -123,7 +123,7 @@ CLIENTS: tuple[Client, ...] = (
         ("codex",),
         extra=_codex,
         providers=("openai",),
-        advice="with a ChatGPT login or a provider of its own config.toml, Codex does not use openai_base_url: "
+        advice="with a ChatGPT login, or a provider from config.toml, Codex does not use openai_base_url: "
         "log in with an API key, or set base_url of that provider",
     ),
     Client("Qwen Code", ("qwen",), (OPENAI,), advice="it uses OPENAI_BASE_URL only with --auth-type openai"),
@@ -140,13 +140,14 @@ CLIENTS: tuple[Client, ...] = (
         ("pi",),
         extra=_pi,
         providers=("anthropic", "openai", "gemini"),
-        advice="other providers, or a pi that runs already: set providers.NAME.baseUrl in ~/.pi/agent/models.json",
+        advice="other providers, or a pi that is already running: set providers.NAME.baseUrl in "
+        "~/.pi/agent/models.json",
     ),
     Client(
         "llm",
         ("llm",),
         (OPENAI, ANTHROPIC, GEMINI),
-        advice="models of extra-openai-models.yaml keep their api_base: set it there",
+        advice="models from extra-openai-models.yaml keep their api_base: set it there",
     ),
     Client("aider", ("aider",), (OPENAI_OLD, OPENAI, ANTHROPIC, Variable("ANTHROPIC_API_BASE", "anthropic"), GEMINI)),
 )

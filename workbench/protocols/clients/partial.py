@@ -137,7 +137,7 @@ class _Reader:
         self.cut = (self.at, "") if not self.open else (self.at, "?")
 
     def _wrong(self) -> WireError:
-        return WireError("not JSON", where=f"character {self.at}", hint="look at the arguments as they were sent")
+        return WireError("not JSON", where=f"character {self.at}", hint="look at the arguments as sent")
 
     def closed_text(self) -> str:
         """The text up to where it can be cut, and what closes it."""
@@ -176,7 +176,5 @@ def read_partial(text: str, *, is_lenient: bool) -> JsonValue:
     if end is None:
         return loads(reader.closed_text())
     if not is_lenient and text[end:].strip(" \t\r\n"):
-        raise WireError(
-            "text after the value", where=f"character {end}", hint="look at the arguments as they were sent"
-        )
+        raise WireError("text after the value", where=f"character {end}", hint="look at the arguments as sent")
     return loads(text[:end])

@@ -21,7 +21,7 @@ class _TypedClient:
 
     def feed(self, chunk: Chunk) -> bool:
         if not chunk.is_json:
-            raise Stop("JSONDecodeError", "a piece of the stream is not JSON")
+            raise Stop("JSONDecodeError", "a chunk of the stream is not JSON")
         if isinstance(chunk.value, dict):
             self.take(chunk.value, chunk.event)
         return False
@@ -56,7 +56,7 @@ def _objects(held: JsonValue, what: str) -> Iterator[Node]:
     if held is None:
         return
     if not isinstance(held, list) or not all(isinstance(item, dict) for item in held):
-        raise Stop("ValidationError", f"{what} is no list of objects")
+        raise Stop("ValidationError", f"{what} is not a list of objects")
     for item in held:
         assert isinstance(item, dict)
         yield item
@@ -77,7 +77,7 @@ class OllamaPython(_TypedClient):
 
     def take(self, value: Node, event: int) -> None:
         if value.get("error"):
-            raise Stop("ResponseError", "an error came inside the stream")
+            raise Stop("ResponseError", "the stream contains an error")
         message = value.get("message")
         if not isinstance(message, dict):
             raise Stop("ValidationError", "a line without a message")
@@ -88,7 +88,7 @@ class OllamaPython(_TypedClient):
             if not isinstance(function, dict) or not isinstance(function.get("name"), str):
                 raise Stop("ValidationError", "a call without a function or its name")
             if not isinstance(function.get("arguments"), dict):
-                raise Stop("ValidationError", "the arguments of a call are no object")
+                raise Stop("ValidationError", "the arguments of a call are not an object")
             self.call({**function, "id": call.get("id")}, "arguments", event)
 
 
@@ -105,7 +105,7 @@ class GoogleGenAI(_TypedClient):
         for n, candidate in enumerate(_objects(value.get("candidates"), "candidates")):
             content = candidate.get("content")
             if not _is_object(content):
-                raise Stop("ValidationError", "the content of a candidate is no object")
+                raise Stop("ValidationError", "the content of a candidate is not an object")
             parts = content.get("parts") if isinstance(content, dict) else None
             for part in _objects(parts, "parts"):
                 self._part(part, event, is_first=n == 0)
@@ -113,12 +113,12 @@ class GoogleGenAI(_TypedClient):
     def _part(self, part: Node, event: int, *, is_first: bool) -> None:
         call = part.get("functionCall", part.get("function_call"))
         if not _is_object(call):
-            raise Stop("ValidationError", "a functionCall that is no object")
+            raise Stop("ValidationError", "a functionCall that is not an object")
         if not isinstance(call, dict):
             return
         if not _is_object(call.get("args")):
-            raise Stop("ValidationError", "the args of a call are no object")
+            raise Stop("ValidationError", "the args of a call are not an object")
         if not isinstance(call.get("name"), str | None):
-            raise Stop("ValidationError", "the name of a call is no text")
+            raise Stop("ValidationError", "the name of a call is not a string")
         if is_first:
             self.call(call, "args", event)

@@ -96,7 +96,7 @@ class CohereV2(AdapterDefaults):
         return bool(_URL.match(url))
 
     def read_url(self, url: str) -> UrlFacts:
-        """The URL says nothing that the body does not."""
+        """Read nothing from the URL: the body contains everything."""
         return UrlFacts()
 
     def claims_request(self, value: JsonValue) -> float:

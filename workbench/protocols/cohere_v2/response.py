@@ -60,9 +60,9 @@ def contradiction(reason: JsonValue, message: Message) -> str | None:
     has_calls = any(isinstance(part, ToolCallIR) for part in message.parts)
     stop = STOPS.get(reason) if isinstance(reason, str) else None
     if stop == "stop" and has_calls:
-        return f"the finish reason is {reason!r}, but the answer holds tool calls"
+        return f"the finish reason is {reason!r}, but the response contains tool calls"
     if stop == "tool_calls" and not has_calls:
-        return f"the finish reason is {reason!r}, but the answer holds no tool call"
+        return f"the finish reason is {reason!r}, but the response contains no tool call"
     return None
 
 

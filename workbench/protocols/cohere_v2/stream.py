@@ -85,7 +85,7 @@ class EventStreamDecoder:
         if self._is_complete:
             self._note("stream.framing", "an event after the end of the message", "", number)
         if type(value) is not dict:
-            self._note("stream.framing", f"an event holds {kind_of(value)}, not an object", "", number)
+            self._note("stream.framing", f"an event contains {kind_of(value)}, not an object", "", number)
             return
         kind = value.get("type")
         handle = self._handlers.get(kind) if isinstance(kind, str) else None
@@ -150,9 +150,9 @@ class EventStreamDecoder:
             return item
         place = f"{_BASE}/content/{len(self._contents)}"
         if value["type"] == "content-delta":
-            self._note("stream.block-order", "a delta for content that is not open", place, number)
+            self._note("stream.block-order", "a delta for content that never started", place, number)
         elif item is not None:
-            self._note("stream.block-order", "content starts at an index that is open", place, number)
+            self._note("stream.block-order", "content starts at an index that is already in use", place, number)
         item = self._open_contents[_key(index)] = StreamedEntry({"type": kind})
         self._contents.append(item)
         self._begin(item)
@@ -172,7 +172,7 @@ class EventStreamDecoder:
     def _end_of_content(self, number: int, value: Json) -> None:
         item = self._open_contents.pop(_key(value.get("index")), None)
         if item is None:
-            self._note("stream.block-order", "the end of content that is not open", f"{_BASE}/content", number)
+            self._note("stream.block-order", "the end of content that never started", f"{_BASE}/content", number)
         else:
             item.is_over = True
 
@@ -182,7 +182,7 @@ class EventStreamDecoder:
             self._begin_plan()
             self._plan.add(text, number, f"{_SAID}/tool_plan")
         else:
-            self._note("content.shape", f"a plan that is {kind_of(text)}, not a string", f"{_BASE}/tool_plan", number)
+            self._note("content.shape", f"a plan is {kind_of(text)}, not a string", f"{_BASE}/tool_plan", number)
 
     def _call(self, number: int, value: Json) -> None:
         for delta, pointer in self._entries(number, value, "tool_calls"):
@@ -198,11 +198,11 @@ class EventStreamDecoder:
             return call
         at = f"/tool_calls/{len(self._calls.calls)}"
         if value["type"] == "tool-call-delta":
-            self._note("stream.index", "a delta for a call that is not open", _BASE + at, number)
+            self._note("stream.index", "a delta for a call that never started", _BASE + at, number)
         elif call is not None:
-            self._note("stream.index", "a call starts at an index that is open", _BASE + at, number)
+            self._note("stream.index", "a call starts at an index that is already in use", _BASE + at, number)
         elif index in self._ended_calls:
-            self._note("stream.index", "a call starts at the index of another", _BASE + at, number)
+            self._note("stream.index", "a call starts at the index of another one one", _BASE + at, number)
         call = self._open_calls[index] = StreamedCall(at, "function")
         if value["type"] == "tool-call-delta":
             self._strays.add(call)
@@ -215,7 +215,7 @@ class EventStreamDecoder:
         self._ended_calls.add(index)
         call = self._open_calls.pop(index, None)
         if call is None:
-            self._note("stream.block-order", "the end of a call that is not open", f"{_BASE}/tool_calls", number)
+            self._note("stream.block-order", "the end of a call that never started", f"{_BASE}/tool_calls", number)
         else:
             call.events.append(number)
             call.is_over = True
@@ -249,7 +249,7 @@ class EventStreamDecoder:
 
     def _fail(self, number: int, error: ApiError, pointer: str) -> None:
         self._error = self._error or error
-        self._note("stream.error-event", "an error arrives inside the running stream", pointer, number)
+        self._note("stream.error-event", "the stream contains an error", pointer, number)
 
     def _unreadable(self, event: SseEvent, error: WireError) -> None:
         if event.terminated:
@@ -353,5 +353,5 @@ def _damage(nodes: Nodes) -> Iterator[Anomaly]:
         for suffix, pieces in node.items():
             events = pieces.damaged_events()
             if events:
-                message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
+                message = "characters were damaged on the way: U+FFFD or half of a surrogate pair"
                 yield Anomaly("stream.encoding", message, f"{_BASE}{at}{suffix}", events)

@@ -98,7 +98,7 @@ def _part(message: Message, old: Part, new: Part) -> Iterator[LeafChange]:
     loose = (n for n in names if not _is_written(old, n) and getattr(old, n) != getattr(new, n))
     wrong = next((n for n in loose if not (found and n in _DERIVED)), None)
     if wrong:
-        raise _unlike(f"{wrong!r} is not on the wire and cannot be set", message.absolute(old))
+        raise _unlike(f"{wrong!r} is not part of the body and cannot be set", message.absolute(old))
 
 
 def _is_written(part: Part, name: str) -> bool:
@@ -142,7 +142,9 @@ def _argument_text(old: ToolCallIR, new: ToolCallIR, pointer: str) -> str | None
     if new.raw != old.raw:
         if edits and not _means(new.raw, new.input):
             raise LocalProtocolError(
-                "argument text and parsed arguments were changed to different things", where=pointer, hint="change one"
+                "argument text and parsed arguments were changed to different values",
+                where=pointer,
+                hint="change only one",
             )
         return new.raw
     if not edits:

@@ -81,7 +81,7 @@ def read_answer_body(
         return answer
     error = failure(value) or (verbatim(value) if status >= 400 else None)
     if error is None:
-        raise ProtocolMismatch(f"no answer of this protocol: neither {expected} nor an error")
+        raise ProtocolMismatch(f"not a response of this protocol: neither {expected} nor an error")
     return ModelResponse(protocol, error=error)
 
 

@@ -78,7 +78,7 @@ def whole_proofs(pieces: Pieces) -> tuple[str, ...]:
 
 
 Node = Mapping[str, Pieces]
-"""What a node was joined from: pointer below the node → pieces."""
+"""Pieces that a node was joined from: pointer below the node → pieces."""
 
 
 Nodes: TypeAlias = Mapping[str, tuple[Node, tuple[int, ...]]]

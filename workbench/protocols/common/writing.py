@@ -1,4 +1,4 @@
-"""Whole answers as streams, through the writer that writes those which are still arriving."""
+"""Complete responses written as streams, with the same writer as responses that are still arriving."""
 
 from __future__ import annotations
 

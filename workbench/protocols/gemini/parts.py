@@ -59,12 +59,12 @@ def _message(value: JsonValue, pointer: str, notes: Notes, default: str) -> Mess
         notes.shape("a content that is a string, not an object with parts", "")
         return Message(default, (Text(value, source=Source("", ITSELF)),), pointer=pointer)
     if not isinstance(value, dict):
-        notes.shape(f"a content that is {kind_of(value)}, not an object", "")
+        notes.shape(f"a content is {kind_of(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     role = value.get("role")
     own = {"role", "parts"} if role is None or isinstance(role, str) else {"parts"}
     if "role" not in own:
-        notes.shape(f"a role that is {kind_of(role)}", "/role")
+        notes.shape(f"the role is {kind_of(role)}, not a string", "/role")
     extra = {k: v for k, v in value.items() if k not in own}
     parts = read_parts(value.get("parts"), "/parts", notes)
     return Message(role if isinstance(role, str) else default, parts, extra or NOTHING, pointer)
@@ -83,7 +83,7 @@ def read_part(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
     Both have the pointer of the part then. Never raises.
     """
     if not isinstance(value, dict):
-        notes.shape(f"a part that is {kind_of(value)}, not an object", at)
+        notes.shape(f"a part is {kind_of(value)}, not an object", at)
         return (Opaque(kind_of(value), value, Source(at, VERBATIM)),)
     node = ContentNode(value, at, notes)
     kinds = [key for key in value if key in _READERS and value[key] is not None]
@@ -190,7 +190,7 @@ def _inner(value: JsonValue, at: str, notes: Notes) -> Part:
     key = next((k for k in value if k in _MEDIA and value[k] is not None), "") if isinstance(value, dict) else ""
     part = _MEDIA[key](ContentNode(value, at, notes), key) if key else None
     if part is None:
-        notes.shape("a part of a function response that is no media", at)
+        notes.shape("a part of a function response that is not media", at)
     return part or Opaque(key or kind_of(value), value, Source(at, VERBATIM))
 
 

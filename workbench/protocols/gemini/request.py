@@ -44,7 +44,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
     """
     inner, at = unwrap(body, ENVELOPE, (KEY,))
     if not isinstance(inner, dict) or KEY not in inner:
-        raise ProtocolMismatch("no request of this protocol: it is not an object with 'contents'")
+        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'contents'")
     notes = Notes()
     return ModelRequest(
         protocol=PROTOCOL,
@@ -74,7 +74,7 @@ def _system(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> tuple[Part
         return read_parts(value.get("parts"), f"{pointer}/parts", notes)
     if not isinstance(value, str | list):
         return ()
-    notes.shape(f"a system instruction that is {kind_of(value)}, not an object with parts", pointer)
+    notes.shape(f"a system instruction is {kind_of(value)}, not an object with parts", pointer)
     known = Text(value, source=Source(pointer, ITSELF)) if isinstance(value, str) else None
     return (known or Opaque("array", value, Source(pointer, VERBATIM)),)
 
@@ -83,7 +83,7 @@ def _tools(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> Iterator[To
     value = inner.get("tools")
     for tool, pointer in as_list(value, f"{at}/tools") if value is not None else ():
         if not isinstance(tool, dict):
-            notes.add("schema.malformed", f"a tool that is {kind_of(tool)}, not an object", pointer)
+            notes.add("schema.malformed", f"a tool is {kind_of(tool)}, not an object", pointer)
             yield ToolDef(None, None, None, extra={"value": tool}, pointer=pointer)
             continue
         declarations = key_of(tool, "functionDeclarations")
@@ -98,7 +98,7 @@ def _tools(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> Iterator[To
 
 def _declaration(value: JsonValue, at: str, notes: Notes) -> ToolDef:
     if not isinstance(value, dict):
-        notes.add("schema.malformed", f"a function that is {kind_of(value)}, not an object", at)
+        notes.add("schema.malformed", f"a function is {kind_of(value)}, not an object", at)
         return ToolDef(None, None, None, extra={"value": value}, pointer=at)
     node, key = ContentNode(value, at, notes), schema_key(value)
     schema = node.take("schema", key) if key else None
@@ -128,7 +128,7 @@ def _tool_choice(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> ToolC
         return None
     mode, name = choice_of(config)
     if not isinstance(config, dict) or str(config.get("mode", "AUTO")).upper() not in _KNOWN_MODES:
-        what = "the mode of functionCallingConfig is none of AUTO, ANY, NONE and VALIDATED"
+        what = "the mode of functionCallingConfig is not one of AUTO, ANY, NONE and VALIDATED"
         notes.add("choice.unsupported", what, choice_pointer(inner, at))
     return ToolChoice(mode, name, config)
 

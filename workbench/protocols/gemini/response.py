@@ -56,7 +56,7 @@ def _answer(value: JsonValue) -> ModelResponse:
             messages.append(read_answer(candidate.get("content"), f"{pointer}/content", notes))
         else:
             notes.base = ""
-            notes.shape(f"a candidate that is {kind_of(candidate)}, not an object", pointer)
+            notes.shape(f"a candidate is {kind_of(candidate)}, not an object", pointer)
     return ModelResponse(
         **describe(value, messages), messages=tuple(messages), anomalies=tuple(notes.anomalies), error=error_in(inner)
     )

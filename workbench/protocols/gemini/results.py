@@ -28,7 +28,7 @@ def result_content(node: ContentNode) -> tuple[tuple[Part, ...], bool | None]:
     node.take("content", "response")
     at = f"{node.at}/response"
     if not isinstance(value, dict):
-        node.notes.shape(f"the response of a function that is {kind_of(value)}, not an object", at)
+        node.notes.shape(f"the response of a function is {kind_of(value)}, not an object", at)
         return (_structured_part(value, at),), None
     is_error = True if list(value) == ["error"] else None
     if not value or not all(key in WRAPPERS for key in value):

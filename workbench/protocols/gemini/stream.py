@@ -125,7 +125,7 @@ class ContentsStreamDecoder:
 
     def _feed_candidate(self, value: JsonValue, position: int, number: int, origin: str) -> None:
         if type(value) is not dict:
-            what = f"a candidate that is {kind_of(value)}, not an object"
+            what = f"a candidate is {kind_of(value)}, not an object"
             self._note("content.shape", what, "/candidates", number)
             return
         index = value.get("index")
@@ -142,7 +142,7 @@ class ContentsStreamDecoder:
         if type(content) is dict:
             self._feed_content(candidate, content, number, f"{origin}/content")
         elif content is not None:
-            self._note_in(index, "content.shape", f"a content that is {kind_of(content)}, not an object", "", number)
+            self._note_in(index, "content.shape", f"a content is {kind_of(content)}, not an object", "", number)
 
     def _feed_content(self, candidate: Candidate, content: dict[str, JsonValue], number: int, origin: str) -> None:
         parts = content.get("parts")
@@ -162,12 +162,12 @@ class ContentsStreamDecoder:
         error = error_in(value) or (None if is_chunk else read_error(value))
         if error:
             self._error = self._error or error
-            self._note("stream.error-event", "an error arrives inside the running stream", "/error", number)
+            self._note("stream.error-event", "the stream contains an error", "/error", number)
         elif not isinstance(value, dict):
-            self._note("stream.framing", f"a block holds {kind_of(value)}, not an object", "", number)
+            self._note("stream.framing", f"a block contains {kind_of(value)}, not an object", "", number)
             self._strays.append(value)
         elif not _is_about(value):
-            self._note("stream.framing", "a block holds an object that is no chunk", "", number)
+            self._note("stream.framing", "a block contains an object that is not a chunk", "", number)
 
     def _is_started(self) -> bool:
         return bool(self._candidates)

@@ -44,7 +44,9 @@ def read_block(value: JsonValue, at: str, notes: Notes) -> Part:
     """One typed object."""
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str):
-        notes.shape("a content part without a type" if isinstance(value, dict) else f"a {kind_of(value)} as part", at)
+        notes.shape(
+            "a content part without a type" if isinstance(value, dict) else f"a {kind_of(value)} as a content part", at
+        )
         return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
     block = BlockReader(value, at, notes)
     if kind == "text" and isinstance(value.get("text"), str):

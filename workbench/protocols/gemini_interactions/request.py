@@ -68,7 +68,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         ProtocolMismatch: it has nothing that could be answered.
     """
     if not isinstance(body, dict) or not any(key in body for key in ASKS):
-        raise ProtocolMismatch("no request of this protocol: it is not an object with 'input'")
+        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'input'")
     notes = Notes()
     model, previous, config = body.get("model"), body.get(PREVIOUS), body.get(CONFIG)
     config = config if isinstance(config, dict) else {}
@@ -116,7 +116,7 @@ def _tools(value: JsonValue, notes: Notes) -> Iterator[ToolDef]:
     for n, tool in enumerate(value):
         at = f"/tools/{n}"
         if not isinstance(tool, dict):
-            notes.add("schema.malformed", f"a tool that is {kind_of(tool)}, not an object", at)
+            notes.add("schema.malformed", f"a tool is {kind_of(tool)}, not an object", at)
             yield ToolDef(None, None, None, extra={"value": tool}, pointer=at)
             continue
         kind = tool.get("type")
@@ -145,7 +145,7 @@ def _tool_choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
         return None
     read = _choice(value)
     if read is None and not isinstance(value, dict) and value != "validated":
-        notes.add("choice.unsupported", "tool_choice is none of auto, any, none, validated", _CHOICE)
+        notes.add("choice.unsupported", "tool_choice is not one of auto, any, none, validated", _CHOICE)
     return ToolChoice(*(read or ("other", None)), value=value)
 
 

@@ -50,7 +50,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
     notes.base = pointer
     default = "assistant" if is_answer else "user"
     if not isinstance(value, dict):
-        notes.shape(f"a step that is {kind_of(value)}, not an object", "")
+        notes.shape(f"a step is {kind_of(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     kind, block = value.get("type"), BlockReader(value, "", notes)
     if is_content(value):
@@ -103,7 +103,7 @@ def _read_thought(block: BlockReader) -> Iterator[Reasoning]:
     found = block.value.get("summary")
     entries = found if isinstance(found, list) and all(isinstance(entry, dict) for entry in found) else []
     if found and not entries:
-        block.notes.shape("the summary of a thought is no list of objects", "/summary")
+        block.notes.shape("the summary of a thought is not a list of objects", "/summary")
     texts = [(f"/summary/{n}/text", e["text"]) for n, e in enumerate(entries) if isinstance(e.get("text"), str)]
     parts = [Reasoning(Carrier.THOUGHT_SIGNATURE, text, source=Source("", {"text": at})) for at, text in texts]
     parts += _proof(block)  # type: ignore[arg-type]
@@ -132,7 +132,7 @@ def _call(block: BlockReader, kind: str) -> Part:
         value, error = parse_arguments(raw)
     if is_function and value is None and error is None and raw is None:
         what = "arguments is null" if "arguments" in block.value else "a call without arguments"
-        block.notes.add("args.empty", f"{what}: even none are an object here", "/arguments")
+        block.notes.add("args.empty", f"{what}: in this protocol even empty arguments are an object", "/arguments")
     elif is_function and not isinstance(block.value.get("arguments"), dict):
         what = kind_of(block.value.get("arguments"))
         block.notes.add("args.not-object", f"the arguments of a call are {what}, not an object", "/arguments")

@@ -75,7 +75,7 @@ class StepStreamDecoder:
             self._unreadable(event, error)
             return
         if type(value) is not dict:
-            self._note("stream.framing", f"a block holds {kind_of(value)}, not an object", event.number)
+            self._note("stream.framing", f"a block contains {kind_of(value)}, not an object", event.number)
         elif not self._grow(value, event.number):
             self._take(value, event)
 
@@ -170,7 +170,7 @@ class StepStreamDecoder:
 
     def _abandon(self, number: int) -> None:
         """A stream that begins again: what came before is another answer."""
-        self._note("stream.block-order", "a second beginning: the answer begins again", number)
+        self._note("stream.block-order", "a second start: the response starts again", number)
         self._abandoned.append({**self._top(), self.key: [step.value() for step in order(self.steps)]})
         for held in (self.steps, self.growing, self.interactions, self.mentions, self._by_index, self._growing):
             held.clear()
@@ -246,7 +246,7 @@ class StepStreamDecoder:
         else:
             step = self._by_index.get(index)
         if step is None:
-            self._note("stream.block-order", f"an event of step {index!r:.20}, which never began", number)
+            self._note("stream.block-order", f"an event of step {index!r:.20}, which never started", number)
             step = self._open(index if type(index) is int else None, kind)
         elif step.is_done:
             self._note("stream.block-order", f"an event of step {step.index}, which has stopped", number)
@@ -331,7 +331,7 @@ class StepStreamDecoder:
         elif isinstance(content, dict):
             self._whole(step, "/summary", content, number, "/delta/content")
         else:
-            self._note("content.shape", f"a summary that is {kind_of(content)}, not content", number)
+            self._note("content.shape", f"a summary is {kind_of(content)}, not content", number)
 
     def _whole(self, step: StreamedStep, key: str, value: JsonValue, number: int, pointer: str) -> None:
         """An entry of a list of the step, which comes whole; strings that grew before it are over."""
@@ -363,7 +363,7 @@ class StepStreamDecoder:
 
     def _note_failure(self, error: ApiError, number: int) -> None:
         self._error = self._error or error
-        self._note("stream.error-event", "an error arrives inside the running stream", number)
+        self._note("stream.error-event", "the stream contains an error", number)
 
     def _unreadable(self, event: SseEvent, error: WireError) -> None:
         if event.name == "error":

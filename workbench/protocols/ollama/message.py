@@ -38,14 +38,14 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     """One message; what it should not be is kept and noted. The role of an answer goes without saying."""
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"a message that is {kind_of(value)}, not an object", "")
+        notes.shape(f"a message is {kind_of(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     block = BlockReader(value, "", notes)
     role = value.get("role")
     if isinstance(role, str):
         block.taken.add("role")
     elif not is_answer:
-        notes.shape("a message without a role" if role is None else f"a role that is {kind_of(role)}", "")
+        notes.shape("a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", "")
     role = role if isinstance(role, str) else CALLER if is_answer else ""
     said = (*read_content(block, "content", is_said=role == CALLER), *read_images(block))
     parts = (_result(block, said),) if role == RESULT else (*read_thinking(block), *said)
@@ -86,13 +86,13 @@ def read_images(block: BlockReader) -> Iterator[Part]:
         if isinstance(image, str):
             yield Media("image", _media_type(image), image, source=Source(at, _DATA))
         else:
-            block.notes.shape(f"a picture that is {kind_of(image)}, not a string", at)
+            block.notes.shape(f"an image is {kind_of(image)}, not a string", at)
             yield Opaque(kind_of(image), image, Source(at, VERBATIM))
 
 
 _DATA: Mapping[str, str] = {"data": ""}
 _BEGINNINGS = {"iVBORw0KGg": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
-"""How the base64 of a picture begins → its MIME type, which is said nowhere here, and others ask for."""
+"""Beginning of an image's base64 → MIME type, which this protocol lacks and others require."""
 
 
 def _media_type(data: str) -> str | None:
@@ -119,7 +119,7 @@ def _calls(block: BlockReader) -> Iterator[Part]:
 
 def _call(value: JsonValue, at: str, notes: Notes) -> Part:
     if not isinstance(value, dict):
-        notes.shape(f"a tool call that is {kind_of(value)}, not an object", at)
+        notes.shape(f"a tool call is {kind_of(value)}, not an object", at)
         return Opaque(kind_of(value), value, Source(at, VERBATIM))
     call, inside = BlockReader(value, at, notes), value.get("function")
     is_typed = value.get("type") not in ("function", None)
@@ -130,7 +130,11 @@ def _call(value: JsonValue, at: str, notes: Notes) -> Part:
     function = BlockReader(inside, f"{at}/function", notes)
     name, arguments = function.string("name", "name"), function.take("input", "arguments")
     if "arguments" not in inside:
-        notes.add("args.not-object", "a call without arguments: even empty ones are an object here", function.at)
+        notes.add(
+            "args.not-object",
+            "a call without arguments: in this protocol even empty arguments are an object",
+            function.at,
+        )
     elif not isinstance(arguments, dict):
         message = f"the arguments of a call are {kind_of(arguments)}, not an object"
         notes.add("args.not-object", message, f"{function.at}/arguments")

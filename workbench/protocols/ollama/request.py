@@ -43,7 +43,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         ProtocolMismatch: it has neither ``messages`` nor ``prompt``.
     """
     if not isinstance(body, dict) or ("messages" not in body and "prompt" not in body):
-        raise ProtocolMismatch("no request of this protocol: it is not an object with 'messages' or 'prompt'")
+        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'messages' or 'prompt'")
     notes, model = Notes(), body.get("model")
     is_chat = "messages" in body
     messages = read_messages(body["messages"], notes, read_message, known) if is_chat else (_prompt(body, notes),)
@@ -92,7 +92,7 @@ def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:
 
 
 def _thinking(value: JsonValue) -> str | None:
-    """``think`` is a switch, or how much to think."""
+    """``think`` is a switch, or thinking effort."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return "on" if isinstance(value, str) and value else None

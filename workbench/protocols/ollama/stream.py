@@ -26,7 +26,7 @@ _TEXTS = ("content", "thinking", "response")
 _LISTS = ("tool_calls", "images")
 _KNOWN = (*_TEXTS, *_LISTS)
 _OF_PROMPT = ("response", "thinking", "images")
-"""What is said in an answer of ``/api/generate``, which has no message."""
+"""Fields of a response of ``/api/generate``, which has no message."""
 
 
 class NativeStreamDecoder:
@@ -58,7 +58,7 @@ class NativeStreamDecoder:
             self._unreadable(event, error)
             return
         if self._is_done:
-            self._note("stream.framing", "a line after the one that is done", "", number)
+            self._note("stream.framing", "a line after the final one", "", number)
         if not is_answer(value):
             self._feed_other(value, number)
             return
@@ -70,7 +70,7 @@ class NativeStreamDecoder:
         elif type(message) is dict:
             self._feed_message(message, number, "/message")
         elif "message" in value:
-            self._note("content.shape", f"a message that is {kind_of(message)}, not an object", "/message", number)
+            self._note("content.shape", f"a message is {kind_of(message)}, not an object", "/message", number)
         held = _OF_PROMPT if self._is_prompt else ("message",)
         self._top.update((k, v) for k, v in value.items() if k not in held)
         if value.get("done") is True:
@@ -142,10 +142,10 @@ class NativeStreamDecoder:
         error = read_failure(value) if isinstance(value, dict) else None
         if error:
             self._error = self._error or error
-            self._note("stream.error-event", "an error arrives inside the running stream", error.pointer, number)
+            self._note("stream.error-event", "the stream contains an error", error.pointer, number)
         else:
-            what = "an object that is no piece of an answer" if isinstance(value, dict) else kind_of(value)
-            self._note("stream.framing", f"a line holds {what}", "", number)
+            what = "an object that is not part of a response" if isinstance(value, dict) else kind_of(value)
+            self._note("stream.framing", f"a line contains {what}", "", number)
 
     def _unreadable(self, event: SseEvent, error: WireError) -> None:
         if event.terminated:
@@ -175,15 +175,13 @@ class NativeStreamDecoder:
         for key, pieces in self._texts.items():
             events = pieces.damaged_events()
             if events:
-                message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
+                message = "characters were damaged on the way: U+FFFD or half of a surrogate pair"
                 yield Anomaly("stream.encoding", message, f"{base}/{key}", events)
 
     def _ending(self) -> Iterator[Anomaly]:
         """Anomalies of the end of the stream. After an error event no other end is expected."""
         if not self._is_done and not self._error and not self._is_cut:
-            yield Anomaly(
-                "stream.no-terminator", "the stream ends without a line that is done", "", (max(self._last, 0),)
-            )
+            yield Anomaly("stream.no-terminator", "the stream ends without a final line", "", (max(self._last, 0),))
 
 
 def _whole(call: JsonValue) -> WholePart:

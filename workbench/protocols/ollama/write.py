@@ -30,7 +30,7 @@ from workbench.wire import dumps
 _REASONS = {"stop": "stop", "tool_calls": "stop", "length": "length"}
 _PLACES = {name: pointer for pointer, name in PLACES.items()}
 UNKNOWN: Mapping[str, JsonValue] = {"model": "", "created_at": "1970-01-01T00:00:00Z"}
-"""What clients want of an answer → what is written where nobody said it."""
+"""Fields that clients expect in a response → default value."""
 
 
 def write_request(request: ModelRequest) -> JsonValue:

@@ -104,7 +104,7 @@ def of_error(error: ApiError, status: int = 0, headers: Headers | None = None) -
 
 
 def of_exchange(status: int, headers: Headers, body: bytes) -> KnownRefusal | None:
-    """The kind of an answer as it came; None for one that is no error."""
+    """The kind of a response as received; None if it is not an error."""
     if status < 400:
         return None
     try:

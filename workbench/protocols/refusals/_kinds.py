@@ -14,7 +14,7 @@ from workbench.lazy_dataclass import dataclass
 FILE = "kinds.yaml"
 
 WITHIN_SENTENCE = r"(?:[^.]|\.(?=[^\s']))"
-"""What ``[^.]`` of the table stands for: names of models and hosts have dots in them."""
+"""Meaning of ``[^.]`` in the table: names of models and hosts contain dots."""
 
 
 class Cause(StrEnum):
@@ -85,7 +85,7 @@ class Speaker:
 
 
 PROVIDER = Speaker()
-"""Who says an error in which nobody else shows."""
+"""Reporter of an error that names no other one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ class CardRow:
 
     @property
     def is_clean(self) -> bool:
-        """No case shows such damage."""
+        """True if no case shows such damage."""
         return not self.kinds
 
 

@@ -20,18 +20,18 @@ class Theme(StrEnum):
     IDS = "ids and signatures"
     HEADERS = "headers"
     PATH = "path and method"
-    SIZE = "size and coding"
-    FIELDS_BACK = "fields of answers"
+    SIZE = "size and encoding"
+    FIELDS_BACK = "fields of responses"
     EVENTS = "events"
     BUFFERING = "buffering"
     ERRORS = "errors"
-    HEADERS_BACK = "headers of answers"
+    HEADERS_BACK = "headers of responses"
     BREAKS = "breaks and hang-ups"
-    CODING = "size and coding of answers"
+    CODING = "size and encoding of responses"
 
     @property
     def side(self) -> str:
-        """Its direction: "request" or "response"."""
+        """The direction: "request" or "response"."""
         return RESPONSE if self in _OF_ANSWERS else REQUEST
 
 
@@ -94,7 +94,7 @@ class AuditCase:
 
     Attributes:
         name: unique among those of a protocol; it is in the request too, so that our upstream recognises it.
-        shows: what becomes visible, in words: "numbers keep their spelling".
+        shows: what becomes visible, in words: "numbers keep their exact form".
         why: what damage here breaks.
         rule: slug of the rule that explains more; empty if none.
         is_convertible: it can be judged if the gateway uses another protocol upstream.

@@ -18,7 +18,7 @@ from workbench.wire.http1 import BadMessage, HeadBuffer, read_response, render, 
 HOP = "client"
 
 NO_TIME = "no complete response within"
-"""How the note of an answer begins that did not come in time."""
+"""Beginning of the note on a response that was too late."""
 
 _READ = 256 * 1024
 _USUAL: Pairs = (("User-Agent", "workbench-audit"), ("Accept", "*/*"))

@@ -55,7 +55,7 @@ class AuditUpstream:
 
     @property
     def url(self) -> str:
-        """Its base URL, without a path."""
+        """The base URL, without a path."""
         return f"http://127.0.0.1:{self.port}"
 
     async def start(self) -> None:
@@ -137,7 +137,7 @@ class _FarConnection:
                 return seen
             data = await self._reader.read(_READ)
             if not data:
-                raise ConnectionResetError("the request was not whole")
+                raise ConnectionResetError("the request was incomplete")
 
     async def _answer(self, answer: CaseResponse, head: Request, seen: Sighting, stage: CaseStage | None) -> bool:
         """Write the response; True if the connection is kept."""

@@ -181,7 +181,7 @@ _JUDGED_HERE = frozenset(
         DamageKind.REPEATED,
     }
 )
-"""What needs to know where plain requests go, and how often."""
+"""Checks that need to know where plain requests go, and how often."""
 
 _CREDENTIALS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"})
 """A gateway has keys of its own."""
@@ -461,4 +461,4 @@ _SEVERITIES: dict[DamageKind, Severity] = {
         (DamageKind.BUFFERED, DamageKind.TRUNCATED, DamageKind.STATUS_CHANGED, DamageKind.ERROR_REWRITTEN), ERROR
     ),
 }
-"""What breaks a chain, a stream or a client; everything else costs something, and is a warning."""
+"""Damage that breaks a chain, a stream or a client; other damage only costs something, and is a warning."""

@@ -144,7 +144,7 @@ class HeldResponse:
             raise UsageError(what, hint="edit what comes after them")
         if isinstance(self._body, LengthBody) and len(text) != self._received:
             what = f"the response has a Content-Length of {self._received:,}, but the new body has {len(text):,} bytes"
-            raise UsageError(what, hint="pad it with blanks, or shorten it")
+            raise UsageError(what, hint="pad it with spaces, or shorten it")
         self._send_text(text[self._released :])
 
     def _replace_head(self, text: bytes) -> None:

@@ -23,7 +23,7 @@ from workbench.recorder.events import (
     SafeListener,
 )
 
-BEHIND = "behind the breakpoint"
+BEHIND = "after the breakpoint"
 """Hop at which a child exchange was recorded, after the name of the client's hop."""
 
 

@@ -140,7 +140,7 @@ class InterceptedExchange:
         if self._request_body.is_done:
             self._is_request_whole = True
             self._client_exchange.on_event(RequestEnded(0, now))
-            self._judging = self._loop.create_task(self._judge_request(), name="judge a request")
+            self._judging = self._loop.create_task(self._judge_request(), name="check a request")
         elif len(self._held_request) > MAX_HELD_REQUEST:
             self._pauses.report_unjudged(f"the request has more than {MAX_HELD_REQUEST:,} bytes")
             self._send()
@@ -190,7 +190,7 @@ class InterceptedExchange:
         if answer:
             answer.close()
             if answer.is_holding:
-                self._judging = self._loop.create_task(self._judge_response(answer), name="judge an answer")
+                self._judging = self._loop.create_task(self._judge_response(answer), name="check a response")
                 return
             answer.finish()
         self._finish()
@@ -341,7 +341,7 @@ class InterceptedExchange:
         for piece in made.pieces:
             self._client_exchange.on_event(ResponseBytes(0, now, piece))
         if made.is_cut:
-            self._end(State.ABORTED, "the simulator broke its response off")
+            self._end(State.ABORTED, "the simulator broke off its response")
             self._client.abort(resets=True)
         else:
             self._end(State.COMPLETE, "")

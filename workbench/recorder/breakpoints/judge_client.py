@@ -56,7 +56,7 @@ class JudgeClient:
         except TimeoutError:
             return {"unjudged": f"it took more than {within:g} seconds"}
         except (OSError, WorkbenchError) as error:
-            return {"unjudged": f"the judge did not start ({error})"}
+            return {"unjudged": f"the checking process did not start ({error})"}
 
     async def _answer(self, question: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
         self._asked += 1
@@ -77,7 +77,9 @@ class JudgeClient:
             self._starting = None
             raise
         self._to_write = queue.SimpleQueue()
-        threading.Thread(target=_write, args=(child, self._to_write), name="to the judge", daemon=True).start()
+        threading.Thread(
+            target=_write, args=(child, self._to_write), name="to the checking process", daemon=True
+        ).start()
         threading.Thread(target=self._listen, args=(child, loop), name="from the judge", daemon=True).start()
 
     def _listen(self, child: ChildProcess, loop: asyncio.AbstractEventLoop) -> None:
@@ -101,8 +103,8 @@ class JudgeClient:
         self._to_write.put(None)
         for future in self._waiting.values():
             if not future.done():
-                future.set_result({"unjudged": "the judge process has died"})
-        self._gone("the process that judges breakpoints has died: all breakpoints are disarmed, and traffic continues")
+                future.set_result({"unjudged": "the checking process has died"})
+        self._gone("the process that checks breakpoints has died: all breakpoints are disarmed, and traffic continues")
 
     def close(self) -> None:
         """End the judge at once: it writes nothing."""

@@ -44,7 +44,7 @@ class PauseTracker:
 
     def report_unjudged(self, why: str) -> None:
         """Note and report that the exchange continues without having been judged."""
-        self.notes.append(f"not judged at a breakpoint: {why}")
+        self.notes.append(f"not checked at a breakpoint: {why}")
         self._gate.report_unjudged(self._key, why)
 
     def begin(self, side: str, reasons: Reasons, *, has_head: bool) -> None:

@@ -184,7 +184,7 @@ class Remote:
         try:
             return self._read_line(CONTROL_SECONDS)
         except TimeoutError:
-            raise WorkbenchError(f"the recorder has not answered for {CONTROL_SECONDS:g} seconds") from None
+            raise WorkbenchError(f"the recorder has not responded for {CONTROL_SECONDS:g} seconds") from None
 
     def _read_line(self, seconds: float | None) -> Mapping[str, JsonValue] | None:
         """The next line; None at the end of the connection. Raises TimeoutError."""

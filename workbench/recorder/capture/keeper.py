@@ -25,7 +25,7 @@ from workbench.wire.secrets import is_placeholder
 from workbench.wire.session import SessionWriter
 
 STORAGE = (OSError, sqlite3.Error, SessionFormatError)
-"""What is raised where a disk is full, gone or too slow; it may pass."""
+"""Errors of a disk that is full, gone or too slow; they may be temporary."""
 
 
 SECRET_VARIABLE = regex.compile(r"(?i)(^|_)(key|token|secret|password|passwd|pat|credentials?)$")

@@ -300,7 +300,7 @@ class Forward:
         while self._response_body is None and (block := self._heads.take()) is not None:
             response = read_response(block)
             if response.status == 101:
-                raise BadMessage("it switches protocols without being asked")
+                raise BadMessage("it switches protocols without a request to do so")
             if response.status >= 200:
                 heads += self._final_head(response, now)
             elif self._request.version == b"HTTP/1.1":

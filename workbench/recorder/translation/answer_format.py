@@ -16,7 +16,7 @@ from workbench.send import Outgoing
 from workbench.wire import Body, Exchange, dumps, loads, patch
 
 AT = "/response_format"
-WORDS = "Answer with a JSON object, and nothing else. It has to fit this JSON schema: "
+WORDS = "Answer with a JSON object, and nothing else. It must match this JSON schema: "
 
 
 def in_words(sent: Outgoing, contract: Contract) -> list[patch.Change]:

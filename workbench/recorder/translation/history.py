@@ -14,7 +14,7 @@ from workbench.recorder.translation.handles import name_of
 from workbench.recorder.translation.memory import RememberedResponse, ResponseMemory, content_of, context_of
 
 Wanted = Callable[[Reasoning], bool]
-"""Whether a piece of kept reasoning goes back to the upstream."""
+"""Decisions on sending stored reasoning back to the upstream."""
 
 
 @dataclass(slots=True)

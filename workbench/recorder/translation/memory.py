@@ -35,7 +35,7 @@ class RememberedResponse:
 
     @property
     def reasoning(self) -> tuple[Reasoning, ...]:
-        """Its reasoning, which a client may not send back."""
+        """The reasoning of the response, which a client may not send back."""
         return tuple(part for part in self.parts if isinstance(part, Reasoning))
 
 

@@ -45,7 +45,7 @@ class Signer:
         if self._carrier is None or self._readable not in (None, part.carrier):
             return None
         if self._readable is None:
-            said = f"in place of a proof, on reasoning received as {part.carrier.value}"
+            said = f"instead of a signature, on reasoning received as {part.carrier.value}"
             self._record(said)
         self._readable = part.carrier
         return handle(self._name, self._carrier)
@@ -64,7 +64,7 @@ class Signer:
 
     def mark(self) -> str:
         """The proof on a tool call, for protocols in which calls carry that of the reasoning before them."""
-        self._record("on the first tool call, in place of a signature of its reasoning")
+        self._record("on the first tool call, instead of a signature of its reasoning")
         return handle(self._name, Carrier.THOUGHT_SIGNATURE)
 
     def mark_first_call(self, data: bytes, parts: Callable[[], Sequence[Part]]) -> bytes:
@@ -172,14 +172,14 @@ def _read_text(part: Text, parser: str, tools: Sequence[ToolDef], changes: list[
             words += found.text
         elif found.name is None or found.input is None:
             changes.append(
-                TranslationChange(CALL, f"a call in the form {found.format} stays text: {', '.join(found.problems)}")
+                TranslationChange(CALL, f"a call in format {found.format} stays text: {', '.join(found.problems)}")
             )
             words += part.text[found.start : found.end]
         else:
             if words.strip():
                 yield Text(words)
             words = ""
-            changes.append(TranslationChange(CALL, f"read from the text, as {found.format}: {found.name}"))
+            changes.append(TranslationChange(CALL, f"read from the text as {found.format}: {found.name}"))
             yield ToolCallIR(found.id, found.name, found.input, "function")
     if words.strip():
         yield Text(words)

@@ -216,7 +216,7 @@ def _translate(
         own = put_reasoning_back(decoded, memory, contract, lambda part: is_owed and is_wanted(part))
         changes, context = own.changes, own.context
         if not changes and not any(each.is_on for each in decided) and model == (request.model or ""):
-            turn = _pass_unchanged(http, client, upstream, rules, f"unchanged: it is in {spoken} already")
+            turn = _pass_unchanged(http, client, upstream, rules, f"unchanged: it already is in {spoken}")
             return replace(turn, is_kept=True, context=context)
         http = with_body(http, own.text, decoded.request_text)
         decoded = DecodedExchange(0, Exchange("client", http), client)
@@ -263,7 +263,7 @@ def _translate(
 def _is_reported_elsewhere(note: str) -> bool:
     """A note that is reported in another form, or about a key."""
     what, _, names = note.partition(": ")
-    is_key = what.startswith("left out, since") and set(names.split(", ")) <= set(KEY_HEADERS)
+    is_key = what.startswith("left out, because") and set(names.split(", ")) <= set(KEY_HEADERS)
     return is_key or note.startswith(("converted from", "model "))
 
 

@@ -48,7 +48,7 @@ def put_reasoning_back(
         changes = restore_reasoning(decoded, contract, came)
         made.text = patch.apply(made.text, changes) if changes else made.text
     except LocalProtocolError as error:
-        made.changes.append(TranslationChange(NOTE, f"reasoning cannot be put back: {error}"))
+        made.changes.append(TranslationChange(NOTE, f"reasoning cannot be restored: {error}"))
         return made
     if changes:
         made.changes += [

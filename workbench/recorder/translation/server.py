@@ -48,7 +48,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 HOST = "127.0.0.1"
-UNCHANGED = "as it came"
+UNCHANGED = "as received"
 """Branch of a request that nothing was done to."""
 
 _READ = 256 * 1024
@@ -220,7 +220,7 @@ class TranslationServer:
         rest = b"" if turn.is_plain else await ending
         changes += answer.changes
         if not is_whole:
-            changes.append(TranslationChange(NOTE, "the upstream broke its response off"))
+            changes.append(TranslationChange(NOTE, "the upstream broke off its response"))
         try:
             await sending.end(answer.head, rest, is_whole=is_whole or not (turn.is_stream or turn.is_plain))
         finally:

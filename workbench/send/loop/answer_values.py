@@ -50,7 +50,7 @@ def answer_values(
 
 
 def value_at(value: JsonValue, pointer: str) -> JsonValue:
-    """What is at a pointer; None where nothing does."""
+    """The value at a pointer; None if there is none."""
     for step in pointer.split("/")[1:]:
         if isinstance(value, dict):
             value = value.get(step.replace("~1", "/").replace("~0", "~"))

@@ -249,13 +249,15 @@ class ConversationLoop:
 
     def _notes(self) -> list[str]:
         response = self.decoded_exchange.response
-        who = "by measurement the endpoint refuses" if self.policy.reasoning else f"{self.terms.label} refuses"
+        who = (
+            "according to the profile the endpoint refuses" if self.policy.reasoning else f"{self.terms.label} refuses"
+        )
         notes = [f"{name} removed: {who} it" for name in self.carriers if name in self._unwanted_carriers]
         if self._drops_calls:
             notes.append(f"one call at a time: {len(self._native) - 1} further calls removed")
         for call, result in zip(self.calls, self.results, strict=False):
             if call.format == BUILT_IN and result.element is None:
-                notes.append(f"{call.name or 'a call'} is a built-in tool: its result may need another form")
+                notes.append(f"{call.name or 'a call'} is a built-in tool: its result may need another format")
         if response and len(response.choices) > 1:
             notes.append(f"continues the first of {len(response.choices)} choices")
         return notes
@@ -325,7 +327,7 @@ class ConversationLoop:
 
     def _error_end(self) -> LoopEnd | None:
         if self.calls and 0 < self.limits.errors <= self._errors:
-            many = f"all calls of {self._errors} consecutive answers" if self._errors > 1 else "the call"
+            many = f"all calls of {self._errors} consecutive responses" if self._errors > 1 else "the call"
             return LoopEnd(EndReason.ERRORS, f"{many} failed, which is the limit")
         return None
 

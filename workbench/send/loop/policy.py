@@ -58,7 +58,7 @@ class LoopPolicy:
         if why:
             return ArgumentRefusal(Code.TOOL_NOT_ENABLED, f"{call.name!r:.80} is not enabled: {why}", retryable=False)
         if self.is_serial and number:
-            told = "one call at a time: only the first call was run; make this one again in your next answer"
+            told = "one call at a time: only the first call was run; make this one again in your next response"
             return ArgumentRefusal(Code.ONE_CALL_AT_A_TIME, told)
         return None
 

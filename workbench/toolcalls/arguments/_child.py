@@ -73,7 +73,11 @@ def repair(text: str) -> tuple[JsonValue, list[str]]:
     """
     for half in duplicates(text):
         value, changes = _repair_syntax(half)
-        said = ["it was written twice, and is read once", *changes, repeated_keys(half) if not changes else ""]
+        said = [
+            "the arguments were written twice; one copy was used",
+            *changes,
+            repeated_keys(half) if not changes else "",
+        ]
         return value, [text for text in said if text]
     return _repair_syntax(text)
 

@@ -19,9 +19,9 @@ from workbench.wire import dumps, loads
 
 __all__ = ["TIMEOUT", "ask", "is_own"]
 
-TIMEOUT = "it took too long to be worked out here: given up after {:g} s of computing"
+TIMEOUT = "it took too long: stopped after {:g} s of CPU time"
 _FAILED = "the process that reads broken arguments failed"
-_BUSY = "the process that reads broken arguments got no time from this machine"
+_BUSY = "the process that reads broken arguments got no CPU time"
 _CAN_LIMIT = hasattr(signal, "setitimer")
 """True if the child can limit its own processor time, independent of other load; else a clock does."""
 

@@ -67,7 +67,7 @@ class _Reading:
     def opening(self, bracket: str) -> int:
         start = self.text.find(bracket)
         if start < 0:
-            raise Lossy("no object begins in it")
+            raise Lossy("it contains no start of an object")
         return start
 
     def fail(self, at: int, what: str) -> Lossy:
@@ -78,7 +78,7 @@ class _Reading:
         """Lay one value over the text from ``at`` on; where it ends."""
         at = self.blank(at)
         if depth > limits.MAX_REPAIR_DEPTH:
-            raise self.fail(at, "it is nested too deep")
+            raise self.fail(at, "it is nested too deeply")
         if isinstance(value, dict):
             return self.members(list(value.items()), at, depth, "{}")
         if isinstance(value, list):
@@ -94,8 +94,8 @@ class _Reading:
         end = found.end() if found else at
         for comment in _COMMENT.finditer(self.text, at, end):
             if re.search(r'["{}\[\]]', comment[0]):
-                raise self.fail(comment.start(), "what may be a comment may be a value")
-            self.changes.append("a comment was left out")
+                raise self.fail(comment.start(), "it is unclear whether a part is a comment or a value")
+            self.changes.append("a comment was removed")
         return end
 
     def members(self, members: list[tuple[str | None, JsonValue]], at: int, depth: int, brackets: str) -> int:
@@ -117,28 +117,28 @@ class _Reading:
         marks = "".join(_COMMENT.sub("", self.text[at:end]).split())
         is_line = is_object and "\n" in self.text[at:end]
         if not (marks or first or is_line) and self.text[at - 1] in "\"'" and self.text[end : end + 1] in ('"', "'"):
-            raise self.fail(at, "two texts that may be one")
+            raise self.fail(at, "two strings that may be one")
         if marks != ("" if first else ","):
-            self.changes.append("a comma was added" if not marks else "commas were put right")
+            self.changes.append("a comma was added" if not marks else "commas were corrected")
         return end
 
     def closing(self, at: int, depth: int, brackets: str, members: int) -> int:
         end = self.blank(at, _GAP)
         if "," in self.text[at:end] or ";" in self.text[at:end]:
-            self.changes.append("a trailing comma was left out")
+            self.changes.append("a trailing comma was removed")
         here = self.text[end : end + 1]
         is_out = not here or here in "]})" or self.text.startswith(("```", "</"), end)
         if here == brackets[1]:
             is_last = not self.text[end + 1 :].strip("]} \t\r\n`;")
             end += 1
         elif not is_out:
-            raise self.fail(end, "this would be left out")
+            raise self.fail(end, "this would be removed")
         else:
             self.missing += 1
             self.changes.append(f"a closing {brackets[1]} was added")
             is_last = here not in (")",) and not self.text[end:].strip("]} \t\r\n`;")
             if here == ")":
-                raise self.fail(end, "a foreign bracket")
+                raise self.fail(end, "an unexpected bracket")
         if is_last:
             self._at_end.append((depth, brackets, members))
         return end
@@ -149,7 +149,7 @@ class _Reading:
             return
         last = self.text[:end].rstrip("\r\n\t ,;`")[-1:]
         if last not in (*_QUOTES.values(), "]", "}"):
-            raise self.fail(len(self.text), "it may be cut inside its last value")
+            raise self.fail(len(self.text), "it may be cut off inside its last value")
         kinds: dict[str, int] = {}
         for depth, brackets, members in self._at_end:
             if brackets in kinds and (kinds[brackets] > 1 or members > 1):
@@ -160,20 +160,20 @@ class _Reading:
         """Allow a fence, markup, stray closing brackets or a few words around the value."""
         rest = _FENCE.sub("", text)
         if rest != text:
-            self.changes.append("a fence or markup around it was left out")
+            self.changes.append("a code fence or markup around it was removed")
         bare = rest.strip()
         if bare.strip("]});, \r\n\t`") != bare:
-            self.changes.append("stray punctuation around it was left out")
+            self.changes.append("stray punctuation around it was removed")
         bare = bare.strip("]});, \r\n\t`'")
         words = _COMMENT.sub(" ", bare).strip()
         if words != bare:
-            self.changes.append("a comment was left out")
+            self.changes.append("a comment was removed")
         words = words.removesuffix(":")
         is_list = bool(words) and (self.missing or rest.strip()[:1] in (",", ":"))
         if _AROUND.search(words) or is_list or _LITERAL.search(words):
-            raise Lossy(f"more than one value may be meant: {words[: limits.SNIPPET // 4]!r} is beside it")
+            raise Lossy(f"several values are possible: {words[: limits.SNIPPET // 4]!r} is next to it")
         if words:
-            self.changes.append(f"the words {words[: limits.SNIPPET // 4]!r} beside it were left out")
+            self.changes.append(f"the words {words[: limits.SNIPPET // 4]!r} next to it were removed")
 
     def literal(self, value: JsonValue, at: int) -> int:
         for word in _LITERALS[value]:
@@ -181,7 +181,7 @@ class _Reading:
                 if word != _LITERALS[value][0]:
                     self.changes.append(f"{word} was read as {_LITERALS[value][0]}")
                 return self.check_delimiter(at + len(word))
-        raise self.fail(at, "this is not the value it was read as")
+        raise self.fail(at, "the repair would change this value")
 
     def number(self, value: JsonValue, at: int) -> int:
         found = _NUMBER.match(self.text, at)
@@ -192,16 +192,16 @@ class _Reading:
         except (ValueError, OverflowError):
             same = finite = False
         if found is None or not same or not finite:
-            raise self.fail(at, "this is not the number it was read as")
+            raise self.fail(at, "the repair would change this number")
         if re.match(r"[-+]?0\d", spelled):
             raise self.fail(at, "a number with a leading zero may be an octal number or a code")
         if not re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", found[0]):
-            self.changes.append("a number was respelled")
+            self.changes.append("the spelling of a number was corrected")
         return self.check_delimiter(found.end())
 
     def check_delimiter(self, at: int) -> int:
         if self.text[at : at + 1] and not re.match(r"[\s,;:\]}/#`]", self.text[at]):
-            raise self.fail(at, "this would be left out")
+            raise self.fail(at, "this would be removed")
         return at
 
     def string(self, value: str, at: int, *, is_key: bool = False) -> int:
@@ -209,21 +209,21 @@ class _Reading:
         if quote:
             end = self.content(value, at + 1, quote)
             if self.text[end : end + 1] != quote:
-                raise self.fail(end, "a text is not whole")
+                raise self.fail(end, "a string is incomplete")
             if quote != '"':
-                self.changes.append("other quotes were put right")
+                self.changes.append("quotes were corrected")
             return self.check_delimiter(end + 1)
         return self.bare(value, at, is_key)
 
     def bare(self, value: str, at: int, is_key: bool) -> int:
         """A text without quotes, or without the first of them."""
         if not value or not self.text.startswith(value, at):
-            raise self.fail(at, "a value is missing, or not what it was read as")
+            raise self.fail(at, "a value is missing, or the repair would change it")
         words = value.lower()
         if words in _WORDS_OF_NOTHING or (not is_key and any(w.startswith(words) for w in ("true", "false", "null"))):
-            raise self.fail(at, "this is no JSON value")
+            raise self.fail(at, "this is not a JSON value")
         if re.match(r"[-+.\d]", value) or re.search(r"[\"'`{}\[\],\n]|//|#", value):
-            raise self.fail(at, "a text without quotes that may mean something else")
+            raise self.fail(at, "text without quotes that may mean something else")
         self.changes.append("quotes were added")
         end = at + len(value)
         if self.text[end : end + 1] in ('"', "'"):
@@ -236,23 +236,21 @@ class _Reading:
         while done < len(value):
             here = text[at : at + 1]
             if not here:
-                raise self.fail(at, "a text is not whole")
+                raise self.fail(at, "a string is incomplete")
             if here == "\\":
                 chars, at, is_odd, is_control = self.escape(value, done, at)
                 odd, controls = odd or is_odd, controls or is_control
                 done += chars
                 continue
             if here != value[done]:
-                raise self.fail(at, "a part of a text would be left out")
+                raise self.fail(at, "a part of a string would be removed")
             if here == quote:
                 self.inner_quote(at)
             elif here < " ":
                 self.changes.append("a raw control character was escaped")
             at, done = at + 1, done + 1
         if odd and controls:
-            raise self.fail(
-                at, "backslashes that are escapes in one place and letters in another, before the text ends"
-            )
+            raise self.fail(at, "it is unclear which backslashes are escapes")
         return at
 
     def escape(self, value: str, done: int, at: int) -> tuple[int, int, bool, bool]:
@@ -264,12 +262,12 @@ class _Reading:
         meant = _ESCAPES.get(following)
         if meant is not None and value[done] == meant:
             if following == "'":
-                self.changes.append("an escape was put right")
+                self.changes.append("an escape was corrected")
             return 1, at + 2, False, meant < " "
         if meant is None and following not in ("", "u", "x") and value.startswith("\\" + following, done):
             self.changes.append("a lone backslash was escaped")
             return 2, at + 2, True, False
-        raise self.fail(at, "a part of a text would be left out")
+        raise self.fail(at, "a part of a string would be removed")
 
     def unicode(self, value: str, done: int, at: int) -> tuple[int, int]:
         code, end = int(self.text[at + 2 : at + 6], 16), at + 6
@@ -278,7 +276,7 @@ class _Reading:
             code = 0x10000 + ((code - 0xD800) << 10) + int(low[1], 16) - 0xDC00
             end += 6
         if value[done] != chr(code):
-            raise self.fail(at, "a part of a text would be left out")
+            raise self.fail(at, "a part of a string would be removed")
         return 1, end
 
     def inner_quote(self, at: int) -> None:
@@ -286,8 +284,8 @@ class _Reading:
         after = self.text[self.blank_only(at + 1) :][:1]
         before = self.text[:at].rstrip()[-1:]
         if after in ("", *",:}];+") or before in (*',:{["+',):
-            raise self.fail(at, "a quote inside a text may end it")
-        self.changes.append("a quote inside a text was escaped")
+            raise self.fail(at, "a quote inside a string may end it")
+        self.changes.append("a quote inside a string was escaped")
 
     def blank_only(self, at: int) -> int:
         while self.text[at : at + 1].isspace():

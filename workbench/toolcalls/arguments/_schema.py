@@ -95,10 +95,10 @@ def _reason(error: Exception) -> str:
     if isinstance(error, TooMuchWork):
         return "it takes too many steps"
     if isinstance(error, RecursionError):
-        return "it leads back to itself without end"
+        return "it refers to itself without end"
     if isinstance(error, Unresolvable):
-        return f"its reference {snippet(str(error.ref))} leads to nothing that came with it"
-    return f"it is no JSON Schema ({type(error).__name__})"
+        return f"its reference {snippet(str(error.ref))} has no target in the request"
+    return f"it is not a JSON Schema ({type(error).__name__})"
 
 
 def _faults(value: JsonValue, schema: JsonValue, patient: bool) -> tuple[tuple[SchemaFault, ...], str]:
@@ -117,7 +117,7 @@ def _faults(value: JsonValue, schema: JsonValue, patient: bool) -> tuple[tuple[S
             faults.setdefault((fault.pointer, fault.keyword), fault)
             if len(faults) >= limits.MAX_SCHEMA_FAULTS:
                 break
-        return tuple(faults.values()), budget.unread and f"its pattern {snippet(budget.unread)} is not read here"
+        return tuple(faults.values()), budget.unread and f"its pattern {snippet(budget.unread)} is not supported here"
     finally:
         _budget.reset(token)
 
@@ -173,7 +173,7 @@ def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> It
     from jsonschema.exceptions import ValidationError
 
     if wanted and isinstance(instance, list) and len({repr(_canonical(v)) for v in instance}) < len(instance):
-        yield ValidationError("holds an item twice")
+        yield ValidationError("contains an item twice")
 
 
 def _canonical(value: JsonValue) -> JsonValue:
@@ -288,22 +288,24 @@ def _missing(error: ValidationError) -> str:
 
 def _wrong_type(error: ValidationError) -> str:
     declared = " or ".join(map(str, _declared_values(error)))
-    return f"is {kind_of(error.instance)} {snippet(error.instance)}, declared is {declared}"
+    return f"is {kind_of(error.instance)} {snippet(error.instance)}, but {declared} is declared"
 
 
 def _not_listed(error: ValidationError) -> str:
-    return _shorten(f"is {snippet(error.instance)}, declared are {', '.join(map(snippet, _declared_values(error)))}")
+    return _shorten(
+        f"is {snippet(error.instance)}, but the schema declares {', '.join(map(snippet, _declared_values(error)))}"
+    )
 
 
 def _no_shape(error: ValidationError) -> str:
-    return f"is {kind_of(error.instance)} {snippet(error.instance)}, which fits not one of the declared shapes"
+    return f"is {kind_of(error.instance)} {snippet(error.instance)}, which matches none of the declared alternatives"
 
 
 def _undeclared_keys(error: ValidationError) -> str:
     schema: Any = error.schema
     held: Any = error.instance
     names = [name for name in held if name not in schema.get("properties", {})]
-    return _shorten(f"holds the undeclared {', '.join(map(repr, names))}")
+    return _shorten(f"contains the undeclared {', '.join(map(repr, names))}")
 
 
 _MESSAGES: dict[str, Callable[[ValidationError], str]] = {

@@ -52,7 +52,7 @@ __all__ = [
 class ArgumentStep(StrEnum):
     """A step of reading the arguments."""
 
-    STRICT = "strict"  # the text parses, or the protocol carries a value
+    STRICT = "strict"  # the text parses, or the protocol contains a value
     UNWRAPPED = "unwrapped"  # it was JSON inside a JSON string
     REPAIRED = "repaired"  # its syntax was mended
     COERCED = "coerced"  # values were read as the schema declares them
@@ -117,7 +117,9 @@ def climb(raw: str | None, value: JsonValue, schema: JsonValue) -> Ladder:
         schema: JSON Schema of the tool; None if it has none.
     """
     if raw is None:
-        return _validate(Ladder().with_step(ArgumentStep.STRICT, value, value, "the protocol carries a value"), schema)
+        return _validate(
+            Ladder().with_step(ArgumentStep.STRICT, value, value, "this protocol has arguments as a JSON value"), schema
+        )
     try:
         value = loads(raw)
     except WireError as error:
@@ -155,7 +157,7 @@ def steps(call: ToolCallIR, tool: ToolDef | None) -> tuple[LadderStep, ...]:
 def _climb_call(call: ToolCallIR, tool: ToolDef | None) -> Ladder:
     schema = tool.schema if tool else None
     if call.raw is not None and not call.raw.strip() and call.input in (None, {}):
-        empty = Ladder().with_step(ArgumentStep.STRICT, call.raw, {}, "no text at all is no arguments: {}")
+        empty = Ladder().with_step(ArgumentStep.STRICT, call.raw, {}, "no text means no arguments: {}")
         return _validate(empty, schema)
     return climb(call.raw, call.input, schema)
 
@@ -174,11 +176,11 @@ def _unwrap(ladder: Ladder) -> Ladder:
 def _repair(raw: str, schema: JsonValue, error: str) -> Ladder:
     if len(raw) > limits.MAX_ARGUMENT_REPAIR:
         problem = f"longer than {limits.MAX_ARGUMENT_REPAIR} characters: not repaired"
-        message = f"input is no JSON ({error}) and {problem}; send valid JSON"
+        message = f"input is not JSON ({error}) and {problem}; send valid JSON"
         return Ladder(error=error, problem=problem).with_refusal(Code.TOO_LARGE, message)
     if _depth(raw) > limits.MAX_REPAIR_DEPTH:
         problem = f"nested deeper than {limits.MAX_REPAIR_DEPTH}: not repaired"
-        return Ladder(error=error, problem=problem).with_refusal(Code.TOO_LARGE, f"input is no JSON and {problem}")
+        return Ladder(error=error, problem=problem).with_refusal(Code.TOO_LARGE, f"input is not JSON and {problem}")
     answer = _process.ask(text=raw, schema=schema)
     if answer.get("value") is None:
         return _refuse_unrepaired(raw, error, str(answer.get("lossy", "")), str(answer.get("problem", "")))
@@ -203,13 +205,13 @@ def _depth(raw: str) -> int:
 def _refuse_unrepaired(raw: str, error: str, lossy: str, problem: str) -> Ladder:
     ladder = Ladder(error=error, problem=problem or f"no repair without loss: {lossy}")
     if is_cut(raw):
-        return ladder.with_refusal(Code.TRUNCATED, f"input stops before its end ({error}); send the whole call again")
+        return ladder.with_refusal(Code.TRUNCATED, f"input is incomplete ({error}); send the whole call again")
     if problem:
-        message = f"input is no JSON: {error}; whether it can be repaired is not known: {problem}"
+        message = f"input is not JSON: {error}; whether it can be repaired is not known: {problem}"
         return ladder.with_refusal(Code.TIMEOUT, message)
     if "{" not in raw and "[" not in raw:
-        return ladder.with_refusal(Code.INVALID_JSON, f"input is no JSON: {error}; send one JSON object")
-    message = f"input is no JSON: {error}; it cannot be repaired without loss: {lossy}; send one JSON object"
+        return ladder.with_refusal(Code.INVALID_JSON, f"input is not JSON: {error}; send one JSON object")
+    message = f"input is not JSON: {error}; it cannot be repaired without loss: {lossy}; send one JSON object"
     return ladder.with_refusal(Code.AMBIGUOUS_JSON, message)
 
 
@@ -232,11 +234,11 @@ def _decide(ladder: Ladder, schema: JsonValue) -> Ladder:
     """Final rungs if the faults allow them, else the refusal."""
     if not isinstance(ladder.value, dict):
         kind = {list: "an array", str: "a string", type(None): "null", bool: "a boolean"}.get(type(ladder.value))
-        return ladder.with_refusal(Code.NOT_AN_OBJECT, f"input must be a JSON object, it is {kind or 'a number'}")
+        return ladder.with_refusal(Code.NOT_AN_OBJECT, f"input must be a JSON object, but it is {kind or 'a number'}")
     unknown = _no_json(ladder.value)
     if unknown:
         return ladder.with_refusal(
-            Code.INVALID_JSON, f"input holds {unknown}, which JSON does not know; send a number or null"
+            Code.INVALID_JSON, f"input contains {unknown}, which is not valid in JSON; send a number or null"
         )
     if not isinstance(schema, dict | bool):
         return ladder
@@ -290,7 +292,7 @@ def _replace_faults(value: JsonValue, faults: tuple[SchemaFault, ...]) -> tuple[
             holder = holder[int(step) if isinstance(holder, list) else step]
         last = int(steps[-1]) if isinstance(holder, list) else steps[-1]
         if fault.replacement is None and isinstance(holder, dict) and holder[last] is None:
-            said.append(f"{fault.pointer}: null was left out")
+            said.append(f"{fault.pointer}: null was removed")
             del holder[last]
         else:
             said.append(f"{fault.pointer}: {snippet(holder[last])} was read as {snippet(fault.replacement)}")

@@ -64,7 +64,7 @@ class TextCall:
         raw: the argument text as written, with tags of parameters.
         start, end: characters of the call in the whole text, with its tags.
         id: in formats with ids (Kimi, Mistral).
-        problems: faults, each a few words: "unclosed", "arguments are no JSON", "no such tool", "text after the
+        problems: faults, each a few words: "unclosed", "arguments are not JSON", "no such tool", "text after the
             arguments" …; empty for a call that the format's own parser accepts.
         is_nested: it is inside ``<think>`` or an analysis channel.
         places: position of each problem, in characters of the whole text, in the order of ``problems``; None, or

@@ -169,11 +169,11 @@ class DeepSeekGrammar(PlainGrammar):
         word = front.strip()
         fence = _FENCE.search(behind, 0, 200)
         if fence and "{" not in behind[: fence.start()] and fence.start() > 0:
-            problems = () if self._is_fenced else ("written as DeepSeek V3 does",)
+            problems = () if self._is_fenced else ("written in the form of DeepSeek V3",)
             return DeepSeekHead(behind[: fence.start()].strip(), fence.end(), True, problems)
         if not self._is_fenced or word != "function":
             at = fence.end() if fence and not behind[: fence.start()].strip() else 0
-            problems = ("written as DeepSeek V3.1 does",) if self._is_fenced else ()
+            problems = ("written in the form of DeepSeek V3.1",) if self._is_fenced else ()
             return DeepSeekHead(word, at, bool(at), (*problems, *(["a fence around the arguments"] if at else [])))
         brace = behind.find("{")
         at = brace if brace >= 0 else len(behind)

@@ -250,5 +250,7 @@ def plain_name(call: ToolCallIR) -> str:
         LocalProtocolError: it has none, or one that would be read differently.
     """
     if not call.name or not _PLAIN_NAME.fullmatch(call.name):
-        raise LocalProtocolError(f"{call.name!r} is no name this format can write", hint="use letters, digits, - and _")
+        raise LocalProtocolError(
+            f"{call.name!r} is not a name that this format can write", hint="use letters, digits, - and _"
+        )
     return call.name

@@ -27,7 +27,7 @@ _STRING: Final = regex.compile(
 _STRUCTURE: Final = regex.compile(_STRING.pattern + r"|\\.|[\[\](){}]", re.DOTALL)
 _ESCAPE: Final = regex.compile(r"\\(\r?\n|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL)
 _ONE: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "\n": "", "\r\n": ""}
-_NOT_JSON: Final = "a tuple or set, which JSON has not"
+_NOT_JSON: Final = "a tuple or set, which JSON does not have"
 _WORDS: Final = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
 
 
@@ -39,7 +39,7 @@ class PythonCall(NamedTuple):
     """One call.
 
     Attributes:
-        input: None where an argument is no literal.
+        input: None where an argument is not a literal.
         raw: the text between the parentheses.
         start, end: of the call in the text that was read.
         problems: what is wrong, each a few words.
@@ -71,7 +71,7 @@ def call(text: str, at: int) -> PythonCall | None:
         end = _closing(text, inside)
         if end < 0:
             return None
-        return PythonCall(name[0], None, text[inside:end], at, end + 1, ("an argument is no literal",))
+        return PythonCall(name[0], None, text[inside:end], at, end + 1, ("an argument is not a literal",))
     return PythonCall(name[0], found, text[inside:end], at, end + 1, tuple(dict.fromkeys(problems)))
 
 
@@ -167,7 +167,7 @@ def _mapping(text: str, at: int, depth: int, problems: list[str]) -> tuple[JsonV
                 raise NotPythonLiteral
             return _rest_of_sequence(text, at, depth, problems, "}", [key])
         if not isinstance(key, str):
-            problems.append("a key that is no string")
+            problems.append("a key that is not a string")
             key = _key_text(key)
         found[key], at = _value(text, skip(text, at + 1), depth + 1, problems)
         at = skip(text, at)

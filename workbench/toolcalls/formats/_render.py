@@ -55,14 +55,16 @@ def json_text(value: JsonValue) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except ValueError:
-        raise LocalProtocolError("a number that JSON cannot say", hint="NaN and Infinity have no JSON") from None
+        raise LocalProtocolError("a number that JSON cannot express", hint="JSON has no NaN and Infinity") from None
 
 
 def result_text(result: ToolResultIR) -> str:
     """The text of a result. Raises LocalProtocolError for media, which no text format carries."""
     texts = [p.text for p in result.content if isinstance(p, Text)]
     if len(texts) != len(result.content):
-        raise LocalProtocolError("a result that is more than text", hint="text formats carry text results only")
+        raise LocalProtocolError(
+            "a tool result with more than text", hint="text formats support only text in tool results"
+        )
     return "\n".join(texts)
 
 
@@ -111,7 +113,7 @@ def unambiguous(
     read = [(f.name, {k: written(v) for k, v in (f.input or {}).items()}) for f in found]
     if read != meant or any(f.problems for f in found):
         raise LocalProtocolError(
-            f"{text_format.name} has no escape for its own tags, and an argument holds some",
-            hint="send it in a protocol that carries arguments as JSON",
+            f"{text_format.name} has no escape for its own tags, but an argument contains some",
+            hint="send it in a protocol with arguments in JSON",
         )
     return text

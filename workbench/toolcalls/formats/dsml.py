@@ -198,7 +198,7 @@ def _parameter_value(text: str, flag: str | None, problems: list[str]) -> JsonVa
     found = _json(text)
     if found is None and text.strip() != "null":
         if flag == "false":
-            problems.append("a value that is no JSON")
+            problems.append("a value that is not JSON")
         return text
     return found
 
@@ -226,7 +226,7 @@ def _unwrap(
         inner = read(inner).value
     if not isinstance(inner, dict) or not set(inner) <= set(declared):
         return values, problems
-    return inner, [*problems, "arguments under one more key"]
+    return inner, [*problems, "arguments nested under an extra key"]
 
 
 class Dsml:
@@ -265,10 +265,10 @@ class Dsml:
         first = next((m for m in TAGS.pattern.finditer(text + closer) if "DSML" in m[0]), None)
         if first is None or first.start() < len(text):
             raise LocalProtocolError(
-                f"the value of {key!r} holds a tag of the format", hint="there is no escape for it"
+                f"the value of {key!r} contains a tag of the format", hint="there is no escape for it"
             )
         if not key or re.search(r'["<>\r\n]', key) or len(key) > 300:
-            raise LocalProtocolError(f"{key!r} is no name of a parameter", hint="use letters and digits")
+            raise LocalProtocolError(f"{key!r} is not a valid parameter name", hint="use letters and digits")
         return f'<{self._mark}parameter name="{key}" string="{"true" if is_text else "false"}">{text}{closer}'
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:

@@ -139,7 +139,7 @@ class JsonFence:
     """```` ```json ````, one object with ``name`` and ``arguments``, ```` ``` ````."""
 
     name = _NAME
-    title = "JSON in a code fence, or bare (models without a format of their own)"
+    title = "JSON in a code fence, or bare (models without their own format)"
     markers: tuple[str, ...] = ()
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:

@@ -191,10 +191,12 @@ def _inner(value: JsonValue) -> str:
     if isinstance(value, list):
         return "".join(_element("item", v) for v in value)
     if value is None:
-        raise LocalProtocolError("an argument that is null cannot be said", hint="leave the argument out")
+        raise LocalProtocolError("a null argument cannot be written", hint="leave the argument out")
     if isinstance(value, str):
         if MARK[:-1] in value or any(value.endswith(MARK[:n]) for n in range(1, len(MARK))):
-            raise LocalProtocolError(f"an argument holds the marker {MARK} or its beginning", hint="there is no escape")
+            raise LocalProtocolError(
+                f"an argument contains the marker {MARK} or its beginning", hint="there is no escape"
+            )
         return value
     return json_text(value)
 

@@ -153,7 +153,7 @@ class Pythonic:
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """The list; strings with the quotes that Python chooses."""
         if not calls:
-            raise LocalProtocolError("no call to write", hint="a bare format has no empty block")
+            raise LocalProtocolError("no call to write", hint="a format without tags has no empty block")
         return f"[{', '.join(_render_call(c) for c in calls)}]"
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
@@ -164,13 +164,13 @@ class Pythonic:
 def _render_call(found: ToolCallIR) -> str:
     name = name_of(found)
     if not all(_IDENTIFIER.fullmatch(part) for part in name.split(".")):
-        raise LocalProtocolError(f"{name!r} is no name in Python", hint="use letters, digits and _")
+        raise LocalProtocolError(f"{name!r} is not a Python name", hint="use letters, digits and _")
     return f"{name}({', '.join(_argument(k, v) for k, v in arguments_of(found).items())})"
 
 
 def _argument(key: str, value: Any) -> str:
     if not _IDENTIFIER.fullmatch(key):
-        raise LocalProtocolError(f"{key!r} is no argument's name in Python", hint="use letters, digits and _")
+        raise LocalProtocolError(f"{key!r} is not a Python argument name", hint="use letters, digits and _")
     json_text(value)  # says what no JSON value is
     return f"{key}={_literal(value, 1)}"
 

@@ -62,7 +62,7 @@ class ValueLowering(LoweringWork):
         if isinstance(declared, list) and (not dialect.type_lists or (dialect.closed_objects and len(declared) > 1)):
             return self.type_list(schema, [str(t) for t in declared], at)
         if dialect.nullable and declared == "null":
-            self.note(at, "type null", "nullable, and an enum that has no text", CHECKED)
+            self.note(at, "type null", "nullable, and an enum without strings", CHECKED)
             return LoweredNode({"type": "string", "nullable": True}, (kept_only(schema),))
         if dialect.enum_strings and not all(isinstance(v, str) for v in schema.get("enum", ())):
             return self.other_enum(schema, at)
@@ -100,7 +100,7 @@ class ValueLowering(LoweringWork):
         if texts and all(isinstance(v, str) or v is None for v in values):
             self.note(at, "an enum with null", "nullable")
             return self.or_null(self.keywords({**rest, "type": "string", "enum": texts}, at), "null")
-        self.note(at, "an enum of other values than texts", "their type", CHECKED)
+        self.note(at, "an enum with values other than strings", "their type", CHECKED)
         types = [schema["type"]] if isinstance(schema.get("type"), str) else type_of_values(values)
         return self.node({**rest, "type": types[0] if len(types) == 1 else types}, at).and_rest({"enum": values})
 
@@ -113,13 +113,13 @@ class ValueLowering(LoweringWork):
             found = self.anything(at)
             fragment = kept_only(schema)
             if fragment:
-                self.note(at, ", ".join(fragment), "nothing is demanded here", CHECKED)
+                self.note(at, ", ".join(fragment), "no constraint remains here", CHECKED)
             return found.and_rest(fragment) if fragment else found
         as_text = self.dialect.closed_objects and told == "object" and not at.is_root and _is_map(schema)
         too_deep = self.dialect.max_depth and at.depth >= self.dialect.max_depth and told in ("object", "array")
         if as_text or too_deep:
             return self.anything(at, "a schema without a type").and_rest(kept_only(schema))
-        self.note(at, "no type", f"type {told}; the original takes every other type too", NARROWER)
+        self.note(at, "no type", f"type {told}; the original also accepts every other type", NARROWER)
         found = self.node({**schema, "type": told}, at)
         return LoweredNode(found.schema, found.rest, SingleTypeMapping(told, found.mapping))
 
@@ -127,7 +127,7 @@ class ValueLowering(LoweringWork):
         """Keyword by keyword: kept, lowered inside, or moved to the check."""
         dialect, kind = self.dialect, schema.get("type")
         if dialect.max_depth and at.depth >= dialect.max_depth and kind in ("object", "array"):
-            self.note(at, "an object or array nested too deep", "a string with its JSON text", CHECKED)
+            self.note(at, "an object or array nested too deeply", "a string with its JSON text", CHECKED)
             return LoweredNode(
                 {"type": "string", "description": f"JSON text of an {kind}"}, (kept_only(schema),), JsonTextMapping()
             )
@@ -207,7 +207,7 @@ class ValueLowering(LoweringWork):
         elif self.dialect.accepts(keyword):
             made[keyword] = value
         else:
-            self.note(at, keyword, "left out: it is no constraint")
+            self.note(at, keyword, "left out: it is not a constraint")
 
     def properties(
         self, properties: dict[str, JsonValue], at: SchemaPosition
@@ -275,7 +275,7 @@ class ValueLowering(LoweringWork):
             original = dict_of(schema.get("properties")).get(name, True)
             takes_null = self.takes_null(original)
             effect = NARROWER if takes_null else EXACT
-            said = "required, null for absent" + ("; null itself can't be written" if takes_null else "")
+            said = "required, with null instead of absent" + ("; null itself can't be written" if takes_null else "")
             self.note(at.down("properties", name), "an optional property", said, effect)
             properties[name] = nullable(properties[name], self.dialect)
         made["properties"] = properties

@@ -55,7 +55,7 @@ def down_level(schema: JsonValue, dialect: Dialect) -> LoweredSchema:
         check: JsonValue = schema if work.is_whole else work.check(found.rest)
         lowered = LoweredSchema(found.schema, check, found.mapping, tuple(dict.fromkeys(work.steps)))
     except (RecursionError, TypeError, ValueError, AttributeError, KeyError):  # hostile, or no schema at all
-        step = LoweringStep("", "the schema, which is invalid or nested too deep", "an object of any kind", CHECKED)
+        step = LoweringStep("", "the schema, which is invalid or nested too deeply", "an object of any kind", CHECKED)
         lowered = LoweredSchema({"type": "object"}, schema, SAME, (step,))
     remaining = tuple(i for i in lint_schema(lowered.schema, dialect) if i.effect != IGNORED)
     parts = _parts(schema, dialect) if remaining else ()

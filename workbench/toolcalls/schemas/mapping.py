@@ -68,7 +68,7 @@ class SingleTypeMapping(SameMapping):
 
     def encode(self, value: JsonValue) -> JsonValue:
         if not _is(value, self.type):
-            raise Inexpressible(f"a value that is no {self.type}")
+            raise Inexpressible(f"a value that is not of type {self.type}")
         return self.inner.encode(value)
 
     def decode(self, value: JsonValue) -> JsonValue:
@@ -97,7 +97,7 @@ class ObjectMapping(SameMapping):
             if name not in self.properties and self.closed:
                 raise Inexpressible("an undeclared key")
             if held is None and name in self.absent_as_null:
-                raise Inexpressible("null in place of an absent key")
+                raise Inexpressible("null instead of an absent key")
             made[name] = self.properties.get(name, SAME).encode(held)
         return made | {name: None for name in self.absent_as_null if name not in value}
 

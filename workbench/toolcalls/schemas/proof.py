@@ -81,7 +81,7 @@ class _SchemaTrial:
         try:
             form = mapping.encode(value)
             if mapping.decode(form) != value:
-                raise Inexpressible("it reads back as another value")
+                raise Inexpressible("it is read back as a different value")
         except (Inexpressible, Undecodable):
             self.inexpressible += _is_true(value, self.original)
             return

@@ -42,7 +42,7 @@ class JudgedBody:
 
     @property
     def closure(self) -> Closure:
-        """Its tool calls and results."""
+        """Tool calls and results of the body."""
         return self.trial.case.closure
 
     @cached_property

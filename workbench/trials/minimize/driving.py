@@ -42,13 +42,13 @@ def target_verdict(exchange: Exchange, protocol: str) -> TargetVerdict:
     """
     response = exchange.response
     if response is None or not response.status:
-        raise UnansweredError("the target did not judge the request: no response", hint=_HINT)
+        raise UnansweredError("the target gave no verdict on the request: no response", hint=_HINT)
     known = protocol if protocol in protocols.protocols() else None
     decoded = DecodedExchange(0, exchange, known)
     refusal = refusals.of_exchange(response.status, response.headers, decoded.response_text)
     if refusal and refusal.is_unjudged:
         what = f"it answered {response.status}: {refusal.says()}"
-        raise UnansweredError(f"the target did not judge the request: {what}", hint=_HINT)
+        raise UnansweredError(f"the target gave no verdict on the request: {what}", hint=_HINT)
     return TargetVerdict(response.status, decoded.response)
 
 

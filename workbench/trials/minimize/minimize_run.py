@@ -61,7 +61,7 @@ class MinimizeRun:
     @property
     def stage(self) -> str:
         """Current stage, in words."""
-        return "searching the smallest fix" if self._fix_search and not self.fixes else self.search.stage
+        return "searching for the smallest fix" if self._fix_search and not self.fixes else self.search.stage
 
     def result(self) -> MinimizeResult:
         """The smallest request so far."""

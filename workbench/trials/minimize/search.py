@@ -102,7 +102,7 @@ class MinimizeSearch:
             self.calls,
             self.body_judge.checks,
             self._is_done and not self._is_spent,
-            self._note or ("the target was not asked" if self.budget and not self._verdicts else ""),
+            self._note or ("nothing was sent to the target" if self.budget and not self._verdicts else ""),
         )
 
     def run(self) -> Steps[MinimizeResult]:
@@ -117,7 +117,7 @@ class MinimizeSearch:
         elif self.local is None:
             self._note = "the contract finds no error in it"
         if self._is_spent:
-            self._note = f"budget spent after {self.calls} requests"
+            self._note = f"budget used up after {self.calls} requests"
         self._is_done = True
         self.stage = "done"
         return self.result()
@@ -126,7 +126,7 @@ class MinimizeSearch:
 
     def _ask_target(self) -> Steps[None]:
         """Ask about the request as it is, then about the reduced one; or search again with the target alone."""
-        self.stage = "asking the target"
+        self.stage = "sending the request to the target"
         self.remote = yield from self._answer(self.body_judge.text)
         if self.remote is not None and _agrees(self.local, self.remote):
             yield from self._confirm()
@@ -137,7 +137,7 @@ class MinimizeSearch:
             self._note, self._is_accepted = "the target accepts it", True
             return
         self._asks, self._trusts = True, False
-        self._note = "the contract does not predict this failure; the target alone decided"
+        self._note = "the contract does not predict this failure; only the target's responses decided"
         yield from self._shrink()
 
     def _answer(self, text: bytes) -> Steps[Failure | None]:
@@ -163,7 +163,7 @@ class MinimizeSearch:
 
     def _confirm(self) -> Steps[None]:
         """Have the target judge what the contract found smallest."""
-        self.stage = "asking the target about the reduced request"
+        self.stage = "sending the reduced request to the target"
         if not (yield from self._fails_there(self.text)):
             yield from self._backtrack()
             self._asks = True
@@ -186,7 +186,7 @@ class MinimizeSearch:
     # Removals.
 
     def _holds(self, text: bytes) -> Steps[bool]:
-        """It still fails in the same way."""
+        """True if it still fails in the same way."""
         if self._asks:
             if self._trusts and self.body_judge.failure(text) != self.local:
                 yield None

@@ -76,7 +76,7 @@ class VariedRequest:
 
     @property
     def text(self) -> bytes:
-        """Its content-decoded body."""
+        """The content-decoded body."""
         return self.fault.text
 
     def variant_by_changes(self, name: str, title: str, changes: Sequence[Change], why_not: str) -> RequestVariant:

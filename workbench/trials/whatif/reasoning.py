@@ -22,12 +22,12 @@ def drop_reasoning(subject: VariedRequest) -> Iterable[RequestVariant]:
 
 
 def empty_reasoning(subject: VariedRequest) -> Iterable[RequestVariant]:
-    """With empty reasoning text."""
+    """A copy with empty reasoning text."""
     yield _other_text(subject, "reasoning=emptied", "with empty reasoning", lambda text: "")
 
 
 def trim_reasoning(subject: VariedRequest) -> Iterable[RequestVariant]:
-    """With half of the reasoning text, as clients that save tokens send it."""
+    """A copy with half of the reasoning text, as clients that save tokens send it."""
     title = "with the first half of each reasoning text"
     yield _other_text(subject, "reasoning=trimmed", title, lambda text: text[: len(text) // 2])
 
@@ -37,7 +37,7 @@ def move_reasoning(subject: VariedRequest) -> Iterable[RequestVariant]:
     changes: list[Change] = []
     for ref, _ in subject.fault.parts(Reasoning):
         changes += _move_changes(subject, ref)
-    title = "with reasoning moved to another place"
+    title = "with reasoning at another position"
     yield subject.variant_by_changes("reasoning=moved", title, changes, _why_not_moved(subject))
 
 

@@ -202,7 +202,7 @@ def damage_line(damage: Damage) -> Line:
 def damage_body(damage: Damage, turn: ComparedTurn, pairing: Pairing, width: int) -> list[Line]:
     """Explanation of a damage, its effect on the meaning, and its places."""
     made = wrap(damage.words, width, indent=4, most=6) if damage.words else []
-    meant = "same meaning: no reader of the protocol would notice" if damage.is_same_meaning else "the meaning changed"
+    meant = "same meaning: only the bytes differ" if damage.is_same_meaning else "the meaning changed"
     made += wrap(meant, width, "info" if damage.is_same_meaning else "warning", indent=4)
     left, right = (damage.first_was, damage.first) if turn.goes_right(damage) else (damage.first, damage.first_was)
     if left is not None or right is not None:

@@ -56,7 +56,7 @@ class EditStudy:
 
     @property
     def text(self) -> bytes:
-        """Its body, decoded from its content coding."""
+        """The body, decoded from its content encoding."""
         return self.difference.after
 
     @cached_property

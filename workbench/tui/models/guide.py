@@ -154,7 +154,7 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "after": Guide(
         "Converted",
-        "The body with the same meaning in the protocol chosen above.",
+        "The same content, converted to the protocol chosen above.",
         ("cursor", "form"),
     ),
     "losses": Guide(
@@ -194,8 +194,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "calls": Guide(
         "Calls",
-        "All tool calls of the history and of the response, then calls that the model wrote as markup in a text, "
-        "each with how far its arguments could be read.",
+        "All tool calls of the history and of the response, then calls that the model wrote as markup in plain text, "
+        "each with the steps needed to read its arguments.",
         ("taken", "edit", "error", "cursor"),
     ),
     "rungs": Guide(
@@ -256,7 +256,7 @@ GUIDES: Mapping[str, Guide] = {
     "what-happened": Guide(
         "Differences",
         "Each kind of change between the two sides, the first one first: what changed, where, from which byte, "
-        "and if a reader of the protocol would notice (= it would not). Enter shows the bytes in the session.",
+        "and whether the meaning changed (= it did not). Enter shows the bytes in the session.",
         ("same", "differing", "cursor"),
     ),
     "both-sides": Guide(

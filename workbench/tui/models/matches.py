@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 UNKNOWN = (
     "No rule matches this error message.",
-    "Paste all of it, with the status and the JSON around it: rules are found by the provider's own words, not by "
-    "those of a library.",
-    "Else check the request: record it (r on Home), or open a file that contains it (o).",
+    "Paste all of it, with the status and the JSON around it: rules are found by the provider's own text, not by "
+    "that of a library.",
+    "Otherwise check the request: record it (r on Home), or open a file that contains it (o).",
 )
-EMPTY = "Paste or type an error message above: a log line, an error body, a text. Leave empty to list all rules:"
+EMPTY = "Paste or type an error message above: a log line, an error body, or plain text. Leave empty to list all rules:"
 
 
 class RuleMatch(NamedTuple):

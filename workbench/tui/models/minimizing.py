@@ -145,7 +145,7 @@ def edit_line(mended: MinimalFix, target: str) -> Line:
 
 
 def edit_body(mended: MinimalFix, width: int) -> list[Line]:
-    """Its changes, before and after."""
+    """The changes of a fix, before and after."""
     made = list[Line]()
     for edit in mended.repair.edits[:MOST_EDITS]:
         made += wrap(f"{edit.op} {visible(edit.pointer)}", width, "muted", indent=4, most=2)

@@ -229,7 +229,7 @@ def _findings(shown: PreparedRequest) -> Iterator[PreflightNote]:
         if found.side == REQUEST and found is not first and found.severity != "info":
             sign, style = SEVERITIES[found.severity.value]
             head = line(
-                Span(sign, style), Span(f"{found.rule}  ", "strong"), Span(found.pointer or "the whole", "muted")
+                Span(sign, style), Span(f"{found.rule}  ", "strong"), Span(found.pointer or "whole body", "muted")
             )
             yield PreflightNote(head, ((found.message, ""),), _spans(shown, found))
 
@@ -256,7 +256,7 @@ def _loss(loss: Loss, shown: PreparedRequest) -> PreflightNote:
     head = line(
         Span("- ", "warning"), Span("lost  ", "warning"), Span(loss.what, "strong"), Span(f"  {loss.pointer}", "muted")
     )
-    place = " · ".join(p for p in (loss.pointer or "the whole", byte_range(spans)) if p)
+    place = " · ".join(p for p in (loss.pointer or "whole body", byte_range(spans)) if p)
     return PreflightNote(head, ((loss.what, ""), (loss.instead, "info"), (place, "muted")), spans, is_own=True)
 
 

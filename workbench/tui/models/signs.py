@@ -22,14 +22,14 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "unread": ("? unread", "warning", "not all was decoded; in the IR an unknown block"),
     "call": ("◆ call", "call", "tool call; ◇ tool result"),
     "reasoning": ("∴ reasoning", "reasoning", "reasoning, in any carrier"),
-    "media": ("▣ media", "", "an image, a sound or a document"),
+    "media": ("▣ media", "", "image, audio or document"),
     "line-end": ("⏎", "muted", "end of a line in a text shown on one line"),
     "closed": ("● closed", "ok", "the call has its result; ○ it is pending"),
     "sent": ("✓ sent", "ok", "reasoning was sent back; ✗ missing; · not required"),
     "anomaly": ("! anomaly", "warning", "the event itself is wrong, for every client"),
     "added": ("▌ added", "accent", "what the event under the cursor started or added to"),
     "agrees": ("✓ agrees", "ok", "these clients build the message shown here"),
-    "differs": ("≠ differs", "warning", "these clients build another message"),
+    "differs": ("≠ differs", "warning", "these clients build a different message"),
     "lost": ("! lost", "warning", "the target protocol cannot express this"),
     "renamed": ("= renamed", "info", "an id that was renamed for the target"),
     "taken": ("✓ accepted", "ok", "accepted unchanged"),
@@ -52,7 +52,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "partial": ("! partial", "warning", "some samples passed, or each in part"),
     "failed": ("✗ fail", "error", "no sample passed"),
     "unclear": ("? unclear", "muted", "not measured: network, API key, rate limit"),
-    "form": ("\\x1b", "form", "a control or hidden character, never sent as it is"),
+    "form": ("\\x1b", "form", "a control or hidden character; it is never sent to the terminal"),
 }
 """Every sign with its word: name → (sign and word, style, meaning)."""
 

@@ -120,7 +120,7 @@ class StreamTable:
             made += wrap(f"! {anomaly.message}", width, "warning", indent=4, most=2)
         names = [name for group in self.departures.get(number, ()) for name in group.policies]
         if names:
-            made += wrap(f"≠ another message from here: {', '.join(names)}", width, "error", indent=4, most=2)
+            made += wrap(f"≠ different message from here on: {', '.join(names)}", width, "error", indent=4, most=2)
         made += self._raw(number, width)
         if len(made) > most:
             made = [*made[: most - 1], line(Span(f"    … {len(made) - most + 1} more lines: z", "muted"))]
@@ -207,7 +207,7 @@ class StreamTable:
         differing = sum(len(g.policies) for g in self.groups if not g.agrees)
         if not differing:
             return f"all {names} clients build this message"
-        return f"{differing} of {names} clients build another message"
+        return f"{differing} of {names} clients build a different message"
 
     def group_line(self, number: int) -> Line:
         """A group of clients on one line."""

@@ -45,7 +45,7 @@ class View(ABC):
 
     @abstractmethod
     def body(self, item: int, width: int) -> list[Line]:
-        """Its further lines."""
+        """The further lines of an item."""
 
     @abstractmethod
     def nothing(self, width: int) -> list[Line]:

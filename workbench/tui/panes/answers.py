@@ -122,4 +122,4 @@ class RawPane(LineView):
         )
 
     def nothing(self, width: int) -> list[Line]:
-        return wrap("no byte of a response has arrived", width, "muted")
+        return wrap("no response data yet", width, "muted")

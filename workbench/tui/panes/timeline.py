@@ -52,7 +52,7 @@ class TimelinePane(Pane):
         """Show new rows."""
         state = self.state
         total = f"{len(state.summaries):,}"
-        damage = count(len(state.damage), "damaged place") if state.damage else ""
+        damage = count(len(state.damage), "damaged part") if state.damage else ""
         progress = total if state.is_done else f"inspecting {len(state.rows):,} of {total}"
         self.entitle(state.shown_words() or progress if state.is_listed else "", damage)
         item = self.item_of(self._opened_index)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.send import MatrixHistory
     from workbench.tui.service import Job
 
-NO_REQUEST = "there is no model request here for a contract to judge"
+NO_REQUEST = "no model request here that a contract can check"
 REFUSALS = ("refuses", "suspicious")
 """Verdicts that the keys for refusals stop at."""
 

@@ -297,7 +297,7 @@ class StreamScreen(Screen["int | None"]):
 def why_not(opened: ExchangeView) -> str:
     """Reason that there is no stream to step through; empty if there is one."""
     if opened.decoded.is_arriving and not opened.decoded.response_text:
-        return "nothing of the response has arrived yet"
+        return "no response data yet"
     if opened.decoded.exchange.response is None:
         return "there is no response"
     if not opened.decoded.events:

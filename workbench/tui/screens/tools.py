@@ -90,7 +90,7 @@ class ToolsSource(WorklistSource[ToolDeclaration, ToolJudgement]):
             return ToolJudgement(why=kinds.get(tool.kind, "declares no schema"))
         body = dumps(tool.schema)
         if len(body) > TOO_LARGE:
-            return ToolJudgement(body=body, why="too large to be judged here; use workbench schema")
+            return ToolJudgement(body=body, why="too large to check here; use workbench schema")
         standing = schema_check.standing(inspector.detail(self._index).decoded, tool)
         judged = [schema_check.judge(tool.name or "", tool.schema, *held, standing) for held in schema_check.dialects()]
         named = {i.pointer for one in judged for i in one.issues} | {

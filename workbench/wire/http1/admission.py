@@ -50,10 +50,10 @@ class Admission:
     def _check_host(self, request: Request) -> None:
         hosts = request.values(b"host")
         if len(hosts) > 1 or (not hosts and request.version == b"HTTP/1.1"):
-            raise BadMessage(f"exactly one Host header is needed, not {len(hosts)}")
+            raise BadMessage(f"exactly one Host header is required, not {len(hosts)}")
         if hosts and hosts[0].lower() not in self._authorities:
             known = " or ".join(sorted(a.decode() for a in self._authorities))
-            raise BadMessage(f"Host is {quote(hosts[0])}; only {known} is answered", 421)
+            raise BadMessage(f"Host is {quote(hosts[0])}; only requests for {known} are accepted", 421)
 
 
 def _check_page(request: Request) -> None:

@@ -146,7 +146,7 @@ def _field(line: bytes) -> HeaderField:
     if line[:1] in (b" ", b"\t"):
         raise BadMessage("a header is folded over two lines", found=line)
     if re.match(rb"%s[ \t]+:" % _TOKEN, line):
-        raise BadMessage("there is space before the colon of a header", found=line)
+        raise BadMessage("a header has a space before the colon", found=line)
     raise BadMessage("not a header line", found=line)
 
 

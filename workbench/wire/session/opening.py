@@ -132,7 +132,7 @@ def sequence(file: OpenFile) -> tuple[list[int], tuple[str, ...]]:
             raise sqlite3.DatabaseError("its exchanges are not in order")
     except FAULTS as error:
         found = _listable(file.db)
-        torn = torn or f"the file is torn ({reason(error)})"
+        torn = torn or f"the file is damaged ({reason(error)})"
     return found, (f"{torn}; {len(found):,} exchanges can be listed",) if torn else ()
 
 

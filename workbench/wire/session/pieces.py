@@ -155,20 +155,20 @@ def unpack_chunks(data: bytes) -> tuple[Chunk, ...]:
     times.frombytes(raw[4 + 8 * count : 4 + 16 * count])
     chunks = tuple(map(Chunk, _little(ends), _little(times)))
     if not all(chunk.end >= 0 and abs(chunk.at) <= values.LAST_SECOND for chunk in chunks):
-        raise SessionFormatError("its chunks have times that no clock shows")
+        raise SessionFormatError("its chunks have impossible times")
     return chunks
 
 
 def _unpack(data: bytes, width: int) -> tuple[bytes, int]:
     """Plain bytes of a list, and the number of items of this width after the count."""
     if len(data) < 8 or (size := struct.unpack_from("<I", data)[0]) < 4:
-        raise SessionFormatError("a list of numbers is torn")
+        raise SessionFormatError("a list of numbers is damaged")
     if size > MAX_STORED_NUMBERS:
         raise SessionFormatError(f"a list of numbers claims {size:,} bytes")
     raw = expand(data[4:], size)
     count: int = struct.unpack_from("<I", raw)[0]
     if len(raw) != 4 + width * count:
-        raise SessionFormatError("a list of numbers is torn")
+        raise SessionFormatError("a list of numbers is damaged")
     return raw, count
 
 

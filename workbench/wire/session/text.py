@@ -81,7 +81,7 @@ def _head(line: bytes, name: str) -> tuple[int, str, Mapping[str, str]]:
     head = head if isinstance(head, dict) and head.get("workbench") == "session" else {}
     version, about = head.get("version"), head.get("about")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise SessionFormatError("the first line is not the head of a text session", where=f"{name}, line 1")
+        raise SessionFormatError("the first line is not the header of a text session", where=f"{name}, line 1")
     if version > VERSION:
         raise SessionFormatError(values.newer(str(version), VERSION), where=name, hint="update workbench")
     said = about.items() if isinstance(about, dict) else ()

@@ -27,7 +27,7 @@ STEPS_PER_BYTE: Final = 5
 """Limit of SQLite machine steps per byte for one statement: verifying a file takes under 1."""
 
 _LOOKS: Final = 10_000
-_TOO_LONG: Final = "it needs more steps than a file of this size should"
+_TOO_LONG: Final = "reading it takes more steps than a file of this size should need"
 _LIMITS: Final[Mapping[int, int]] = {
     sqlite3.SQLITE_LIMIT_LENGTH: MAX_STORED_BODY + 2**20,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
@@ -107,7 +107,9 @@ def check_schema(db: sqlite3.Connection, path: Path) -> None:
         if is_ours and isinstance(made, str) and _plain(made) == ours[name]:
             seen.add(name)
         elif kind != "index" or made is not None or table not in ours:  # SQLite's own: what a key is looked up by
-            raise SessionFormatError(f"{_NOT_OURS}: it has a {kind} {name!r} that is not ours", where=str(path))
+            raise SessionFormatError(
+                f"{_NOT_OURS}: it has a {kind} {name!r} that Workbench did not create", where=str(path)
+            )
     if not {"meta", "exchange"} <= seen:
         raise SessionFormatError(_NOT_OURS, where=str(path))
 

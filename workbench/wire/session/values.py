@@ -113,7 +113,7 @@ def newer(version: str, own: int) -> str:
 
 def _rows(value: JsonValue, width: int, what: str) -> Sequence[Sequence[JsonValue]]:
     if not isinstance(value, list) or not all(isinstance(row, list) and len(row) == width for row in value):
-        raise SessionFormatError(f"its {what} are no list of lists of {width}")
+        raise SessionFormatError(f"its {what} are not a list of lists of {width}")
     return value
 
 
@@ -121,7 +121,7 @@ def _one_of(kinds: Callable[[JsonValue], _Value], value: JsonValue) -> _Value:
     try:
         return kinds(text(value))
     except ValueError as error:
-        raise _refuse(value, "one of the words for it") from error
+        raise _refuse(value, "one of the allowed words") from error
 
 
 def _refuse(value: object, wanted: str) -> SessionFormatError:

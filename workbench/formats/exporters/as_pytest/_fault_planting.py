@@ -12,7 +12,7 @@ from workbench.probes.selftest import FAULTS, MOST_WAYS, HealthyRequest
 from workbench.rules import Inspector
 from workbench.wire import HttpRequest, writer_like
 
-_NEVER = "a text contains a key"
+_NEVER = "a text contains an API key"
 """Faults never planted: no export contains anything like a key."""
 
 _CUT = "the body is truncated"

@@ -54,7 +54,7 @@ def read_block(value: JsonValue, at: str, notes: Notes, *, inner: bool = False) 
     """The part that a content block becomes. Never raises."""
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str):
-        what = "a block without a type" if isinstance(value, dict) else f"a block that is {kind_of(value)}"
+        what = "a block without a type" if isinstance(value, dict) else f"a block is {kind_of(value)}"
         notes.shape(f"{what}, not an object with a type", at)
         return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
     read = _reader(kind, inner)
@@ -109,7 +109,9 @@ def _note_input(block: BlockReader) -> None:
         message = f"the input of a call is {kind_of(block.value['input'])}, not an object"
         block.notes.add("args.not-object", message, f"{block.at}/input")
     else:
-        block.notes.add("args.not-object", "a call without input: even an empty one is an object here", block.at)
+        block.notes.add(
+            "args.not-object", "a call without input: in this protocol even empty input is an object", block.at
+        )
 
 
 def _tool_result(block: BlockReader) -> Part | None:

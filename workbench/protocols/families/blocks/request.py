@@ -38,7 +38,7 @@ _HELD: Mapping[str, type] = {
 _THINKING = {"enabled": "on", "disabled": "off"}
 _CHOICES = ("auto", "any", "tool", "none")
 _RUN_BY_CLIENT = ("custom", "function", "bash_", "text_editor_", "computer_", "memory_", "browser_")
-"""How the types of tools begin whose calls the client has to answer, although some bring no schema of their own."""
+"""Beginnings of tool types whose calls the client must answer, although some have no schema of their own."""
 
 
 def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
@@ -48,7 +48,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         ProtocolMismatch: it has no ``messages``.
     """
     if not isinstance(body, dict) or "messages" not in body:
-        raise ProtocolMismatch("no request of this protocol: it is not an object with 'messages'")
+        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'messages'")
     notes = Notes()
     choice = body.get("tool_choice")
     thread = body.get("thread")
@@ -73,12 +73,12 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
     """One message; what it should not be is kept and noted."""
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"a message that is {kind_of(value)}, not an object", "")
+        notes.shape(f"a message is {kind_of(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     role = value.get("role")
     own = {"role", "content"} if isinstance(role, str) else {"content"}
     if not isinstance(role, str):
-        notes.shape("a message without a role" if role is None else f"a role that is {kind_of(role)}", "")
+        notes.shape("a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", "")
     content = value.get("content")
     parts: tuple[Part, ...] = ()
     if content is not None:
@@ -104,10 +104,10 @@ def _tools(value: JsonValue, notes: Notes) -> tuple[ToolDef, ...]:
 
 def _tool(value: JsonValue, at: str, notes: Notes) -> ToolDef:
     if not isinstance(value, dict):
-        notes.add("schema.malformed", f"a tool that is {kind_of(value)}, not an object", at)
+        notes.add("schema.malformed", f"a tool is {kind_of(value)}, not an object", at)
         return ToolDef(None, None, None, extra={"value": value}, pointer=at)
     if isinstance(value.get("function"), dict):
-        notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not know", at)
+        notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not have", at)
     tool, kind = BlockReader(value, at, notes), value.get("type")
     return ToolDef(
         name=tool.string("name", "name"),

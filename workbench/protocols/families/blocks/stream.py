@@ -104,7 +104,7 @@ class BlockStreamDecoder:
         if self._is_started:
             self._abandon(number)
         elif self._blocks:
-            self._fault("stream.block-order", "message_start comes after the first block", number)
+            self._fault("stream.block-order", "message_start arrives after the first block", number)
         self._is_started = True
         self._body = dict(message)
         content = message.get("content")
@@ -117,7 +117,7 @@ class BlockStreamDecoder:
         """A stream that begins again: what came before belongs to an attempt that was given up."""
         left = [block.value() for block in self._blocks]
         self._fault(
-            "stream.block-order", f"a second message_start: the message begins again{_lost_calls(left)}", number
+            "stream.block-order", f"a second message_start: the message starts again{_lost_calls(left)}", number
         )
         self._abandoned.append({**self._body, "content": left})
         for held in (self._blocks, self._reused, self.growing):
@@ -234,7 +234,7 @@ class BlockStreamDecoder:
         self._fail(number, read_error(value) or ApiError("", raw=value))
 
     def _fail(self, number: int, error: ApiError) -> None:
-        self._fault("stream.error-event", "an error arrives inside the running stream", number)
+        self._fault("stream.error-event", "the stream contains an error", number)
         self._error = error
         self._ended = number
 

@@ -28,7 +28,7 @@ CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _KNOWN = ("text", "thinking", "redacted_thinking", "tool_use")
 _SPLIT_PAIR = regex.compile("[\ud800-\udbff][\udc00-\udfff]")
 _DAMAGED = regex.compile("[\ufffd\ud800-\udfff]")
-"""What a character that was cut leaves behind; bytes that are no UTF-8 at all are read as lone surrogates."""
+"""Traces of a split character; bytes that are not UTF-8 at all are read as lone surrogates."""
 
 
 class Track:
@@ -164,7 +164,7 @@ class StreamedBlock:
         return self._locate(part, at, grown, events)
 
     def _note_damage(self, at: str, notes: Notes) -> None:
-        message = "characters were damaged on their way: replacement characters, or no UTF-8"
+        message = "characters were damaged on the way: replacement characters, or not UTF-8"
         for track in self.tracks.values():
             text = track.text()
             if not text.isascii() and _DAMAGED.search(text):

@@ -63,7 +63,7 @@ def write_block(part: Part) -> dict[str, JsonValue]:
         case Media():
             block = {"type": part.kind, "source": _source(part)}
         case _:
-            raise AssertionError("no part of normal form")
+            raise AssertionError("not a part in normal form")
     return block | dict(part.extra) if part.extra else block
 
 

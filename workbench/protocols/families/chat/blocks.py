@@ -39,7 +39,9 @@ def media_type(url: JsonValue) -> str | None:
 def _block(value: JsonValue, at: str, notes: Notes) -> Iterator[Part]:
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str):
-        notes.shape("a content part without a type" if isinstance(value, dict) else f"a {kind_of(value)} as part", at)
+        notes.shape(
+            "a content part without a type" if isinstance(value, dict) else f"a {kind_of(value)} as a content part", at
+        )
         yield Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
         return
     read = _READERS.get(kind)

@@ -29,7 +29,7 @@ def parse_arguments(raw: str) -> tuple[JsonValue, str | None]:
 def read_call(value: JsonValue, at: str, notes: Notes) -> Part:
     """One entry of ``tool_calls``."""
     if not isinstance(value, dict):
-        notes.shape(f"a tool call that is {kind_of(value)}, not an object", at)
+        notes.shape(f"a tool call is {kind_of(value)}, not an object", at)
         return Opaque(kind_of(value), value, Source(at, VERBATIM))
     call, kind = BlockReader(value, at, notes), value.get("type")
     inside = value.get("custom" if kind == "custom" else "function")
@@ -78,7 +78,9 @@ def _arguments(function: BlockReader) -> tuple[JsonValue, str | None, str | None
         return parsed, value, error
     if value is None:
         what = "arguments is null" if "arguments" in function.value else "a call without arguments"
-        function.notes.add("args.empty", f"{what}: even an empty object is a string here", f"{function.at}/arguments")
+        function.notes.add(
+            "args.empty", f"{what}: in this protocol even an empty object is a string", f"{function.at}/arguments"
+        )
     else:
         message = f"arguments is {kind_of(value)}, not a string of JSON"
         function.notes.add("args.not-object", message, f"{function.at}/arguments")

@@ -32,14 +32,14 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
     """One message; what it should not be is kept and noted. The role of an answer goes without saying."""
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"a message that is {kind_of(value)}, not an object", "")
+        notes.shape(f"a message is {kind_of(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     block = BlockReader(value, "", notes)
     role = value.get("role")
     if isinstance(role, str):
         block.taken.add("role")
     elif not is_answer:
-        notes.shape("a message without a role" if role is None else f"a role that is {kind_of(role)}", "")
+        notes.shape("a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", "")
     role = role if isinstance(role, str) else "assistant" if is_answer else ""
     is_result = role in RESULT_ROLES or (role not in _CALLER_ROLES and "tool_call_id" in value)
     parts = (_result(block),) if is_result else (*_reasoning(block), *_content(block, role), *_beside(block))
@@ -62,7 +62,7 @@ def _reasoning(block: BlockReader) -> Iterator[Part]:
 def _detail(value: JsonValue, at: str, notes: Notes) -> Part:
     """One entry of ``reasoning_details``: ``reasoning.text``, ``reasoning.summary`` or ``reasoning.encrypted``."""
     if not isinstance(value, dict):
-        notes.shape(f"an entry of 'reasoning_details' that is {kind_of(value)}, not an object", at)
+        notes.shape(f"an entry of 'reasoning_details' is {kind_of(value)}, not an object", at)
         return Opaque(kind_of(value), value, Source(at, VERBATIM))
     entry = BlockReader(value, at, notes)
     readable = "summary" if isinstance(value.get("summary"), str) and "text" not in value else "text"

@@ -73,9 +73,9 @@ def contradiction(reason: str | None, message: Message) -> str | None:
     has_calls = any(isinstance(part, ToolCallIR) for part in message.parts)
     stop = _STOPS.get(reason or "")
     if stop == "stop" and has_calls:
-        return f"the finish reason is {reason!r}, but the answer holds tool calls"
+        return f"the finish reason is {reason!r}, but the response contains tool calls"
     if stop == "tool_calls" and not has_calls:
-        return f"the finish reason is {reason!r}, but the answer holds no tool call"
+        return f"the finish reason is {reason!r}, but the response contains no tool call"
     return None
 
 
@@ -106,7 +106,7 @@ def read_usage(value: JsonValue) -> Usage | None:
 def _choice(choice: JsonValue, at: str, notes: Notes) -> Message | None:
     if not isinstance(choice, dict) or "message" not in choice:
         notes.base = ""
-        notes.shape(f"a choice that is {kind_of(choice)}, not an object with a message", at)
+        notes.shape(f"a choice is {kind_of(choice)}, not an object with a message", at)
         return None
     message = read_message(choice["message"], f"{at}/message", notes, is_answer=True)
     notes.base = ""

@@ -53,7 +53,7 @@ class ChatStreamDecoder:
             self._unreadable(event, error)
             return
         if type(chunk) is not dict:
-            self._note("stream.framing", f"a block holds {kind_of(chunk)}, not an object", "", number)
+            self._note("stream.framing", f"a block contains {kind_of(chunk)}, not an object", "", number)
             return
         self._feed_top(chunk, number)
         choices = chunk.get("choices")
@@ -121,7 +121,9 @@ class ChatStreamDecoder:
         found = chunk.get("id")
         if found != self._id and found and isinstance(found, str):
             if self._id is not None:
-                self._note("stream.id", f"the id of the answer changes, it began as {self._id!r:.80}", "/id", number)
+                self._note(
+                    "stream.id", f"the id of the response changes; it was {self._id!r:.80} at first", "/id", number
+                )
             self._id = self._id or found
         if self._model is None and chunk.get("model"):
             self._model = text_of(chunk["model"])
@@ -132,7 +134,7 @@ class ChatStreamDecoder:
 
     def _fail(self, error: ApiError, number: int) -> None:
         self._error = self._error or error
-        self._note("stream.error-event", "an error arrives inside the running stream", "/error", number)
+        self._note("stream.error-event", "the stream contains an error", "/error", number)
 
     def _feed_rest(self, chunk: Mapping[str, JsonValue], event: SseEvent) -> None:
         """Take a chunk that has no choices."""
@@ -147,13 +149,13 @@ class ChatStreamDecoder:
         elif choices is not None and choices != []:
             self._note("content.shape", f"'choices' is {kind_of(choices)}, not a list", "/choices", event.number)
         elif choices is None and not any(key in chunk for key in _CHUNK_KEYS):
-            self._note("stream.framing", "a block holds an object that is no chunk", "", event.number)
+            self._note("stream.framing", "a block contains an object that is not a chunk", "", event.number)
         else:
             self._note("stream.empty-choices", "a chunk without choices", "/choices", event.number)
 
     def _feed_choice(self, value: JsonValue, position: int, number: int) -> None:
         if type(value) is not dict:
-            self._note("content.shape", f"a choice that is {kind_of(value)}, not an object", "/choices", number)
+            self._note("content.shape", f"a choice is {kind_of(value)}, not an object", "/choices", number)
             return
         index = value.get("index")
         if type(index) is not int:
@@ -167,10 +169,10 @@ class ChatStreamDecoder:
         if type(delta) is dict:
             choice.feed(delta, number, f"/choices/{position}/delta" if position else "/choices/0/delta")
         elif type(value.get("message")) is dict:
-            self._note("content.shape", "a chunk with 'message' in place of 'delta'", choice.pointer, number)
+            self._note("content.shape", "a chunk with 'message' instead of 'delta'", choice.pointer, number)
             choice.feed(value["message"], number, f"/choices/{position}/message")
         elif delta is not None:
-            self._note("content.shape", f"a delta that is {kind_of(delta)}, not an object", choice.pointer, number)
+            self._note("content.shape", f"a delta is {kind_of(delta)}, not an object", choice.pointer, number)
         if reason is not None:
             choice.calls.leave()
         if not value.keys() <= _CHOICE_KEYS:
@@ -186,7 +188,7 @@ class ChatStreamDecoder:
     def _finish(self, choice: StreamedChoice, reason: JsonValue, number: int) -> None:
         place = choice.reason_pointer
         if not isinstance(reason, str):
-            self._note("content.shape", f"a finish reason that is {kind_of(reason)}, not a string", place, number)
+            self._note("content.shape", f"a finish reason is {kind_of(reason)}, not a string", place, number)
             return
         if choice.finish_reason not in (None, reason):
             message = f"two finish reasons: {choice.finish_reason!r:.40} and {reason!r:.40}"

@@ -168,7 +168,7 @@ class StreamedChoice:
             for suffix, pieces in node.items():
                 events = pieces.damaged_events()
                 if events:
-                    message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
+                    message = "characters were damaged on the way: U+FFFD or half of a surrogate pair"
                     yield Anomaly("stream.encoding", message, f"{self.pointer}{at}{suffix}", events)
 
 

@@ -148,7 +148,7 @@ class Calls:
         """Take one list of deltas at pointer ``base`` in the data of a block."""
         for n, delta in enumerate(deltas):
             if type(delta) is not dict:
-                self._note("content.shape", f"a delta of a call that is {kind_of(delta)}, not an object", "", event)
+                self._note("content.shape", f"a delta of a call is {kind_of(delta)}, not an object", "", event)
                 continue
             function = delta.get("function")
             if type(function) is not dict:
@@ -170,10 +170,17 @@ class Calls:
             call = self._by_index.get(index)
             if call is not None and _is_another(call, call_id, name):
                 call = self._open(delta)
-                self._note("stream.index", f"another call begins at index {index}, which is taken", call.at, event)
+                self._note(
+                    "stream.index",
+                    f"a second tool call starts at index {index}, which is already in use",
+                    call.at,
+                    event,
+                )
             if call is None and not call_id and not name and self.calls:
                 call = self._open(delta)
-                self._note("stream.index", f"a delta for the call at index {index}, which never began", call.at, event)
+                self._note(
+                    "stream.index", f"a delta for the call at index {index}, which never started", call.at, event
+                )
             self._by_index[index] = call = call or self._open(delta)
             return call
         if index is not None:
@@ -192,7 +199,7 @@ class Calls:
         first, began = self._unnumbered = self._unnumbered or (call, event)
         if began != event:
             for place in (began, event):
-                self._note("stream.index", "calls begin in several chunks and have no index", first.at, place)
+                self._note("stream.index", "calls start in several chunks and have no index", first.at, place)
         return call
 
     def _open(self, delta: Delta) -> StreamedCall:
@@ -230,7 +237,9 @@ class Calls:
         elif not call.id:
             call.id.add(call_id, event, f"{base}/id")
             if self._by_id.setdefault(call_id, call) is not call:
-                self._note("stream.id", f"the id {call_id!r:.80} repeats: another call has it", f"{call.at}/id", event)
+                self._note(
+                    "stream.id", f"the id {call_id!r:.80} is already used by another call", f"{call.at}/id", event
+                )
         elif call_id != call.id.text:
             message = f"the id of a call changes from {call.id.text!r:.80} to {call_id!r:.80}"
             self._note("stream.id", message, f"{call.at}/id", event)

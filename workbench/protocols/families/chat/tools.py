@@ -60,7 +60,7 @@ def _read_tool(tool: BlockReader, key: str, inner: BlockReader) -> ToolDef:
 def _function(value: JsonValue, at: str, notes: Notes) -> ToolDef:
     """One entry of the deprecated ``functions``: a function without the object around it."""
     if not isinstance(value, dict):
-        notes.add("schema.malformed", f"a tool that is {kind_of(value)}, not an object", at)
+        notes.add("schema.malformed", f"a tool is {kind_of(value)}, not an object", at)
         return ToolDef(None, None, None, extra={"value": value}, pointer=at)
     function = BlockReader(value, at, notes)
     return ToolDef(

@@ -126,7 +126,7 @@ def _arguments(block: BlockReader, key: str) -> tuple[JsonValue, str | None, str
         return parsed, value, error
     if value is None and is_function:
         what = f"{key} is null" if key in block.value else f"a call without {key}"
-        block.notes.add("args.empty", f"{what}: even an empty object is a string here", f"/{key}")
+        block.notes.add("args.empty", f"{what}: in this protocol even an empty object is a string", f"/{key}")
     elif is_function:
         block.notes.add("args.not-object", f"{key} is {kind_of(value)}, not a string of JSON", f"/{key}")
     return value, None, None
@@ -176,7 +176,7 @@ def _commands(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
 def _command(value: JsonValue, at: str, notes: Notes) -> Iterator[Part]:
     streams = [key for key in ("stdout", "stderr") if isinstance(value, dict) and isinstance(value.get(key), str)]
     if not streams:
-        notes.shape("an output of a command without stdout and stderr", at)
+        notes.shape("an output of a command without stdout or stderr", at)
         yield Opaque(kind_of(value), value, Source(at, VERBATIM))
         return
     block = BlockReader(value, at, notes)

@@ -38,7 +38,9 @@ def read_content(content: JsonValue, at: str, notes: Notes, implied: str = TOLD)
 def _block(value: JsonValue, at: str, notes: Notes, implied: str) -> Part:
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str):
-        notes.shape("a content part without a type" if isinstance(value, dict) else f"a {kind_of(value)} as part", at)
+        notes.shape(
+            "a content part without a type" if isinstance(value, dict) else f"a {kind_of(value)} as a content part", at
+        )
         return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
     read = _READERS.get(kind)
     part = read(BlockReader(value, at, notes), implied) if read else None

@@ -52,7 +52,7 @@ def kind_of_item(value: Mapping[str, JsonValue]) -> str | None:
 def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> Message:
     notes.base = pointer
     if not isinstance(value, dict):
-        notes.shape(f"an item that is {kind_of(value)}, not an object", "")
+        notes.shape(f"an item is {kind_of(value)}, not an object", "")
         return Message("", (Opaque(kind_of(value), value, Source("", VERBATIM)),), pointer=pointer)
     kind = kind_of_item(value)
     block = BlockReader(value, "", notes)
@@ -79,7 +79,9 @@ def _message(block: BlockReader, pointer: str, *, is_answer: bool) -> Message:
     if isinstance(role, str):
         block.taken.add("role")
     elif not is_answer:
-        block.notes.shape("a message without a role" if role is None else f"a role that is {kind_of(role)}", "")
+        block.notes.shape(
+            "a message without a role" if role is None else f"the role is {kind_of(role)}, not a string", ""
+        )
     role = role if isinstance(role, str) else "assistant" if is_answer else ""
     block.taken.add("content")
     parts: tuple[Part, ...] = ()
@@ -112,7 +114,7 @@ def _reasoning(block: BlockReader) -> Iterator[Part]:
                 if is_text
             )
         elif entries is not None:
-            block.notes.shape(f"{key!r} of a reasoning item is no list of objects with a type", f"/{key}")
+            block.notes.shape(f"{key!r} of a reasoning item is not a list of objects with a type", f"/{key}")
     data = block.string("data", "encrypted_content")
     first = texts[0] if texts else None
     if first:

@@ -15,7 +15,7 @@ PLACES: Mapping[str, str] = {
     "/user": "user",
     "/service_tier": "service_tier",
 }
-"""Where each parameter is → its common name."""
+"""Pointer of each parameter → common name."""
 
 _FORMAT = "/text/format"
 _PARTS = ("schema", "name", "strict", "description")

@@ -64,7 +64,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         ProtocolMismatch: it has nothing that could be answered.
     """
     if not isinstance(body, dict) or not any(key in body for key in ASKS):
-        raise ProtocolMismatch("no request of this protocol: it is not an object with 'input'")
+        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'input'")
     notes = Notes()
     messages = _messages(body, notes, known)
     model, parallel = body.get("model"), body.get("parallel_tool_calls")
@@ -134,7 +134,7 @@ def _later_tools(messages: tuple[Message, ...], notes: Notes) -> Iterator[ToolDe
 def _tool(value: JsonValue, at: str, notes: Notes) -> Iterator[ToolDef]:
     """A tool; of a namespace, itself and then the tools in it."""
     if not isinstance(value, dict):
-        notes.add("schema.malformed", f"a tool that is {kind_of(value)}, not an object", at)
+        notes.add("schema.malformed", f"a tool is {kind_of(value)}, not an object", at)
         yield ToolDef(None, None, None, extra={"value": value}, pointer=at)
         return
     kind = value.get("type")
@@ -168,7 +168,7 @@ def _is_hosted(value: Mapping[str, JsonValue]) -> bool:
 
 def _read_tool(tool: BlockReader) -> ToolDef:
     if isinstance(tool.value.get("function"), dict):
-        tool.notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not know", tool.at)
+        tool.notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not have", tool.at)
     kind = tool.value.get("type")
     return ToolDef(
         name=tool.string("name", "name"),

@@ -27,7 +27,7 @@ from workbench.wire import SseEvent, loads
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _BEGINS = frozenset({"response.created", "response.queued", "response.in_progress"})
 _PROGRESS = frozenset({"in_progress", "searching", "interpreting", "generating", "completed", "failed", "compacting"})
-"""How the names of events end that say no more than that a tool is still running."""
+"""Endings of the names of events that only report that a tool is still running."""
 
 Value = dict[str, JsonValue]
 _GAP = "the sequence numbers are not consecutive: events were lost, repeated or moved"
@@ -65,7 +65,7 @@ class ItemStreamDecoder:
             self._unreadable(event, error)
             return
         if type(value) is not dict:
-            self._note("stream.framing", f"a block holds {kind_of(value)}, not an object", event.number)
+            self._note("stream.framing", f"a block contains {kind_of(value)}, not an object", event.number)
             return
         self._count(value, event.number)
         if self._ended is None and self._grow(value, event.number):
@@ -157,7 +157,7 @@ class ItemStreamDecoder:
         self.responses.append((response, number))
         if response.get("error"):
             self._error = self._error or error_of(response)
-            self._note("stream.error-event", "an error arrives inside the running stream", number)
+            self._note("stream.error-event", "the stream contains an error", number)
         if kind in _ENDS:
             self._ended = number
             self._growing.clear()
@@ -167,7 +167,7 @@ class ItemStreamDecoder:
 
     def _abandon(self, number: int) -> None:
         """A stream that begins again: what came before is another answer."""
-        self._note("stream.block-order", "a second response.created: the answer begins again", number)
+        self._note("stream.block-order", "a second response.created: the response starts again", number)
         first = self.responses[-1][0] if self.responses else {}
         self._abandoned.append({**first, "output": [item.value() for item in order(self.items)]})
         for held in (self.items, self.growing, self.responses, self._by_index, self._by_id, self._growing):
@@ -209,7 +209,7 @@ class ItemStreamDecoder:
             self._note("stream.index", "an event of an item without the item's index", number)
             item = item or (self.items[-1] if self.items else None)
         if item is None:
-            message = f"an event of item {index!r:.20}, which never began"
+            message = f"an event of item {index!r:.20}, which never started"
             self._note("stream.block-order", message, number)
             item = self._open(index if type(index) is int else None, kind)
         elif item.is_done:
@@ -227,7 +227,7 @@ class ItemStreamDecoder:
             self._note("stream.index", f"output_index {index} is used again", number, f"/output/{len(self.items)}")
             item = None
         elif item is None and is_done:
-            self._note("stream.block-order", f"item {index} is done and never began", number)
+            self._note("stream.block-order", f"item {index} is done but never started", number)
         if item is None:
             item = self._open(index, None)
         elif is_done:
@@ -348,13 +348,13 @@ class ItemStreamDecoder:
         if error is None and value.get("type") != "error":
             return False
         self._error = self._error or error or verbatim(value)
-        self._note("stream.error-event", "an error arrives inside the running stream", number)
+        self._note("stream.error-event", "the stream contains an error", number)
         return True
 
     def _unreadable(self, event: SseEvent, error: WireError) -> None:
         if event.name == "error":
             self._error = self._error or read_error_text(event.data or b"")
-            self._note("stream.error-event", "an error arrives inside the running stream", event.number)
+            self._note("stream.error-event", "the stream contains an error", event.number)
         elif event.terminated:
             self._note("stream.framing", f"the data of a block is {error.what}", event.number)
         else:

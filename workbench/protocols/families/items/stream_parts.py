@@ -203,7 +203,7 @@ class StreamedItem:
             wrong = [s for s in last if not self._says(at, look(s.value, at[len(s.at) :]), text)]
             if wrong:
                 events = (*dict.fromkeys(pieces.events), *(s.event for s in wrong))
-                message = "the deltas of a string add up to something else than the events that give it whole"
+                message = "the joined deltas of a string differ from the events that contain the complete string"
                 yield Anomaly("stream.block-order", message, pointer + at, events)
 
     def _says(self, at: str, value: JsonValue, text: str) -> bool:
@@ -214,7 +214,7 @@ class StreamedItem:
         for at, pieces in self.tracks.items():
             events = pieces.damaged_events()
             if events:
-                message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
+                message = "characters were damaged on the way: U+FFFD or half of a surrogate pair"
                 yield Anomaly("stream.encoding", message, pointer + at, events)
 
 

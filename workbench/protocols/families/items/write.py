@@ -51,7 +51,7 @@ UNKNOWN: Mapping[str, JsonValue] = {
     "tool_choice": "auto",
     "tools": [],
 }
-"""What an answer has to have in the SDK's type → what is written where nobody said it."""
+"""Fields that the SDK's type requires in a response → default value."""
 
 
 def write_request(request: ModelRequest) -> Item:

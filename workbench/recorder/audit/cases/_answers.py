@@ -15,7 +15,7 @@ from workbench.recorder.audit.cases._speech import Speech
 
 _GIVES_UP = "a client that waits for a sign of life times out"
 _READS = "clients read a stream event by event"
-_RETRY = "clients decide by it whether and when to retry"
+_RETRY = "clients use it to decide whether and when to retry"
 
 
 def cases(speech: Speech) -> Iterator[AuditCase]:
@@ -61,7 +61,7 @@ def _bodies(speech: Speech) -> Iterator[AuditCase]:
     )  # fmt: skip
     text = r'" \n Caf\u00e9 \/ 日本 \ud83d\ude00 1.0\n"'
     yield _case(
-        speech, "answer-spelling", theme, "texts and numbers keep their spelling",
+        speech, "answer-spelling", theme, "texts and numbers keep their exact form",
         speech.answer(TEXT=text, MORE=',"cost":1.50,"n":1e2,"id2":9007199254740993'),
         "signatures and stored responses no longer match", "gateway.altered-bytes",
     )  # fmt: skip
@@ -100,12 +100,12 @@ def _streams(speech: Speech) -> Iterator[AuditCase]:
     )  # fmt: skip
     texts = (r'" caf\u00e9"', '" 日本語 "', r'" \ud83d\ude00"', '" 😀 \u2028 "', r'" \/ \u003c "')
     yield _stream(
-        speech, "stream-spelling", "texts in a stream keep their spelling", speech.events(*texts),
+        speech, "stream-spelling", "texts in a stream keep their exact form", speech.events(*texts),
         "the text or its bytes differ from what the provider sent", "gateway.altered-bytes",
     )  # fmt: skip
     arguments = (*speech.opening[:1], *speech.arguments, *speech.closing)
     yield _stream(
-        speech, "streamed-call", "a tool call and the spelling of its arguments are kept", arguments,
+        speech, "streamed-call", "a tool call and the exact text of its arguments are kept", arguments,
         "a client that sends the arguments back sends different bytes", "args.encoding", means=True,
     )  # fmt: skip
     yield _stream(
@@ -117,12 +117,12 @@ def _streams(speech: Speech) -> Iterator[AuditCase]:
 
 def _writing(speech: Speech) -> Iterator[AuditCase]:
     """The same stream, written in other legal ways."""
-    why, rule = "every form is legal; a gateway that does not parse one of them loses events", "stream.framing"
+    why, rule = "every form is legal; a gateway that does not parse all of them loses events", "stream.framing"
     events = speech.events('"Fi"', '"né"', '"😀."')
     yield _stream(
         speech,
         "crlf",
-        "a stream with CR LF line ends is forwarded",
+        "a stream with CR LF line endings is forwarded",
         [e.replace("\n", "\r\n") for e in events],
         why,
         rule,
@@ -196,7 +196,7 @@ def _errors(speech: Speech) -> Iterator[AuditCase]:
         answer = speech.answer(speech.error, status=status, headers=headers, TYPE=type, TEXT=text)
         return _case(speech, name, Theme.ERRORS, shows, answer, why if status == 400 else _RETRY, rule, means=True)
 
-    why = "the message says what is wrong, and clients recognise errors by it"
+    why = "the message explains the error, and clients recognise errors by it"
     words = r'"messages.1.content.0: Invalid `signature` in `thinking` block \u2026 \"x\""'
     yield case("refusal", "a refusal keeps its status and message", 400, "invalid_request_error", words)
     waits: Pairs = (
@@ -232,12 +232,12 @@ def _errors(speech: Speech) -> Iterator[AuditCase]:
     yield _stream(
         speech, "error-in-stream", "an error event in a stream is forwarded",
         (*speech.events(ending=False), speech.broken),
-        "the client takes an incomplete response for a complete one", "stream.error-event", theme=Theme.ERRORS,
+        "the client mistakes an incomplete response for a complete one", "stream.error-event", theme=Theme.ERRORS,
     )  # fmt: skip
 
 
 def _breaks(speech: Speech) -> Iterator[AuditCase]:
-    why, rule = "the client takes an incomplete response for a complete one", "stream.truncated"
+    why, rule = "the client mistakes an incomplete response for a complete one", "stream.truncated"
     half = speech.stream_response(speech.events(ending=False), end=ResponseEnd.CUT)
     yield _case(
         speech,

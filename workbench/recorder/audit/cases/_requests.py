@@ -83,7 +83,7 @@ def _spelling(speech: Speech) -> Iterator[AuditCase]:
         name, theme, "white space between members is kept", asked, speech.answer(), _PREFIX, "cost.cache-break"
     )
     yield _text(
-        speech, "escapes", theme, "escapes keep their spelling",
+        speech, "escapes", theme, "escapes are not changed",
         r"@MARK@ caf\u00e9 \u0041 \/ \u003cb\u003e \u0026 \ud83d\ude00 \u2028 \u007f", _PREFIX, "gateway.altered-bytes",
     )  # fmt: skip
     yield _text(
@@ -96,7 +96,7 @@ def _spelling(speech: Speech) -> Iterator[AuditCase]:
     )
     why = "the model reads arguments that differ from what it wrote"
     yield AuditCase(
-        name, theme, "arguments of tool calls keep their spelling", asked, speech.answer(), why, "args.encoding"
+        name, theme, "arguments of tool calls keep their exact form", asked, speech.answer(), why, "args.encoding"
     )  # fmt: skip
     name = "repeated-keys"
     asked = speech.request(name, MORE=',"metadata":{"a":"1","a":"2"}')
@@ -116,7 +116,7 @@ def _numbers(speech: Speech) -> Iterator[AuditCase]:
         '{"type":"object","properties":{"n":{"type":"number","minimum":1.0,"maximum":1e2,"multipleOf":1E-2,'
         '"exclusiveMaximum":1.50,"default":-0.0,"examples":[0.1,1.0e+1,100000000000000000000.0,5e-324]}}}'
     )
-    yield _schema(speech, "number-spelling", theme, "numbers keep their spelling", floats, _PREFIX, rule)
+    yield _schema(speech, "number-spelling", theme, "numbers keep their exact form", floats, _PREFIX, rule)
     large = (
         '{"type":"object","properties":{"id":{"type":"integer","minimum":9007199254740993,"maximum":'
         '12345678901234567890,"default":-9223372036854775808,"examples":[123456789012345678901234567890,0.123456'
@@ -146,7 +146,7 @@ def _texts(speech: Speech) -> Iterator[AuditCase]:
         return _text(speech, name, texts, shows, text, why, rule)
 
     yield case("text-edges", "white space at the ends of a text is kept", r" \n\t@MARK@  two  spaces \t \r\n\n  ")
-    yield case("line-ends", "line ends are kept", r"@MARK@\r\nb\rc\nd \n\n\n\n e\u2028f\u0085g\u000bh")
+    yield case("line-ends", "line endings are kept", r"@MARK@\r\nb\rc\nd \n\n\n\n e\u2028f\u0085g\u000bh")
     yield case(
         "unicode-forms", "composed and decomposed characters are not normalised",
         "@MARK@ e\u0301 é ﬁ Å \u212b ｆｕｌｌ ① 가 \u1100\u1161", "file names are not found",
@@ -158,10 +158,10 @@ def _texts(speech: Speech) -> Iterator[AuditCase]:
     )
     yield case(
         "control-characters", "escaped control characters are kept", r"@MARK@ a\u0000b \u0007 \u001b[31m red \b\f",
-        "output of programs contains many of them",
+        "program output contains many of them",
     )  # fmt: skip
     yield case(
-        "lone-surrogate", "a lone surrogate, as JavaScript leaves it when it cuts a text, is kept",
+        "lone-surrogate", "a lone surrogate, as in text truncated by JavaScript, is kept",
         r"@MARK@ cut \ud83d here",
         "clients that truncate texts send them", "stream.encoding",
     )  # fmt: skip
@@ -173,7 +173,7 @@ def _texts(speech: Speech) -> Iterator[AuditCase]:
     )
     yield case(
         "private-looking",
-        "text that looks private is not masked",
+        "text that looks like private data is not masked",
         "@MARK@ ann@example.com 4111 1111 1111 1111 +44 20 7946 0958 192.0.2.7 2026-01-02",
     )
     long = " ".join(f"line {n:04d}: the quick brown fox" for n in range(1200))

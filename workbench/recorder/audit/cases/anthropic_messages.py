@@ -141,7 +141,7 @@ def _results() -> Iterator[AuditCase]:
     yield _turn(
         "error-result", texts, "a failed tool call is still marked as failed", _CALL,
         '{"type":"tool_result","tool_use_id":"@ID@","is_error":true,"content":""}',
-        "the model takes a failed call for a successful one", "gateway.dropped-field",
+        "the model mistakes a failed call for a successful one", "gateway.dropped-field",
     )  # fmt: skip
     yield _turn(
         "result-blocks", texts, "the blocks of a tool result are not merged", _CALL,

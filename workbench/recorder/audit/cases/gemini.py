@@ -80,7 +80,7 @@ def cases() -> Iterator[AuditCase]:
         "reasoning.missing",
     )  # fmt: skip
     yield _turn(
-        "first-signature", Theme.IDS, "the first of parallel calls keeps the signature",
+        "first-signature", Theme.IDS, "the first of several parallel calls keeps the signature",
         _TWO.replace("@ARGS@}},", put("@ARGS@},%s},", signature)), _TWO_RESULTS,
         why=_SIGNED, rule="reasoning.misplaced",
     )  # fmt: skip
@@ -126,7 +126,7 @@ def _fields() -> Iterator[AuditCase]:
         '"propertyOrdering":["q"]},"response":{"type":"OBJECT"}}]}]',
     )  # fmt: skip
     yield _ask(
-        "snake-case", fields, "member names in snake case, which are legal too, are kept", why, rule=dropped,
+        "snake-case", fields, "member names in snake case, which are also legal, are kept", why, rule=dropped,
         MORE=',"system_instruction":{"parts":[{"text":"Be brief."}]},"generation_config":{"max_output_tokens":64}',
     )  # fmt: skip
 

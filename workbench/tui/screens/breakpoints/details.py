@@ -65,7 +65,7 @@ class PauseDetails:
             names = " but ".join(filter(None, (names, ", ".join(KINDS[kind].excluded))))
             texts = (f"{KINDS[kind].description}.", f"Checks {sides} before passing on.", f"Rules: {names}")
         elif kind == FILTER:
-            texts = ("A filter, as & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",)
+            texts = ("A filter, as with & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",)
         return [piece for text in texts for piece in wrap(text, self.screen.why.text_width, "muted")]
 
     # Bytes.

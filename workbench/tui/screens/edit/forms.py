@@ -58,7 +58,7 @@ class ContractChoiceScreen(FormScreen[str]):
 
     CSS_PATH = "../form.tcss"
 
-    def __init__(self, own: str, title: str = "Judge by the contract") -> None:
+    def __init__(self, own: str, title: str = "Check with the contract") -> None:
         super().__init__()
         self.own = own
         self.fields = [Field("contract", title, f"enter: {own} · ↓ choose · tab complete")]

@@ -105,7 +105,7 @@ class EditScreen(Screen[None]):
         self.query_one("#keys", KeyBar).show_keys(() if instead else keys.EDIT, instead)
 
     def say(self, words: str, style: str = "muted") -> None:
-        """Put a sentence into the header, until the next one."""
+        """Show a message in the header until the next one."""
         self.notice = Span(f" {words}", style)
         self.show_headline()
 
