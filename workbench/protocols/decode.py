@@ -180,7 +180,7 @@ class DecodedExchange:
 
     def _detect(self, wanted: str | None, among: Collection[str]) -> tuple[str | None, str]:
         if wanted:
-            return wanted, "as requested"
+            return wanted, "as asked"
         if TURNS in self.exchange.meta:
             return None, "a WebSocket connection; its requests and responses are the exchanges after it"
         if self.exchange.kind is Kind.WEBSOCKET:
