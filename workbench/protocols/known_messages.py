@@ -23,6 +23,9 @@ Reader: TypeAlias = Callable[[JsonValue], tuple[Message, Sequence[Anomaly]]]
 LEVELS = 2
 """Containers around a message of a request: the body and its list."""
 
+CONTINUED = 0.9
+"""Share of a body from which it is a continuation, and no older request is compared."""
+
 MOST_HISTORIES = 16
 """Histories that requests may continue: main agent, sub-agents, side questions, and forks of each."""
 
@@ -192,9 +195,12 @@ class KnownMessages:
         for known in reversed(self._histories):
             reading = known.reading
             if reading and reading.protocol == protocol and reading.form.shapes:
-                kept = reading.outline.count_kept(text.count_shared(reading.text))
+                shared = text.count_shared(reading.text)
+                kept = reading.outline.count_kept(shared)
                 if kept > most:
                     best, most = known, kept
+                if kept == most and shared >= CONTINUED * text.size:
+                    break
         return best, most
 
     def read(

@@ -62,7 +62,8 @@ class ListOutline:
         shift = self._places[2 * count - 1] - len(_OPENED)
         places = self._places if len(self._places) == 2 * count else self._places[: 2 * count]
         places.extend(at + shift for at in found._places[2:])
-        return ListOutline(self.before, self.list, places, found.tail, found.after)
+        list_ = self.list._replace(end=found.list.end + shift)
+        return ListOutline(self.before, list_, places, found.tail, found.after)
 
     def _has(self, name: str) -> bool:
         return name == self.list.name or any(member.name == name for member in self.before)

@@ -15,7 +15,7 @@ MOST: Final = 8
 MOST_BYTES: Final = 32 * 1024 * 1024
 FIRST_LOOK: Final = 4096
 """Bytes compared first; each later look is twice as long, so that a difference at the beginning is cheap."""
-_CONTINUED: Final = 0.9
+CONTINUED: Final = 0.9
 """Share of a body from which it is a continuation, and no other predecessor is compared."""
 
 
@@ -48,7 +48,7 @@ class Predecessors(Generic[_T]):
             end = common_end(before.body, body, min(len(before.body), len(body)) - start)
             if best is None or start + end > best.start + best.end:
                 best = Repetition(before, start, end)
-            if start + end >= _CONTINUED * len(body):
+            if start + end >= CONTINUED * len(body):
                 break
         return best
 

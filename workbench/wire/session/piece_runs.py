@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.wire.body_text import PiecedText, PieceRun
-from workbench.wire.predecessors import common_start
+from workbench.wire.predecessors import CONTINUED, common_start
 from workbench.wire.session.pieces import ids_of
 
 MOST_RUNS = 16
@@ -58,6 +58,8 @@ class PieceRuns:
             shared = common_start(run.steps, steps) // 8
             if shared > most:
                 best, most = run, shared
+            if most * 8 >= CONTINUED * len(steps):
+                break
         return best, most
 
     def _keep(self, run: PieceRun) -> None:

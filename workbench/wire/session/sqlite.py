@@ -23,6 +23,10 @@ CACHED_PIECES = 32 * 1024 * 1024
 """Limit of cached decompressed pieces in bytes: the history that adjacent requests share."""
 
 
+CACHED_HEADS = 256
+"""Limit of cached heads: the headers of one client to one server."""
+
+
 class _BodyGrowth(NamedTuple):
     """Growth of a response body beyond its body row."""
 
@@ -58,6 +62,7 @@ class SqliteSession:
         self._pieces: OrderedDict[int, bytes] = OrderedDict()
         self._cached = 0
         self._runs = PieceRuns(CACHED_PIECES)
+        self._heads: dict[int, rows.HeadRow] = {}
         self._arrived: dict[int, _BodyGrowth] = {}
         self._open_rows: Mapping[int, Row] = {}
         self._summaries: list[Summary] | None = None
@@ -112,7 +117,7 @@ class SqliteSession:
         except (OSError, SessionFormatError):  # moved away, or just being made ready: what is open stays open
             return False
         self._db.close()
-        self._file, self._db, self._runs = file, file.db, PieceRuns(CACHED_PIECES)
+        self._file, self._db, self._runs, self._heads = file, file.db, PieceRuns(CACHED_PIECES), {}
         return True
 
     def _take_in(self, known: list[Summary]) -> frozenset[int]:
@@ -268,7 +273,7 @@ class SqliteSession:
                 raise SessionFormatError("its row is not in the file")
             return None
         stands = rows.side(found)
-        head = rows.head(self._piece(stands.head))
+        head = self._head(stands.head)
         text, times = self._text(stands.body), pieces.unpack_chunks(stands.chunks)
         if side == "response" and row[5] == State.OPEN:
             more = self._more(seq, text.size)
@@ -278,6 +283,15 @@ class SqliteSession:
             return HttpRequest(row[2], row[3], head.headers, body, head.version, stands.redactions)
         status = values.count(row[4])
         return HttpResponse(status, head.headers, body, head.reason, head.version, stands.redactions)
+
+    def _head(self, piece_id: int) -> rows.HeadRow:
+        """The start of a request or response; most are the same."""
+        found = self._heads.get(piece_id)
+        if found is None:
+            if len(self._heads) >= CACHED_HEADS:
+                self._heads.clear()
+            found = self._heads[piece_id] = rows.head(self._piece(piece_id))
+        return found
 
     def _more(self, seq: int, start: int) -> _BodyGrowth:
         """Growth after the stored body; only new rows are read."""
