@@ -203,6 +203,8 @@ def test_reasoning_is_accounted_as_if_each_request_were_the_first(
                 for messages in (prefix, tuple(body))
             )
             assert kept == alone
+            assert [*kept.deviations] == [entry for entry in alone.entries if entry.deviates]
+            assert [*kept.genuine.values()] == [entry for entry in alone.entries if entry.is_genuine]
         response = ModelResponse("openai-chat", messages=tuple(answer))
         received.add(number, response)
         if again[number % len(again)]:
