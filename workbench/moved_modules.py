@@ -114,6 +114,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "workbench.protocols.decode": {"Decoded": "DecodedExchange", "Place": "WirePlace"},
     "workbench.rules": {"Case": "RuleContext", "Enforced": "EnforcedCheck"},
     "workbench.rules.context": {"Case": "RuleContext"},
+    "workbench.rules.costs": {"Turn": "TurnCost"},
     "workbench.rules.inspection": {"Inspected": "InspectedExchange"},
     "workbench.toolcalls.formats": {"Parser": "TextParser"},
     "workbench.trials.whatif": {"Outcome": "VariantOutcome", "Subject": "VariedRequest", "Variant": "RequestVariant"},

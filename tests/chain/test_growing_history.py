@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.chain import closure, ledger
-from workbench.chain._history_keys import HistoryKeys, State
+from workbench.chain._history_keys import HistoryKeys, HistoryState
 from workbench.chain.received_answers import ReceivedAnswers
 from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.ir import (
@@ -105,7 +105,7 @@ def test_every_request_is_read_as_if_it_were_the_first(
         found, expected = (closure.derive(r, response, terms) for r in (kept, alone))
         assert found.lines == expected.lines
         assert [*found.flawed_lines] == [*expected.flawed_lines]
-        keys, own = HistoryKeys(State("", 1), "m", prefix), HistoryKeys(State("", 1), "m", tuple(body))
+        keys, own = HistoryKeys(HistoryState("", 1), "m", prefix), HistoryKeys(HistoryState("", 1), "m", tuple(body))
         assert [*keys.items] == [*own.items]
         assert [*keys.runs()] == [*own.runs()]
         assert keys.request_key(keys.count) == own.request_key(own.count)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.fingerprint import ANSWERING
-from workbench.chain.received_answers import Answer, ReceivedAnswers, join_items
+from workbench.chain.received_answers import ReceivedAnswer, ReceivedAnswers, join_items
 from workbench.chain.terms import ReasoningTerms, Scope
 from workbench.ir import Carrier, Message, ModelRequest, Reasoning, ToolResultIR
 from workbench.lazy_dataclass import dataclass
@@ -45,7 +45,7 @@ class Loop:
 
 
 @dataclass(slots=True)
-class Turn:
+class LedgerTurn:
     """Neighbouring assistant messages of a history.
 
     Attributes:
@@ -100,7 +100,7 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self.all: list[Turn] = []
+        self.all: list[LedgerTurn] = []
         self.shown: Counter[int] = Counter()
         self.loops: defaultdict[int, Loop] = defaultdict(Loop)
         self._last = -2
@@ -123,7 +123,7 @@ class Turns:
             received: the answers.
         """
         if place != self._last + 1:
-            self.all.append(Turn(len(self.all), place))
+            self.all.append(LedgerTurn(len(self.all), place))
         turn, self._last = self.all[-1], place
         turn.last = place
         _add_message(turn, place, messages[place])
@@ -180,13 +180,13 @@ class Turns:
 def _positions(request: ModelRequest, places: Sequence[int], received: ReceivedAnswers) -> list[int | None]:
     """For each assistant message the answer it shows; items that are together show one."""
     if not request.itemized:
-        return received.match([fact(request.messages[n], Answer) for n in places])
+        return received.match([fact(request.messages[n], ReceivedAnswer) for n in places])
     runs = [[*group] for _, group in groupby(places, key=lambda n: n - bisect_left(places, n))]
-    shown = received.match([Answer(join_items([request.messages[n] for n in run])) for run in runs])
+    shown = received.match([ReceivedAnswer(join_items([request.messages[n] for n in run])) for run in runs])
     return [position for run, position in zip(runs, shown, strict=True) for _ in run]
 
 
-def _add_message(turn: Turn, index: int, message: Message) -> None:
+def _add_message(turn: LedgerTurn, index: int, message: Message) -> None:
     has_calls, ids, blocks = fact(message, _said_in)
     if has_calls and not turn.has_calls:
         turn.has_calls, turn.message = True, index
@@ -203,7 +203,7 @@ def _said_in(message: Message) -> tuple[bool, list[str], list[tuple[int, Reasoni
     return bool(calls), [call.id for call in calls if call.id], [*message.reasoning()]
 
 
-def _add_answer(turn: Turn, position: int, received: ReceivedAnswers) -> None:
+def _add_answer(turn: LedgerTurn, position: int, received: ReceivedAnswers) -> None:
     answer = received.answers[position]
     turn.positions.add(position)
     if not turn.came:
@@ -228,7 +228,7 @@ def end_of_loop(last: int, users: Sequence[int], messages: Sequence[Message]) ->
     return users[at] if at < len(users) else None
 
 
-def _join(turn: Turn, loop: Loop) -> None:
+def _join(turn: LedgerTurn, loop: Loop) -> None:
     turn.loop = loop
     if loop.reasoned_in is None and (turn.sent or turn.came):
         loop.reasoned_in = turn.number
@@ -236,7 +236,7 @@ def _join(turn: Turn, loop: Loop) -> None:
         loop.signed_in = turn.message
 
 
-def owes(turn: Turn, thinking: str | None, terms: ReasoningTerms) -> Debt:
+def owes(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> Debt:
     """Duty of a turn to send its reasoning in this request."""
     return (
         _not_asked(thinking, terms)
@@ -261,7 +261,7 @@ def _not_asked(thinking: str | None, terms: ReasoningTerms) -> Debt | None:
     return None
 
 
-def _never_there(turn: Turn, thinking: str | None, terms: ReasoningTerms) -> Debt | None:
+def _never_there(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> Debt | None:
     """Reasoning that was never received cannot be sent back; if that is not certain, the terms decide."""
     if turn.sent or turn.came:
         return None

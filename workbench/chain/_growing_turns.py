@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
 from typing import Protocol, TypeVar
 
-from workbench.chain._debts import Turn, Turns, is_question
+from workbench.chain._debts import LedgerTurn, Turns, is_question
 from workbench.chain.fingerprint import ANSWERING
-from workbench.chain.received_answers import Answer, MatchMemory, ReceivedAnswers, join_items
+from workbench.chain.received_answers import MatchMemory, ReceivedAnswer, ReceivedAnswers, join_items
 from workbench.ir import Message
 from workbench.protocols import HistoryPrefix, fact
 
@@ -18,7 +18,7 @@ class TurnValues(Protocol):
 
     def __len__(self) -> int: ...
 
-    def add(self, turns: Sequence[Turn]) -> None:
+    def add(self, turns: Sequence[LedgerTurn]) -> None:
         """Derive the values of further turns."""
 
     def cut(self, count: int) -> None:
@@ -130,10 +130,10 @@ class GrowingTurns:
             del self._values[next(iter(self._values))]
         return known
 
-    def _answer(self, messages: Sequence[Message], run: int) -> Answer:
+    def _answer(self, messages: Sequence[Message], run: int) -> ReceivedAnswer:
         stop = self._starts[run + 1] if run + 1 < len(self._starts) else len(self._places)
         shown = [messages[n] for n in self._places[self._starts[run] : stop]]
-        return Answer(join_items(shown)) if self.itemized else fact(shown[0], Answer)
+        return ReceivedAnswer(join_items(shown)) if self.itemized else fact(shown[0], ReceivedAnswer)
 
     def _built_places(self) -> int:
         """Number of places that are in the turns."""
@@ -145,5 +145,5 @@ class GrowingTurns:
             known.cut(count)
 
 
-def _last(turn: Turn) -> int:
+def _last(turn: LedgerTurn) -> int:
     return turn.last

@@ -12,7 +12,7 @@ from workbench.ir import Message, ModelRequest, Part, Text
 from workbench.protocols import HistoryPrefix, fact
 
 
-class State(NamedTuple):
+class HistoryState(NamedTuple):
     """Everything that was said up to some point.
 
     Attributes:
@@ -69,13 +69,13 @@ class HistoryKeys:
 
     Attributes:
         model: whom it asks.
-        hop, base: as in ``State``.
+        hop, base: as in ``HistoryState``.
         chain: what its messages say; those of a longer history may follow.
         count: number of items that are its own.
         ends: number of messages that are its own.
     """
 
-    def __init__(self, start: State, model: str | None, messages: Sequence[Message]) -> None:
+    def __init__(self, start: HistoryState, model: str | None, messages: Sequence[Message]) -> None:
         self.model, self.hop, self.base = model, start.hop, start.base
         if isinstance(messages, HistoryPrefix) and not (start.plain or start.exact):
             self.chain = messages.fold(ItemChain)
@@ -106,9 +106,9 @@ class HistoryKeys:
             answer.add(items(message, is_answer=True))
         return answer
 
-    def state(self, answer: ItemChain) -> State:
+    def state(self, answer: ItemChain) -> HistoryState:
         """The state after an answer."""
-        return State(self.hop, self.base, answer.plain[-1], answer.exact[-1])
+        return HistoryState(self.hop, self.base, answer.plain[-1], answer.exact[-1])
 
     def whole(self, plain: int, exact: int) -> tuple[int, int]:
         """Keys of everything said up to some item, by the fingerprints there.
@@ -162,7 +162,7 @@ def _items_of(message: Message) -> tuple[Item, ...]:
     return tuple(items(message, is_answer=message.role in ANSWERING))
 
 
-def beginning(request: ModelRequest | None, hop: str) -> State:
+def beginning(request: ModelRequest | None, hop: str) -> HistoryState:
     """The state before the first message: the longest instruction, for short ones hold what changes every time."""
     parts: list[Part] = list(request.system if request else ())
     for message in request.messages if request else ():
@@ -170,4 +170,4 @@ def beginning(request: ModelRequest | None, hop: str) -> State:
             break
         parts += message.parts
     longest = max((p.text.strip() for p in parts if isinstance(p, Text)), key=len, default="")
-    return State(hop, hash(longest) if longest else 0)
+    return HistoryState(hop, hash(longest) if longest else 0)

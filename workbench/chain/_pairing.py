@@ -27,7 +27,7 @@ class NodeRef(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Turn:
+class PairingTurn:
     """Messages that count as one: neighbours of one role where the terms say so, else a single message.
 
     Attributes:
@@ -55,7 +55,7 @@ class CallNode:
 
     ref: NodeRef
     call: ToolCallIR
-    turn: Turn
+    turn: PairingTurn
     results: list[ResultNode] = field(default_factory=list)
     twin: CallNode | None = None
     mismatch: ResultNode | None = None
@@ -73,8 +73,8 @@ class ResultNode:
 
     ref: NodeRef
     result: ToolResultIR
-    turn: Turn
-    after: Turn | None
+    turn: PairingTurn
+    after: PairingTurn | None
     before: NodeRef | None
     call: CallNode | None = None
     stands_for: CallNode | None = None
@@ -102,12 +102,12 @@ class History:
     joins_neighbours: bool
     joins_items: bool = False
     calls_last: bool = False
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[PairingTurn] = field(default_factory=list)
     calls: list[CallNode] = field(default_factory=list)
     results: list[ResultNode] = field(default_factory=list)
     server_calls: list[tuple[NodeRef, ToolCallIR]] = field(default_factory=list)
     server_results: dict[str, list[NodeRef]] = field(default_factory=dict)
-    last_calls: Turn | None = None
+    last_calls: PairingTurn | None = None
 
     def add(self, side: str, index: int, message: Message) -> None:
         """Append a message."""
@@ -115,17 +115,17 @@ class History:
         for number, part in enumerate(message.parts):
             self._add_part(turn, NodeRef(side, index, number), part)
 
-    def _turn(self, side: str, index: int, message: Message) -> Turn:
+    def _turn(self, side: str, index: int, message: Message) -> PairingTurn:
         last, role = self.turns[-1] if self.turns else None, message.role
         joins = self.joins_neighbours or (self.joins_items and role in ANSWERING)
         if last and self.calls_last and last.calls and not any(message.tool_calls()):
             joins = False
         if last and joins and (last.side, last.role) == (side, role):
             return last
-        self.turns.append(Turn(len(self.turns), side, role, index))
+        self.turns.append(PairingTurn(len(self.turns), side, role, index))
         return self.turns[-1]
 
-    def _add_part(self, turn: Turn, ref: NodeRef, part: Part) -> None:
+    def _add_part(self, turn: PairingTurn, ref: NodeRef, part: Part) -> None:
         turn.is_empty = False
         if isinstance(part, ToolResultIR) and not part.is_server:
             self.results.append(ResultNode(ref, part, turn, self.last_calls, turn.other))

@@ -25,7 +25,7 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
-from workbench.chain._history_keys import HistoryKeys, ItemChain, State, beginning
+from workbench.chain._history_keys import HistoryKeys, HistoryState, ItemChain, beginning
 from workbench.chain._retelling import is_retold
 from workbench.chain.fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
 from workbench.chain.received_answers import ReceivedAnswers
@@ -87,7 +87,7 @@ class _Thread(NamedTuple):
     """State that the server should remember under a response id."""
 
     owner: _Owner
-    state: State
+    state: HistoryState
 
 
 class _Kind(NamedTuple):

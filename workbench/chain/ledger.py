@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import NamedTuple
 
-from workbench.chain._debts import Debt, Turn, Turns, owes, turns
+from workbench.chain._debts import Debt, LedgerTurn, Turns, owes, turns
 from workbench.chain._growing_turns import GrowingTurns
 from workbench.chain._reasoning_replay import Replay, ReplayOutcome, compare
 from workbench.chain.closure import NodeRef
@@ -143,7 +143,7 @@ class _Entries:
     def __len__(self) -> int:
         return len(self.all)
 
-    def add(self, turns: Sequence[Turn]) -> None:
+    def add(self, turns: Sequence[LedgerTurn]) -> None:
         for turn in turns:
             entry = _entry(turn, self.thinking, self.terms)
             self.all.append(entry)
@@ -172,7 +172,7 @@ def _entries(request: ModelRequest, received: ReceivedAnswers, terms: ReasoningT
     return history, entries
 
 
-def _entry(turn: Turn, thinking: str | None, terms: ReasoningTerms) -> Entry:
+def _entry(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> Entry:
     debt = owes(turn, thinking, terms)
     unread = _unread(turn, terms) if debt.is_owed else ""
     replay = Replay(ReplayOutcome.MISSING, note=unread) if unread else _replay(turn, debt)
@@ -197,13 +197,13 @@ def _entry(turn: Turn, thinking: str | None, terms: ReasoningTerms) -> Entry:
     )
 
 
-def _replay(turn: Turn, debt: Debt) -> Replay:
+def _replay(turn: LedgerTurn, debt: Debt) -> Replay:
     if turn.sent:
         return compare(turn.sent, turn.came)
     return Replay(ReplayOutcome.MISSING if debt.is_owed else ReplayOutcome.NOT_OWED)
 
 
-def _unread(turn: Turn, terms: ReasoningTerms) -> str:
+def _unread(turn: LedgerTurn, terms: ReasoningTerms) -> str:
     """Reason why the provider does not read what is sent; empty if it does, or if it sent the same itself."""
     if not turn.sent or not terms.carriers:
         return ""

@@ -17,7 +17,7 @@ _NEIGHBOURS = 8
 """Answers with one call id, the same calls or one text that are compared, nearest first: counters repeat."""
 
 
-class Answer:
+class ReceivedAnswer:
     """Relevant content of one message of an answer, or of a history.
 
     Attributes:
@@ -63,7 +63,7 @@ def join_items(messages: Sequence[Message]) -> Message:
 class ReceivedAnswers:
     """The answers of a conversation in order of arrival, findable by call id, by calls and by text."""
 
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[ReceivedAnswer] = field(default_factory=list)
     _by_id: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _by_calls: defaultdict[tuple[int, ...], list[int]] = field(default_factory=lambda: defaultdict(list))
     _by_text: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -82,7 +82,7 @@ class ReceivedAnswers:
     def add(self, exchange: int, response: ModelResponse) -> None:
         """Append an answer: every choice of it."""
         for messages in response.choices:
-            answer = Answer(join_items(messages), exchange)
+            answer = ReceivedAnswer(join_items(messages), exchange)
             for call_id in dict.fromkeys(answer.ids):
                 self._by_id[call_id].append(len(self.answers))
             if answer.calls:
@@ -120,7 +120,7 @@ class ReceivedAnswers:
     def __len__(self) -> int:
         return len(self.answers) if self._end is None else self._end
 
-    def match(self, history: Sequence[Answer]) -> list[int | None]:
+    def match(self, history: Sequence[ReceivedAnswer]) -> list[int | None]:
         """For each assistant message of a history, the position of the answer it shows, None where none is known.
 
         By call ids first, else by equal calls where one of both names no ids (Gemini's need none), else by equal text,
@@ -135,7 +135,7 @@ class ReceivedAnswers:
         self._fill(history.__getitem__, found)
         return found
 
-    def match_again(self, count: int, shown: Callable[[int], Answer], memory: MatchMemory, same: int) -> int:
+    def match_again(self, count: int, shown: Callable[[int], ReceivedAnswer], memory: MatchMemory, same: int) -> int:
         """``match`` for a history that grew, with its result in ``memory.found``.
 
         Answers and turns that are new can change the match of old turns only through the position of the next turn, and
@@ -174,7 +174,7 @@ class ReceivedAnswers:
         pairs = enumerate(zip(before[start:], filled[start:], strict=False), start)
         return min(same, next((n for n, (old, new) in pairs if old != new), min(len(before), count)))
 
-    def _find(self, shown: Answer, later: int) -> int | None:
+    def _find(self, shown: ReceivedAnswer, later: int) -> int | None:
         near = {p for i in shown.ids for p in self._near(self._by_id.get(i, ()), later)}
         candidates = [p for p in near if _same_calls(shown, self.answers[p], is_earlier=p < later)]
         if not candidates:
@@ -189,11 +189,11 @@ class ReceivedAnswers:
 
         return max(candidates, key=rank)
 
-    def _alike(self, shown: Answer) -> Sequence[int]:
+    def _alike(self, shown: ReceivedAnswer) -> Sequence[int]:
         """The answers with the same calls, or with the same text and no calls."""
         return self._by_calls.get(shown.calls, ()) if shown.calls else self._by_text.get(shown.text, ())
 
-    def _may_be(self, shown: Answer, position: int) -> bool:
+    def _may_be(self, shown: ReceivedAnswer, position: int) -> bool:
         """True if its ids do not distinguish it from that response."""
         return not shown.ids or not self.answers[position].ids
 
@@ -203,7 +203,7 @@ class ReceivedAnswers:
         at = min(bisect_left(positions, later), end)
         return positions[max(0, at - _NEIGHBOURS) : min(end, at + _NEIGHBOURS)]
 
-    def _fill(self, history: Callable[[int], Answer], found: list[int | None], start: int = 0) -> None:
+    def _fill(self, history: Callable[[int], ReceivedAnswer], found: list[int | None], start: int = 0) -> None:
         """Match what is left by order, where as many turns as answers are left between two known ones.
 
         Args:
@@ -235,7 +235,7 @@ class MatchMemory:
         first_with: unique call id → the first turn that has it.
     """
 
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[ReceivedAnswer] = field(default_factory=list)
     drops: int = 0
     length: int = 0
     raw: list[int | None] = field(default_factory=list)
@@ -243,7 +243,7 @@ class MatchMemory:
     found: list[int | None] = field(default_factory=list)
     first_with: dict[str, int] = field(default_factory=dict)
 
-    def prepare(self, answers: list[Answer], drops: Sequence[int], length: int) -> None:
+    def prepare(self, answers: list[ReceivedAnswer], drops: Sequence[int], length: int) -> None:
         """Forget everything unless it is still true of these answers."""
         if self.answers is not answers or self.drops != len(drops) or self.length > length:
             self.answers, self.drops, self.length = answers, len(drops), 0
@@ -254,14 +254,14 @@ class MatchMemory:
         del self.raw[count:], self.later[count:], self.found[count:]
 
 
-def _same_calls(shown: Answer, answer: Answer, *, is_earlier: bool) -> bool:
+def _same_calls(shown: ReceivedAnswer, answer: ReceivedAnswer, *, is_earlier: bool) -> bool:
     """They share a call: by an id that is no counter, or by name and arguments too and in the order of arrival."""
     if shown.unique & answer.unique:
         return True
     return is_earlier and bool(set(shown.calls) & set(answer.calls))
 
 
-def _may_show(shown: Answer, answer: Answer) -> bool:
+def _may_show(shown: ReceivedAnswer, answer: ReceivedAnswer) -> bool:
     """Nothing speaks against it: the same calls, no other ids, and texts of which one holds the other."""
     if shown.calls != answer.calls or bool(shown.text) != bool(answer.text):
         return False

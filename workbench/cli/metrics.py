@@ -35,7 +35,7 @@ from workbench.views import RATES, money, saving_words, share_of
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.library import SessionMetrics
-    from workbench.rules import Costs, Counts, Turn
+    from workbench.rules import Costs, Counts, TurnCost
 
 NAME = "metrics"
 HELP = "count the faults and the cost of tool use in sessions"
@@ -140,7 +140,7 @@ def _turns(one: SessionMetrics) -> None:
         _output.emit(f"  {saving_words(saving)}")
 
 
-def _turn_cells(turn: Turn) -> tuple[str, ...]:
+def _turn_cells(turn: TurnCost) -> tuple[str, ...]:
     parts = (turn.system, turn.overhead, turn.tools, turn.history, turn.new)
     sign = "" if turn.is_counted else "~"
     price = money(turn.dollars) if turn.dollars is not None else "-"
@@ -183,7 +183,7 @@ def _session_json(one: SessionMetrics) -> JsonValue:
     }
 
 
-def _turn_json(turn: Turn) -> JsonValue:
+def _turn_json(turn: TurnCost) -> JsonValue:
     names = ("conversation", "model", "system", "overhead", "tools", "history", "new", "prompt", "cache_read")
     held = {name: getattr(turn, name) for name in (*names, "cache_write", "output", "reasoning", "dollars")}
     return {"exchange": turn.index, **held, "counted": turn.is_counted}

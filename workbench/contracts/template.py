@@ -91,7 +91,7 @@ def plain(text: str) -> Plain:
     return Plain(text, "".join(letters), tuple(origin))
 
 
-class Piece(NamedTuple):
+class TemplatePiece(NamedTuple):
     """A literal of a template in plain form.
 
     Attributes:
@@ -141,9 +141,9 @@ class Template:
     message: str
 
     @cached_property
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[TemplatePiece, ...]:
         parts = _FIELD.split(self.message)
-        found: list[Piece] = []
+        found: list[TemplatePiece] = []
         in_path = True
         for n in range(0, len(parts), 2):
             before = parts[n - 1] if n else ""
@@ -151,7 +151,7 @@ class Template:
             for literal in _cut(parts[n]):
                 in_path = in_path and " " not in literal.strip()
                 if text := plain(literal).plain.strip(_PUNCTUATION):
-                    found.append(Piece(before, text, in_path, literal.rstrip()[-1:] in (".", "!"), splits_word))
+                    found.append(TemplatePiece(before, text, in_path, literal.rstrip()[-1:] in (".", "!"), splits_word))
                     before = ""
         return tuple(found)
 

@@ -55,7 +55,7 @@ from workbench.rules.context import Rule, RuleContext
 if TYPE_CHECKING:
     from workbench.rules import schema_check
     from workbench.rules._alone import decode_alone, judge_alone
-    from workbench.rules.costs import Costs, Saving, Turn, costs_of, turns
+    from workbench.rules.costs import Costs, Saving, TurnCost, costs_of, turns
     from workbench.rules.counts import GROUPS, Counts, Key, count_exchanges, group_counts
     from workbench.rules.inspection import PENDING_RULE, Detail, InspectedExchange, Inspection, Inspector, Trial
     from workbench.rules.prices import Prices, load_prices
@@ -111,7 +111,7 @@ __all__ = [
     "Servers",
     "Severity",
     "Trial",
-    "Turn",
+    "TurnCost",
     "Verdict",
     "accepted_by",
     "as_warning",

@@ -24,7 +24,7 @@ ANSWERING = ("assistant", "model")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnCost:
     """Cost of one request, in tokens; the five kinds of the prompt add up to it.
 
     Attributes:
@@ -96,7 +96,7 @@ class Saving:
 class Costs:
     """Cost of a session, or of one conversation of it."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[TurnCost, ...]
 
     @property
     def total(self) -> int:
@@ -131,7 +131,7 @@ def costs_of(inspector: Inspector, prices: Prices) -> Costs:
     return Costs(tuple(turns(inspector, prices)))
 
 
-def turns(inspector: Inspector, prices: Prices) -> Iterator[Turn]:
+def turns(inspector: Inspector, prices: Prices) -> Iterator[TurnCost]:
     """Every turn of what is inspected. Raises SessionFormatError where an exchange cannot be read."""
     for row in list(inspector.rows):
         if row.conversation is None:
@@ -146,7 +146,7 @@ def turns(inspector: Inspector, prices: Prices) -> Iterator[Turn]:
 
 def _turn(
     decoded: DecodedExchange, request: ModelRequest, contract: Contract, conversation: int, prices: Prices
-) -> Turn:
+) -> TurnCost:
     usage = decoded.response.usage if decoded.response else None
     counted = _prompt(usage)
     added = overhead(contract, request)
@@ -156,7 +156,7 @@ def _turn(
     system, tools, history, new = _share(prompt - added, weights)
     wrote = usage.output if usage and usage.output is not None else _output_bytes(decoded) // limits.BYTES_PER_TOKEN
     least = contract.term("cost.cache-minimum")
-    return Turn(
+    return TurnCost(
         index=decoded.index,
         conversation=conversation,
         model=(decoded.response.model if decoded.response else None) or request.model,
@@ -221,7 +221,7 @@ def _share(tokens: int, weights: Sequence[int]) -> list[int]:
     return parts
 
 
-def _savings(turns: Sequence[Turn]) -> tuple[Saving, Saving]:
+def _savings(turns: Sequence[TurnCost]) -> tuple[Saving, Saving]:
     """Savings of one conversation: tools are first on the wire, then the system prompt."""
     return (
         _saving("tools", turns, [turn.overhead + turn.tools for turn in turns]),
@@ -229,7 +229,7 @@ def _savings(turns: Sequence[Turn]) -> tuple[Saving, Saving]:
     )
 
 
-def _saving(place: str, turns: Sequence[Turn], prefixes: Sequence[int]) -> Saving:
+def _saving(place: str, turns: Sequence[TurnCost], prefixes: Sequence[int]) -> Saving:
     prefix, first = min(prefixes, default=0), turns[0]
     if len(turns) < 2:
         return Saving(place, 0, None, "only one turn: nothing to cache")
@@ -242,7 +242,7 @@ def _saving(place: str, turns: Sequence[Turn], prefixes: Sequence[int]) -> Savin
     return Saving(place, sum(anew), _dollars(turns, anew, written))
 
 
-def _dollars(turns: Sequence[Turn], anew: Sequence[int], written: int) -> float | None:
+def _dollars(turns: Sequence[TurnCost], anew: Sequence[int], written: int) -> float | None:
     first = turns[0].price
     if first is None or any(turn.price is None for turn in turns):
         return None

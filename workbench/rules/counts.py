@@ -12,7 +12,7 @@ from workbench.ir import ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.protocols.clients import client_of
-from workbench.rules.costs import Costs, Turn
+from workbench.rules.costs import Costs, TurnCost
 from workbench.rules.inspection import Detail, Inspector
 
 SCHEMA = ("args.schema", "call.unknown-tool")
@@ -132,7 +132,7 @@ class _Later:
         return self._inspector.detail(following) if following is not None else None
 
 
-def _counts(detail: Detail, turn: Turn | None, later: _Later) -> Counts:
+def _counts(detail: Detail, turn: TurnCost | None, later: _Later) -> Counts:
     request, answer = detail.decoded.request, detail.decoded.answer
     findings = detail.row.findings
     calls = [call for m in (answer.messages if answer else ()) for _, call in m.tool_calls()]

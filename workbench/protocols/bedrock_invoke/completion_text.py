@@ -43,7 +43,7 @@ _TEXTS = (
 """Where an answer has its text: the key of a list of one, or "" for the body; key of the text; key of the reason."""
 
 
-class Answer(NamedTuple):
+class CompletionText(NamedTuple):
     """The text of an answer, its pointer, and why it ended."""
 
     pointer: str
@@ -65,14 +65,16 @@ def is_answer(value: JsonValue) -> bool:
     return find_answer(value) is not None
 
 
-def find_answer(value: JsonValue) -> Answer | None:
+def find_answer(value: JsonValue) -> CompletionText | None:
     """The text in an answer, or in a piece of one; None where it has another form."""
     for table, key, reason in _TEXTS if isinstance(value, dict) else ():
         held = value.get(table) if table else [value]
         node = held[0] if isinstance(held, list) and len(held) == 1 else None
         if isinstance(node, dict) and isinstance(node.get(key), str):
             why = node.get(reason)
-            return Answer(f"/{table}/0/{key}" if table else f"/{key}", node[key], why if isinstance(why, str) else None)
+            return CompletionText(
+                f"/{table}/0/{key}" if table else f"/{key}", node[key], why if isinstance(why, str) else None
+            )
     return None
 
 
@@ -86,7 +88,7 @@ def read_request(body: Mapping[str, JsonValue], protocol: str) -> ModelRequest:
 
 def read_response(body: Mapping[str, JsonValue], protocol: str) -> ModelResponse:
     """A whole answer. Call it with what ``is_answer``."""
-    found = find_answer(body) or Answer("", "", None)
+    found = find_answer(body) or CompletionText("", "", None)
     text = Text(found.text, source=Source("", {"text": found.pointer}))
     return ModelResponse(protocol, messages=(Message("assistant", (text,)),), **_envelope(body))
 

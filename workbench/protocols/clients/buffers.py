@@ -41,7 +41,7 @@ class ClientError(NamedTuple):
     words: str
 
 
-class Piece(NamedTuple):
+class EventText(NamedTuple):
     """Characters, and the event that carried them."""
 
     event: int
@@ -56,16 +56,16 @@ class PartBuffer:
     def __init__(self, kind: str, name: str = "") -> None:
         self.kind = kind
         self.name = name  # the field it travels in, where one message has several of a kind
-        self.strings: dict[str, list[Piece]] = {}
+        self.strings: dict[str, list[EventText]] = {}
         self.value: tuple[JsonValue] | None = None
 
     def add(self, field: str, text: str, event: int) -> None:
         """Append to a string."""
-        self.strings.setdefault(field, []).append(Piece(event, text))
+        self.strings.setdefault(field, []).append(EventText(event, text))
 
     def put(self, field: str, text: str, event: int) -> None:
         """Replace a string."""
-        self.strings[field] = [Piece(event, text)]
+        self.strings[field] = [EventText(event, text)]
 
     def text(self, field: str) -> str | None:
         """The string so far; None where none of it came."""

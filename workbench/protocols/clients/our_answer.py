@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from workbench.ir import Carrier, JsonValue, ModelResponse, Part, Reasoning, Segment, Text, ToolCallIR
 from workbench.protocols.clients._chat import REASONINGS
-from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, BuiltAnswer, PartBuffer, Piece
+from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, BuiltAnswer, EventText, PartBuffer
 from workbench.protocols.clients.chunks import Chunk
 
 ITEM = "openai-item"
@@ -97,14 +97,14 @@ def _buffer(kind: str, name: str, part: Part, fields: Mapping[str, str], values:
         pieces = _pieces(segments, values)
         if "".join(p.text for p in pieces) != text:  # a value that stands otherwise on the wire
             events = part.source.events
-            pieces = [Piece(events[0] if events else -1, text)]
+            pieces = [EventText(events[0] if events else -1, text)]
         made.strings[field] = pieces
     return made
 
 
-def _pieces(segments: Sequence[Segment], values: Mapping[int, JsonValue]) -> list[Piece]:
+def _pieces(segments: Sequence[Segment], values: Mapping[int, JsonValue]) -> list[EventText]:
     found = ((s.event, value_at(values.get(s.event), s.pointer)) for s in segments)
-    return [Piece(event, text) for event, text in found if isinstance(text, str)]
+    return [EventText(event, text) for event, text in found if isinstance(text, str)]
 
 
 def value_at(value: JsonValue, pointer: str) -> JsonValue:

@@ -22,7 +22,7 @@ _LATER = regex.compile(rf"^<{_TAG}", re.MULTILINE)
 _LONE_END = regex.compile(rf"^</{_TAG}|</{_TAG}(?=[ \t]*$)", re.MULTILINE)
 
 
-class Piece(NamedTuple):
+class TaggedSpan(NamedTuple):
     """Characters ``start`` to ``end`` of the text, tags left out."""
 
     is_reasoning: bool
@@ -30,13 +30,13 @@ class Piece(NamedTuple):
     end: int
 
 
-def split(text: str) -> tuple[Piece, ...]:
+def split(text: str) -> tuple[TaggedSpan, ...]:
     """The text as reasoning and visible text, in order; empty visible pieces are left out.
 
     Without tags it is one piece. Reasoning whose end is missing continues to the end of the text.
     """
     if "think>" not in text:
-        return (Piece(False, 0, len(text)),)
+        return (TaggedSpan(False, 0, len(text)),)
     return tuple(piece for piece in _pieces(text) if piece.is_reasoning or piece.start < piece.end)
 
 
@@ -57,24 +57,24 @@ def parts(text: Text) -> Iterator[Part]:
             yield Text(said, extra, source)
 
 
-def _pieces(text: str) -> Iterator[Piece]:
+def _pieces(text: str) -> Iterator[TaggedSpan]:
     opened = _LEADING.match(text)
     at = 0
     if not opened:
         closed = _LONE_END.search(text)
         if closed and not _LATER.search(text, 0, closed.start()):
-            yield Piece(True, 0, closed.start())
+            yield TaggedSpan(True, 0, closed.start())
             at = closed.end()
         opened = _next(text, at) if closed else None
     while opened:
         if opened.start() > at and text[at : opened.start()].strip():
-            yield Piece(False, at, opened.start())
+            yield TaggedSpan(False, at, opened.start())
         tag = f"</{opened[1]}>"
         end = text.find(tag, opened.end())
-        yield Piece(True, opened.end(), end if end >= 0 else len(text))
+        yield TaggedSpan(True, opened.end(), end if end >= 0 else len(text))
         at = end + len(tag) if end >= 0 else len(text)
         opened = _next(text, at) if end >= 0 else None
-    yield Piece(False, at, len(text))
+    yield TaggedSpan(False, at, len(text))
 
 
 def _next(text: str, at: int) -> re.Match[str] | None:

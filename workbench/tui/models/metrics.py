@@ -10,7 +10,7 @@ from workbench.views import RATES, Line, Rate, Span, count, line, money, saving_
 
 if TYPE_CHECKING:
     from workbench.library import SessionMetrics
-    from workbench.rules import Costs, Counts, Turn
+    from workbench.rules import Costs, Counts, TurnCost
 
 VIEWS: Panes = (("tokens", "Tokens"), ("cost", "Cost"), ("rates", "Rates"))
 
@@ -111,7 +111,7 @@ def of_groups(groups: dict[str, Counts]) -> list[ChartRow]:
     return made
 
 
-def _tokens(turn: Turn) -> tuple[int, ...]:
+def _tokens(turn: TurnCost) -> tuple[int, ...]:
     return tuple(getattr(turn, part.name) for part in PARTS)
 
 
@@ -267,7 +267,7 @@ def _about_rate(rate: Rate, counts: Counts, width: int) -> Iterator[Line]:
     yield from wrap(rate.text, width, "muted")
 
 
-def _about_turn(turn: Turn, width: int) -> Iterator[Line]:
+def _about_turn(turn: TurnCost, width: int) -> Iterator[Line]:
     model = turn.model or "(no model)"
     cost = f" · {money(turn.dollars)}" if turn.dollars is not None else " · no price known"
     counted = "" if turn.is_counted else " · estimated from bytes"

@@ -14,7 +14,18 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from workbench.library import SessionMetrics, files, gather
-from workbench.rules import GROUPS, Costs, Counts, Key, Prices, Turn, count_exchanges, group_counts, load_prices, turns
+from workbench.rules import (
+    GROUPS,
+    Costs,
+    Counts,
+    Key,
+    Prices,
+    TurnCost,
+    count_exchanges,
+    group_counts,
+    load_prices,
+    turns,
+)
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
@@ -97,7 +108,7 @@ class Tally:
 
     def __init__(self, listed: Prices) -> None:
         self._listed = listed
-        self.turns: list[Turn] = []
+        self.turns: list[TurnCost] = []
         self.counts: list[tuple[Key, Counts]] = []
         self._work: Iterator[object] | None = None
 
