@@ -243,7 +243,10 @@ def _fit_tool(tool: ToolDef, capabilities: Capabilities, report: LossReport, pla
         )
         schema = _NO_ARGUMENTS
     else:
-        schema = _with_named_types(schema, places.schema(tool.pointer), report)
+        below = LossReport()
+        schema = _with_named_types(schema, "", below)
+        for loss in below.losses():
+            report.lose(places.schema(tool.pointer) + loss.pointer, loss.what, loss.instead)
     return replace(tool, schema=dict(schema), **fields)
 
 
@@ -311,9 +314,10 @@ def _fit_choice(
     report: LossReport,
     places: FieldPlaces,
 ) -> ToolChoice | None:
-    choice, at = request.tool_choice, places.of("tool_choice")
+    choice = request.tool_choice
     if choice is None:
         return None
+    at = places.of("tool_choice")
     if choice.mode == "other":
         choice = _fit_allowed_tools(choice, at, capabilities, report)
     if choice.mode == "tool" and request.tools and all(tool.name != choice.name for tool in tools):

@@ -14,7 +14,7 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import Message, ModelRequest, ModelResponse, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, Adapter, Capabilities, DecodedExchange
-from workbench.wire import Framing, dumps, framing_of, read_stream
+from workbench.wire import Framing, dumps_parsed, framing_of, read_stream
 
 JSON = "application/json"
 _TYPES = {
@@ -96,7 +96,7 @@ def convert_request(
     normal = normal_request(request, protocols.get(request.protocol))
     fitted = fit_request(normal, capabilities or adapter.capabilities, body)
     meant = replace(fitted.normal, protocol=adapter.name)
-    return _conversion(adapter, dumps(adapter.write_request(meant)), JSON, adapter.path(meant), fitted, meant)
+    return _conversion(adapter, dumps_parsed(adapter.write_request(meant)), JSON, adapter.path(meant), fitted, meant)
 
 
 def convert_response(
@@ -108,7 +108,7 @@ def convert_response(
     if response.is_stream:
         written = adapter.write_stream(meant)
         return _conversion(adapter, written, _stream_type(written), "", fitted, meant)
-    return _conversion(adapter, dumps(adapter.write_response(meant)), JSON, "", fitted, meant)
+    return _conversion(adapter, dumps_parsed(adapter.write_response(meant)), JSON, "", fitted, meant)
 
 
 def restore_ids(node: ModelRequest | ModelResponse, ids: Mapping[str, str | None]) -> ModelRequest | ModelResponse:

@@ -16,6 +16,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import replace
+from operator import is_
 
 from workbench import regex
 from workbench.convert.losses import Loss, LossReport
@@ -184,13 +185,16 @@ def _is_empty(part: Part) -> bool:
 
 
 def _normal_part(part: Part) -> Part:
+    if isinstance(part, Text):
+        return part
     if isinstance(part, ToolCallIR):
         kind = "custom" if part.format.endswith("custom") else "function"
         own = (part.raw, part.is_server, part.error, part.extra, part.source)
         return ToolCallIR(part.id, part.name, part.input, kind, *own)
     if isinstance(part, ToolResultIR):
         inner = normal_parts(part.content)
-        return part if inner == part.content else replace(part, content=inner)
+        is_same = len(inner) == len(part.content) and all(map(is_, inner, part.content))
+        return part if is_same else replace(part, content=inner)
     if isinstance(part, Media):
         return _normal_media(part)
     if isinstance(part, Opaque):

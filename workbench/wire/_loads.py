@@ -75,11 +75,14 @@ def _is_deep(value: JsonValue, depth: int) -> bool:
     """True if deeper than the limit; counted here, since not every parser has a limit."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(depth):
-        children = (child for node in level for child in (node.values() if type(node) is dict else node))
-        level = [child for child in children if type(child) is dict or type(child) is list]
+        level = [child for child in _children(level) if type(child) is dict or type(child) is list]
         if not level:
             return False
     return True
+
+
+def _children(level: list[Any]) -> list[Any]:
+    return [child for node in level for child in (node.values() if type(node) is dict else node)]
 
 
 def _unreadable(text: str, at: int, problem: str) -> WireError:
@@ -117,6 +120,30 @@ def dumps(value: JsonValue) -> bytes:
     return _write(value, ascii_only=False)
 
 
+def dumps_parsed(value: JsonValue) -> bytes:
+    """Return and raise what ``dumps`` does, in a fifth of the time, for a large value that was made of parsed JSON."""
+    if not _is_plain(value):
+        return dumps(value)
+    from msgspec.json import encode as fast
+
+    try:
+        return fast(value)
+    except Exception:  # a lone surrogate, or too deep
+        return dumps(value)
+
+
+def _is_plain(value: JsonValue) -> bool:
+    """True if it has neither floats, whose exponents and infinities parsers write differently, nor foreign types."""
+    level = [value]
+    for _ in range(MAX_JSON_DEPTH):
+        if not level:
+            return True
+        if not set(map(type, level)) <= _PLAIN:
+            return False
+        level = _children([node for node in level if type(node) is dict or type(node) is list])
+    return False
+
+
 def dumps_ascii(value: JsonValue) -> bytes:
     r"""Compact JSON with everything outside ASCII written as ``\uXXXX``. Raises as ``dumps``."""
     return _write(value, ascii_only=True)
@@ -138,6 +165,7 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
+_PLAIN: Final = frozenset((dict, list, str, int, bool, type(None)))
 _UNICODE: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
 _ASCII: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_plain)
 """Created once: many values are only a line long."""

@@ -11,7 +11,7 @@ from typing import Final
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
-from workbench.wire._loads import dumps, dumps_ascii, loads
+from workbench.wire._loads import dumps, dumps_ascii, dumps_parsed, loads
 from workbench.wire._members import Members, ParsedMembers
 from workbench.wire._outline import ListOutline, outline
 from workbench.wire._runs import ObjectList, list_spans, runs
@@ -25,6 +25,7 @@ __all__ = [
     "ObjectList",
     "ParsedMembers",
     "dumps",
+    "dumps_parsed",
     "list_spans",
     "loads",
     "outline",

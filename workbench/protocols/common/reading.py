@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import field
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from workbench.errors import WireError
@@ -167,6 +167,8 @@ class BlockReader:
 
     def extra(self, *, typed: bool = False, **more: JsonValue) -> Mapping[str, JsonValue]:
         """Every key nobody took, and the type where the part does not imply it (``typed``)."""
+        if not typed and not more and self.value.keys() <= self.taken:
+            return NOTHING
         rest = {k: v for k, v in self.value.items() if k not in self.taken or (typed and k == "type")}
         rest.update(more)
         if rest:
@@ -175,7 +177,13 @@ class BlockReader:
 
     def source(self) -> Source:
         """Source of the part; call it last."""
-        return Source(self.at, _fields(tuple(self.pairs)))
+        return _source(self.at, tuple(self.pairs))
+
+
+@lru_cache(4096)
+def _source(at: str, pairs: tuple[tuple[str, str], ...]) -> Source:
+    """The same object for the same place in every message: making one takes longer than all else of a small block."""
+    return Source(at, _fields(pairs))
 
 
 @cache
