@@ -1,5 +1,7 @@
 """Tool calls as text: calls read per second, whole and in pieces of four characters, against sglang's detectors.
 
+Beside them the same texts whole while nobody says which format they are in.
+
 sglang is compared where ``WORKBENCH_BENCH_SGLANG`` names the Python of an environment that holds its wheel (without
 dependencies) and ``orjson``, ``partial-json-parser`` and ``pydantic``; it runs there in a process of its own, on the
 same texts, while nothing else is measured. Each text is read by a fresh parser, as servers do.
@@ -15,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.stream import measure
 from workbench.ir import ToolCallIR, ToolDef
-from workbench.toolcalls.formats import TextCall, formats, get
+from workbench.toolcalls.formats import TextCall, find, formats, get
 
 CALLS = 300
 PIECE = 4
@@ -69,10 +71,17 @@ def ours(name: str, texts: Sequence[str], size: int = 0) -> None:
     for text in texts:
         parser = text_format.parser(TOOLS)
         found = []
-        for at in range(0, len(text), size or len(text)):
-            found += parser.feed(text[at : at + (size or len(text))])
+        step = size or len(text)
+        for at in range(0, len(text), step):
+            found += parser.feed(text[at : at + step])
         found += parser.close()
         assert sum(isinstance(f, TextCall) for f in found) == 1
+
+
+def detected(texts: Sequence[str]) -> None:
+    """Each text as if its format were unknown."""
+    for text in texts:
+        assert len(find(text, TOOLS)) == 1
 
 
 def theirs(texts: dict[str, list[str]]) -> tuple[str, dict[str, list[float | None]]]:
@@ -101,16 +110,17 @@ def main() -> None:
     peer, rates = theirs({name: texts[name] for name in DETECTORS})
     print(f"textcalls: {CALLS} calls, 20 tools, calls/s whole and in {PIECE}-character pieces; {peer}")
     columns = "".join(f"{title:>9}{'sglang':>9}{'ratio':>7}" for title in ("whole", "pieces"))
-    print(f"  {'format':<13}{'characters':>10}{columns}   4 × the text, one by one")
+    print(f"  {'format':<13}{'characters':>10}{columns}{'unknown':>9}   4 × the text, one by one")
     for name, written in texts.items():
         mine = [CALLS / measure(lambda: ours(name, written, size), 3) for size in (0, PIECE)]  # noqa: B023 (called at once)
         columns = ""
         for own, other in zip(mine, rates.get(name) or (0.0, 0.0), strict=True):
             columns += f"{own:9,.0f}" + (f"{other:9,.0f}{own / other:7.1f}" if other else f"{'-':>9}{'-':>7}")
+        unknown = CALLS / measure(lambda: detected(written), 3)  # noqa: B023
         short, long = ("".join(written)[: n * 25_000] for n in (1, 4))
         once = measure(lambda: _pieces(name, short), 2)  # noqa: B023
         four = measure(lambda: _pieces(name, long), 2)  # noqa: B023
-        print(f"  {name:<13}{len(written[0]):>10}{columns}   {four / once:.1f} × the time")
+        print(f"  {name:<13}{len(written[0]):>10}{columns}{unknown:9,.0f}   {four / once:.1f} × the time")
 
 
 def _pieces(name: str, text: str) -> None:

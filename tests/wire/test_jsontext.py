@@ -15,7 +15,7 @@ from workbench.errors import LocalProtocolError, WireError
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.provenance import escape
 from workbench.wire.json_scan import CUT, Scanner
-from workbench.wire.jsontext import JsonIndex, dumps, loads, replace, string_slice_span
+from workbench.wire.jsontext import JsonIndex, dumps, dumps_parsed, loads, replace, string_slice_span
 
 # ---------------------------------------------------------------- random documents
 
@@ -571,3 +571,19 @@ def test_a_slice_of_characters_is_a_slice_of_bytes(text: str, pick: random.Rando
 def test_a_slice_past_the_end_is_clipped() -> None:
     assert string_slice_span(b'"abc"', (0, 5), 1, 99) == (2, 4)
     assert string_slice_span(b'"a\xffb"', (0, 5), 1, 2) == (2, 3)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=())),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_a_value_is_written_the_same_faster(value: object) -> None:
+    assert dumps_parsed(value) == dumps(value)
+
+
+@pytest.mark.parametrize("value", [{"a": b"x"}, {"a": {1}}, [object()]], ids=["bytes", "set", "object"])
+def test_what_is_no_json_is_refused_by_both(value: object) -> None:
+    with pytest.raises(LocalProtocolError):
+        dumps_parsed(value)

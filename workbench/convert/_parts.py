@@ -23,7 +23,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols import Capabilities
-from workbench.wire import JsonIndex, dumps
+from workbench.wire import JsonIndex, dumps_parsed
 
 ARGUMENTS = "arguments"
 """Key under which arguments that are not a JSON object are wrapped if the target requires an object."""
@@ -231,7 +231,7 @@ def _count_keys(value: JsonValue) -> int:
 
 
 def _text(value: JsonValue) -> str:
-    return dumps(value).decode()
+    return dumps_parsed(value).decode()
 
 
 def fit_result(
