@@ -17,7 +17,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "arriving": ("⇣ arriving", "accent", "exchanges: open, still being recorded"),
     "held": ("‖ paused", "warning", "paused at a breakpoint, waits for your decision (P)"),
     "made": ("└ made of", "accent", "exchanges: sent instead of another exchange"),
-    "passing": ("~ changes", "info", "exchanges: made by a translation or correction; see 7"),
+    "passing": ("~ changes", "info", "exchanges: changed by a translation or correction (details in pane 7)"),
     "cut": ("⊘ cut", "warning", "exchanges: aborted, incomplete or torn"),
     "unread": ("? unread", "warning", "not all was decoded; in the IR an unknown block"),
     "call": ("◆ call", "call", "tool call; ◇ tool result"),
