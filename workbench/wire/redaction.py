@@ -12,7 +12,7 @@ import hashlib
 import re
 import secrets
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from urllib.parse import unquote
@@ -44,6 +44,8 @@ _USERINFO = regex.compile(r"(?<=://)([^/?#@\s:]*:[^/?#@\s]+|[^/?#@\s:]{16,})(?=@
 _PARAMETER = regex.compile(r"[?&;#]([A-Za-z][\w.~-]*+)=([^&#;\s]+)")
 _OPEN_MEMBER = regex.compile(rb"([\w.-]+)[\\\"'`]+[ \t]*(?:=>|:=|=|:|,)\s*\Z")
 _LONGEST_GAP = 400
+_LINES, _LONGEST_LINE = 500, 4096
+"""Header lines whose secrets are kept in memory, and the length of the longest."""
 
 _LEAST, _LEAST_LETTERS = 8, 12
 """Minimum length of a secret that bodies are searched for; and if it is all letters or all digits."""
@@ -60,6 +62,8 @@ class Redactor:
 
     salt: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
     seen: set[bytes] = field(default_factory=set, repr=False)
+    _lines: dict[str, Sequence[Secret]] = field(default_factory=dict, repr=False)
+    _seen_in_lines: int = 0
     _histories: HistorySearch = field(default_factory=HistorySearch, repr=False)
 
     def exchange(self, exchange: Exchange) -> Exchange:
@@ -202,7 +206,18 @@ class Redactor:
         """Replace the values of pairs; names and attributes stay readable."""
         return re.sub(r"(?<==)[^;,\s]+", lambda m: self.stand_in(m[0]), value)
 
-    def _in_line(self, text: str) -> list[Secret]:
+    def _in_line(self, text: str) -> Sequence[Secret]:
+        """Secrets of a header line or of several: most come again and again."""
+        if len(text) > _LONGEST_LINE:
+            return self._search_line(text)
+        if len(self._lines) >= _LINES or self._seen_in_lines != len(self.seen):
+            self._lines.clear()
+            self._seen_in_lines = len(self.seen)
+        if text not in self._lines:
+            self._lines[text] = self._search_line(text)
+        return self._lines[text]
+
+    def _search_line(self, text: str) -> Sequence[Secret]:
         spans = [Secret(*span, "api-key") for span in in_url(text)]
         return merge([*spans, *find(text.encode("latin-1", "replace"), self.seen)])
 

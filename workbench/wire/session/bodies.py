@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from workbench.errors import SessionFormatError, WireError
 from workbench.limits import MAX_STORED_BODY
-from workbench.wire.jsontext import JsonIndex, loads
+from workbench.wire.jsontext import JsonIndex, Members
 from workbench.wire.predecessors import Predecessors, Repetition
 from workbench.wire.session import pieces
 
@@ -44,10 +44,8 @@ class CutBody(NamedTuple):
 
     def model(self) -> str | None:
         """Top-level ``model`` of a request body, for the list; never fails."""
-        index = JsonIndex(self.outline())
-        span = index.span("/model")
         try:
-            value = loads(index.text[slice(*span)]) if span else None
+            value = Members(self.outline()).get("model")
         except WireError:
             return None
         return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None

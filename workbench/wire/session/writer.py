@@ -72,6 +72,7 @@ class SessionWriter:
         self.path = path
         self._arrived: dict[int, int] = {}  # of exchanges that go on: bytes of the answer
         self._asked: dict[int, _StoredRequest] = {}
+        self._after: int | None = None  # the next position, known while a transaction keeps others away
         self._db = sqlite3.connect(
             path,
             timeout=PATIENCE,
@@ -167,6 +168,7 @@ class SessionWriter:
             yield
             return
         self._db.execute("BEGIN IMMEDIATE")
+        self._after = None
         try:
             yield
             self._db.execute("COMMIT")
@@ -213,7 +215,10 @@ class SessionWriter:
         return seq
 
     def _next(self) -> int:
-        return int(self._db.execute("SELECT coalesce(max(seq) + 1, 0) FROM exchange").fetchone()[0])
+        if self._after is None:
+            self._after = self._db.execute("SELECT coalesce(max(seq) + 1, 0) FROM exchange").fetchone()[0]
+        self._after += 1
+        return self._after - 1
 
     def request(self, seq: int, request: HttpRequest) -> None:
         """Replace the request with the complete one."""
