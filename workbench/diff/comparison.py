@@ -20,8 +20,7 @@ from typing import NamedTuple
 from workbench.diff import Difference, compare
 from workbench.diff.damage import Damage, damages_between, damages_of_tries
 from workbench.diff.meaning import canonical
-from workbench.diff.turns import HopExchange, TurnMatch, encloses, is_outside, likeness_of, places, turns
-from workbench.diff.versions import versions
+from workbench.diff.pairing import HopExchange, TurnMatch, encloses, is_outside, likeness_of, places, turns, versions
 from workbench.diff.wire import align, first_difference
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
 from workbench.lazy_dataclass import dataclass
@@ -159,7 +158,7 @@ def compare_sessions(
 
     Two hops of one traffic, known by their names or by times that enclose one another, are compared turn by turn,
     however their requests were altered. Other sessions are compared hop by hop and conversation by conversation
-    (``versions``): equal requests are paired, between them those with the same last message.
+    (``pairing``): equal requests are paired, between them those with the same last message.
 
     Args:
         ask: decodes an exchange, given its index in its session.

@@ -1,15 +1,17 @@
-"""Changed items of two JSON bodies: messages, tools and parameters that were added, removed, moved or edited."""
+"""Changed items of two JSON bodies: messages, tools and parameters; and items that are spelled differently."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from workbench.diff.spelling import spellings
+from workbench import regex
 from workbench.diff.wire import REPEATED, align, ends
 from workbench.errors import WireError
 from workbench.ir import JsonValue
@@ -248,3 +250,34 @@ def _list_details(
             ValueDifference(ItemChangeKind.REMOVED, f"{at_old}/{n}", a[n], None, at_new) for n in range(i + both, j)
         )
         yield from (ValueDifference(ItemChangeKind.ADDED, f"{at_new}/{n}", None, b[n]) for n in range(k + both, m))
+
+
+_TOKEN: Final = regex.compile(rb'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null|[{}\[\],:]', re.DOTALL)
+_KEY: Final = regex.compile(rb'("(?:[^"\\]|\\.)*")\s*:', re.DOTALL)
+
+WHITESPACE, KEY_ORDER, ESCAPES, NUMBERS = "whitespace", "key order", "escapes", "number spelling"
+
+
+def spellings(before: bytes, after: bytes) -> tuple[str, ...]:
+    """Ways in which two texts of one value differ, most visible first; empty if the bytes are equal."""
+    if before == after:
+        return ()
+    olds, news = _TOKEN.findall(before), _TOKEN.findall(after)
+    found = []
+    if Counter(_TOKEN.split(before)) != Counter(_TOKEN.split(after)):
+        found.append(WHITESPACE)
+    if _keys(before) != _keys(after):
+        found.append(KEY_ORDER)
+    found += [ESCAPES] if _tokens_starting(olds, b'"') != _tokens_starting(news, b'"') else []
+    found += [NUMBERS] if _tokens_starting(olds, b"-0123456789") != _tokens_starting(news, b"-0123456789") else []
+    return tuple(found)
+
+
+def _keys(text: bytes) -> list[bytes]:
+    from workbench.wire import dumps, loads
+
+    return [dumps(loads(key)) for key in _KEY.findall(text)]
+
+
+def _tokens_starting(tokens: list[bytes], firsts: bytes) -> Counter[bytes]:
+    return Counter(token for token in tokens if token[0] in firsts)

@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.diff.damage import _around
-from workbench.diff.damage._content import content_damages
-from workbench.diff.damage.bodies import body_damages
+from workbench.diff.damage.bodies import body_damages, content_damages
 from workbench.diff.damage.kinds import Damage, DamageKind
 from workbench.diff.damage.streams import delay_damages, stream_damages
 from workbench.fronts import lazy

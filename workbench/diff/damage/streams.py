@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from workbench import regex
 from workbench.diff.damage._grouping import group_changes
-from workbench.diff.damage._pieces import of_pieces
 from workbench.diff.damage._spelling import spelling_changes
 from workbench.diff.damage._stream_texts import (
     CHUNK,
@@ -20,6 +19,7 @@ from workbench.diff.damage._stream_texts import (
     StreamEvent,
     StreamTexts,
     is_end,
+    of_pieces,
     runs,
     value_of,
 )
