@@ -40,8 +40,8 @@ from workbench.rules.inspection import Inspector
 from workbench.send import matrix
 from workbench.send.target import resolve
 from workbench.simulator import Simulator
+from workbench.trials.minimize import MinimizeRun
 from workbench.trials.minimize.driving import target_verdict
-from workbench.trials.minimize.minimize_run import MinimizeRun
 from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.models.findings import finding_body, finding_line
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse

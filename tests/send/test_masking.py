@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.send.masking import SecretMask
+from workbench.send.credentials import SecretMask
 from workbench.wire.redaction import Redactor
 
 SECRETS = ("sk-abcabcabcabc", "abcabd")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.send.retrying import MOST_SECONDS, backoff, blames_request, is_retryable, requested_wait
+from workbench.send.endpoint import MOST_SECONDS, backoff, blames_request, is_retryable, requested_wait
 from workbench.wire.exchange import Headers
 
 

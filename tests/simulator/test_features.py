@@ -8,7 +8,7 @@ from tests.simulator.conftest import ask, chat
 from workbench.errors import UsageError
 from workbench.probes.media import png
 from workbench.simulator import ScriptedModel, Simulator, dials_of
-from workbench.simulator.faults import FEATURES, KEYWORD, UNREAD
+from workbench.simulator._dials import FEATURES, KEYWORD, UNREAD
 
 CHAT = "/v1/chat/completions"
 CODE = "The codeword is k1-x."

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.send.history_for_simulator import simulator_history
-from workbench.simulator import MOST_BYTES, MOST_EXCHANGES
+from workbench.simulator._memory import MOST_BYTES, MOST_EXCHANGES, simulator_history
 from workbench.wire.exchange import Body, Exchange, HttpRequest, Summary
 from workbench.wire.session import MemorySession
 

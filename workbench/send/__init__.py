@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     from workbench.send.credentials import authenticate, is_set
     from workbench.send.endpoint import HttpEndpoint
     from workbench.send.headers import forwarded_headers, key_header, with_headers
-    from workbench.send.history_for_simulator import simulator_history
     from workbench.send.local import PORTS, LocalServer
     from workbench.send.matrix import MatrixHistory, MatrixRow, labels
     from workbench.send.outgoing import Outgoing, is_known, prepare, with_stream
-    from workbench.send.preflight import Preflight, judge_exchange, run_preflight
+    from workbench.send.preflight import Preflight, UnboundReasoning, find_unbound, judge_exchange, run_preflight
     from workbench.send.sending import BodyReceived, Event, HeadReceived, RetryWait, Sender, SendInterrupted, bound_body
     from workbench.send.target import Origin, Target, origin, providers, resolve
-    from workbench.send.unbound import UnboundReasoning, find_unbound
     from workbench.send.urls import join_url, server_url, with_query_of
 else:
     __getattr__ = lazy(__name__)
@@ -65,7 +63,6 @@ __all__ = [
     "resolve",
     "run_preflight",
     "server_url",
-    "simulator_history",
     "target",
     "urls",
     "with_headers",

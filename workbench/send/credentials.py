@@ -1,8 +1,11 @@
-"""API keys: read from the environment when a request is sent, and used only for the host they belong to."""
+"""API keys: read from the environment when a request is sent, and used only for the host they belong to.
+
+Removes sent secrets from a byte stream: some servers echo them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from workbench.errors import LocalProtocolError, UsageError
@@ -10,7 +13,7 @@ from workbench.send.headers import key_header, with_headers
 from workbench.send.outgoing import Outgoing
 from workbench.send.own_targets import REFERENCE
 from workbench.send.target import origin
-from workbench.wire import Headers
+from workbench.wire import Headers, Redactor
 
 
 class AuthenticatedHeaders(NamedTuple):
@@ -60,3 +63,31 @@ def _value(variable: str, environ: Mapping[str, str], target: str) -> str:
             f"{variable} contains characters that a header cannot have", where=f"target {target}", hint="set it again"
         )
     return value
+
+
+class SecretMask:
+    """Replaces secrets in bytes that arrive in pieces; holds back a possible beginning of one."""
+
+    def __init__(self, redactor: Redactor, secrets: Sequence[str]) -> None:
+        self._pairs = [(s.encode(), redactor.stand_in(s).encode()) for s in secrets]
+        self._held = b""
+
+    def feed(self, data: bytes) -> bytes:
+        """Bytes that are safe to show."""
+        text = self._held + data
+        for secret, stand_in in self._pairs:
+            text = text.replace(secret, stand_in)
+        keep = max((_partial_length(text, secret) for secret, _ in self._pairs), default=0)
+        self._held = text[len(text) - keep :]
+        return text[: len(text) - keep]
+
+    def close(self) -> bytes:
+        """The remaining bytes, which contain no secret."""
+        rest, self._held = self._held, b""
+        return rest
+
+
+def _partial_length(text: bytes, secret: bytes) -> int:
+    """Length of the longest end of the text with which a secret begins."""
+    longest = min(len(text), len(secret) - 1)
+    return next((n for n in range(longest, 0, -1) if text.endswith(secret[:n])), 0)

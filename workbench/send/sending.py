@@ -18,14 +18,20 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import ANSWER_SECONDS, MAX_RECORDED_BODY
-from workbench.send.credentials import AuthenticatedHeaders, authenticate
-from workbench.send.endpoint import HttpEndpoint, describe_error, is_tls_error
-from workbench.send.history_for_simulator import simulator_history
-from workbench.send.masking import SecretMask
+from workbench.send.credentials import AuthenticatedHeaders, SecretMask, authenticate
+from workbench.send.endpoint import (
+    MOST_REQUESTED_SECONDS,
+    HttpEndpoint,
+    backoff,
+    blames_request,
+    describe_error,
+    is_retryable,
+    is_tls_error,
+    requested_wait,
+)
 from workbench.send.outgoing import Outgoing
-from workbench.send.retrying import MOST_REQUESTED_SECONDS, backoff, blames_request, is_retryable, requested_wait
 from workbench.send.target import origin
-from workbench.simulator import ScriptedModel, SimulatedReply, Simulator
+from workbench.simulator import ScriptedModel, SimulatedReply, Simulator, simulator_history
 from workbench.wire import (
     Body,
     Chunk,

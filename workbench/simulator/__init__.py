@@ -12,24 +12,21 @@ from typing import TYPE_CHECKING
 
 from workbench.fronts import lazy
 from workbench.simulator._core import Simulator
-from workbench.simulator._dials import Dials, HttpFault, dials_of
-from workbench.simulator._memory import MOST_BYTES, MOST_EXCHANGES
+from workbench.simulator._dials import ARGUMENT_FAULTS, STREAM_FAULTS, Dials, HttpFault, dials_of
+from workbench.simulator._memory import simulator_history
 from workbench.simulator._model import RequestMatch, ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptTurn
-from workbench.simulator._reply import ReplyPiece, ServedRequest, SimulatedReply
 from workbench.simulator._script import read_script
 from workbench.simulator._server import Server, serve
-from workbench.simulator.faults import ARGUMENT_FAULTS, STREAM_FAULTS
+from workbench.simulator._wire import ReplyPiece, ServedRequest, SimulatedReply
 
 if TYPE_CHECKING:
-    from workbench.simulator.faults import FEATURES, PLACES, UNREAD
+    from workbench.simulator._dials import FEATURES, PLACES, UNREAD
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
     "ARGUMENT_FAULTS",
     "FEATURES",
-    "MOST_BYTES",
-    "MOST_EXCHANGES",
     "PLACES",
     "STREAM_FAULTS",
     "UNREAD",
@@ -48,4 +45,5 @@ __all__ = [
     "dials_of",
     "read_script",
     "serve",
+    "simulator_history",
 ]

@@ -15,15 +15,13 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelRequest
 from workbench.protocols import DecodedExchange, KnownMessages, Serving
 from workbench.rules import judge
-from workbench.simulator import _errors, _features
+from workbench.simulator import _features, _wire
 from workbench.simulator._endpoints import COUNT, MODEL, STORED, Route, route
-from workbench.simulator._ids import Ids, call_ids
+from workbench.simulator._ids import Ids, answers_of, call_ids, downgrade_unprovable, proofs_of
 from workbench.simulator._memory import SimulatorMemory
 from workbench.simulator._model import ScriptedModel, ScriptTurn, answer
-from workbench.simulator._proofs import answers_of, downgrade_unprovable, proofs_of
-from workbench.simulator._reply import ReplyPiece, ServedRequest, SimulatedReply
 from workbench.simulator._request_text import input_tokens
-from workbench.simulator._wire import JSON, EncodedReply, encode_reply
+from workbench.simulator._wire import JSON, EncodedReply, ReplyPiece, ServedRequest, SimulatedReply, encode_reply
 from workbench.wire import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State, dumps, loads
 from workbench.wire.session import Session, exchanges_of
 
@@ -165,7 +163,7 @@ class _PendingRequest:
 
     def not_found(self) -> str:
         """Error text in the provider's words."""
-        return _errors.not_found(self.way.protocol, self.method, self.target.partition("?")[0])
+        return _wire.not_found(self.way.protocol, self.method, self.target.partition("?")[0])
 
     def foreign_protocol_note(self) -> str:
         """Note that another protocol has the path; empty if none has."""
@@ -182,20 +180,20 @@ class _PendingRequest:
     def answer_model_request(self) -> SimulatedReply:
         decoded = self.decode()
         if decoded.request is None:
-            return self.error_reply(400, _errors.unreadable(decoded.request_text, self.way.protocol))
+            return self.error_reply(400, _wire.unreadable(decoded.request_text, self.way.protocol))
         request, simulator = decoded.request, self.simulator
         if request.model:
             simulator._names[request.model] = None
             while len(simulator._names) > 64:
                 del simulator._names[next(iter(simulator._names))]
         elif not self.serving.model_in_url and not simulator.is_permissive:
-            return self.error_reply(400, _errors.without_model(self.way.protocol))
+            return self.error_reply(400, _wire.without_model(self.way.protocol))
         if self.way.kind == COUNT:
             return self.count_tokens(decoded)
         request = simulator._memory.with_history(request)
         turn, fault = simulator.model.turn(request)
         if fault:
-            text = _errors.TEXTS.get(fault.status, "Internal server error" if fault.status >= 500 else "Refused")
+            text = _wire.TEXTS.get(fault.status, "Internal server error" if fault.status >= 500 else "Refused")
             wait = () if fault.retry_after is None else (("retry-after", f"{fault.retry_after:g}"),)
             return self.error_reply(fault.status, text, more=wait, note="injected")
         unwanted = _features.refusal(request, turn.dials)
@@ -236,7 +234,7 @@ class _PendingRequest:
     def refusal(self, judgement: Judgement, contract: Contract) -> Refusal | None:
         if self.simulator.is_permissive or judgement.verdict is not Verdict.REFUSES or judgement.finding is None:
             return None
-        return _errors.refuse(judgement.finding, contract, self.way.protocol, self.request_id)
+        return _wire.refuse(judgement.finding, contract, self.way.protocol, self.request_id)
 
     def refuse(self, number: int, refused: Refusal, judgement: Judgement) -> SimulatedReply:
         data = dumps(refused.body)
@@ -309,7 +307,7 @@ class _PendingRequest:
     ) -> SimulatedReply:
         """A refusal that no rule predicts."""
         contract = contracts.get(self.simulator.label, protocol=self.way.protocol)
-        refused = _errors.error(contract, self.way.protocol, status, text, request_id=self.request_id)
+        refused = _wire.error(contract, self.way.protocol, status, text, request_id=self.request_id)
         return self.plain(status, dumps(refused.body), more=more, note=note or text)
 
     def plain(
@@ -324,7 +322,7 @@ class _PendingRequest:
 
     def response(self, status: int, kind: str, data: bytes, more: tuple[tuple[str, str], ...] = ()) -> HttpResponse:
         simulator = self.simulator
-        own = _errors.headers(self.way.protocol, self.request_id, simulator.contract.name)
+        own = _wire.headers(self.way.protocol, self.request_id, simulator.contract.name)
         typed = () if status == 204 else (("content-type", kind),)
         return HttpResponse(status, Headers((*typed, *own, *more)), Body(data), http_version="HTTP/1.1")
 

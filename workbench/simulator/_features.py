@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from workbench import regex
 from workbench.ir import JsonValue, Media, ModelRequest, Part, Reasoning, Text, ToolResultIR
-from workbench.simulator._dials import Dials
+from workbench.simulator._dials import KEYWORD, Dials
 from workbench.simulator._model import THOUGHTS
 from workbench.simulator._request_text import input_tokens, is_error
-from workbench.simulator.faults import KEYWORD
 
 _PLAIN = regex.compile(r"[A-Za-z0-9_-]*")
 _ANSWERING = ("assistant", "model")

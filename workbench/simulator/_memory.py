@@ -15,7 +15,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
 from workbench.rules import InspectedExchange, Inspector
 from workbench.wire import Exchange, State, Summary, summarize
-from workbench.wire.session import MemorySession
+from workbench.wire.session import MemorySession, Session
 
 MOST_EXCHANGES = 512
 """Most exchanges; beyond that the older half is forgotten."""
@@ -158,3 +158,24 @@ class SimulatorMemory:
 
 def _size(exchange: Exchange) -> int:
     return sum(len(side.body.raw) for side in (exchange.request, exchange.response) if side)
+
+
+def simulator_history(session: Session, last: str | None = None) -> Session:
+    """A session for a simulator to begin with: all of it if it can be remembered; else what precedes a position.
+
+    Only those are read.
+
+    Args:
+        last: id of the last exchange to include; the end of the session if it has none of this id.
+    """
+    told = session.summaries()
+    if len(told) < MOST_EXCHANGES and sum(s.request_bytes + s.response_bytes for s in told) <= MOST_BYTES:
+        return session
+    end = next((s.index + 1 for s in told if s.id == last), len(told))
+    start, left = end, MOST_BYTES
+    while start > max(0, end - MOST_EXCHANGES + 1):
+        left -= told[start - 1].request_bytes + told[start - 1].response_bytes
+        if left < 0 and start < end:
+            break
+        start -= 1
+    return MemorySession(session.name, tuple(session.exchange(n) for n in range(start, end)))

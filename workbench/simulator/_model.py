@@ -30,7 +30,7 @@ from workbench.ir import (
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import BYTES_PER_TOKEN
 from workbench.protocols import Adapter
-from workbench.simulator import _recognition
+from workbench.simulator import _request_text
 from workbench.simulator._dials import HEALTHY, NATIVE, Dials, HttpFault
 from workbench.simulator._ids import Ids, call_ids
 from workbench.simulator._request_text import (
@@ -44,8 +44,7 @@ from workbench.simulator._request_text import (
     tokens,
     user_words,
 )
-from workbench.simulator._spoil import spoil_call
-from workbench.simulator._values import arguments_for
+from workbench.simulator._values import arguments_for, spoil_call
 from workbench.toolcalls import formats
 from workbench.wire import loads
 
@@ -224,7 +223,7 @@ class _Writer:
         if (results or self.text_calls) and not (self.dials.reads and self.remembers()):
             return f"I am done.{ending}"
         if "codeword" in user_words(self.request):
-            told = ", ".join(_recognition.codewords(self.request))
+            told = ", ".join(_request_text.codewords(self.request))
             return f"The codeword: {told}.{ending}" if told else f"I see no such word.{ending}"
         if results:
             names = {c.id: c.name for m in self.request.messages for _, c in m.tool_calls()}
@@ -264,7 +263,7 @@ class _Writer:
         mode = choice.mode if choice else "auto"
         most = self.params.get("max_tokens")
         is_short = isinstance(most, int) and most < _LEAST_FOR_CALLS
-        is_asked = _recognition.asks_codeword(user_words(self.request)) and mode in ("auto", "none")
+        is_asked = _request_text.asks_codeword(user_words(self.request)) and mode in ("auto", "none")
         if mode == "none" or not self.tools or is_short or is_asked:
             return
         if results and mode not in ("any", "tool"):
@@ -448,7 +447,7 @@ def _is_relative(key: str, value: JsonValue) -> bool:
 
 def _as_quoted(made: JsonValue, words: str) -> JsonValue:
     """Arguments with the quoted texts, one for each string."""
-    quoted = _recognition.quoted_texts(words)
+    quoted = _request_text.quoted_texts(words)
     if not quoted or not isinstance(made, dict):
         return made
     names = [name for name, value in made.items() if isinstance(value, str)]

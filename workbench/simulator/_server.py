@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench.limits import LINGER_SECONDS
 from workbench.simulator._core import Simulator
-from workbench.simulator._reply import ServedRequest, SimulatedReply
+from workbench.simulator._wire import ServedRequest, SimulatedReply
 from workbench.wire.http1 import Admission, BadMessage, HeadBuffer, Request, read_request, render, request_body
 
 HOST = "127.0.0.1"

@@ -10,7 +10,7 @@ import pytest
 
 from tests.trials.minimize.requests import anthropic, begun, bench_of, chat, finish, responses
 from workbench.trials.minimize import FixSearch, TargetVerdict
-from workbench.trials.minimize.changes import aligned_changes
+from workbench.trials.minimize.fixes import aligned_changes
 from workbench.wire import patch
 
 ROUNDS = 12

@@ -32,8 +32,8 @@ from workbench.protocols import REQUEST, RESPONSE
 from workbench.recorder.breakpoints.kinds import Breakpoint, JudgedSide, PauseReason, as_json, parse, reasons_to_pause
 from workbench.recorder.child import send_line, serve
 from workbench.rules import InspectedExchange, Inspector
-from workbench.send import simulator_history, with_query_of
-from workbench.simulator import Simulator
+from workbench.send import with_query_of
+from workbench.simulator import Simulator, simulator_history
 from workbench.wire import Body, Exchange, Headers, HttpResponse, State, decode_body, detect_encoding, loads, summarize
 from workbench.wire.session import Session, open_session
 

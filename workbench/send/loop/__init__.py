@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 
 from workbench.fronts import lazy
 from workbench.send.loop.machine import ConversationLoop
-from workbench.send.loop.policy import AS_IT_COMES, LoopPolicy
 from workbench.send.loop.recorded_results import RecordedResult, RecordedResults
 from workbench.send.loop.steps import (
+    AS_IT_COMES,
     AnswerCall,
     CallResult,
     EndReason,
     Limits,
     LoopEnd,
+    LoopPolicy,
     Outcome,
     Say,
     Send,
@@ -33,9 +34,8 @@ from workbench.send.loop.steps import (
 if TYPE_CHECKING:
     from workbench.send.loop.machine import DEFAULT_LIMITS
     from workbench.send.loop.next_request import user_values
-    from workbench.send.loop.policy import EVERY_TOOL, LEFT_OUT, VERBATIM
     from workbench.send.loop.recorded_results import call_key
-    from workbench.send.loop.sending import outgoing, with_sent_body
+    from workbench.send.loop.steps import EVERY_TOOL, LEFT_OUT, VERBATIM, outgoing, with_sent_body
 else:
     __getattr__ = lazy(__name__)
 

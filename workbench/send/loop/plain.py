@@ -9,8 +9,7 @@ from typing import Any
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue, Media, Opaque, Part, Text
 from workbench.send.loop.machine import ConversationLoop
-from workbench.send.loop.policy import LoopPolicy
-from workbench.send.loop.steps import CallResult, Limits
+from workbench.send.loop.steps import CallResult, Limits, LoopPolicy
 from workbench.wire import loads
 from workbench.wire.session import text
 

@@ -1,14 +1,81 @@
-"""Steps of the loop, and their possible outcomes, as values."""
+"""Steps of the loop, and their possible outcomes, as values.
+
+The request of a loop step on its way to a target, and the exchange that results. Sends nothing itself.
+
+Adaptation of a loop to the limits of a model, as a value.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from workbench.ir import JsonValue, Part, Text, ToolCallIR
+from workbench.ir import NOTHING, JsonValue, Part, Text, ToolCallIR, ToolDef
 from workbench.lazy_dataclass import dataclass
-from workbench.toolcalls.arguments import ArgumentRefusal, Ladder
+from workbench.protocols import DecodedExchange
+from workbench.send.outgoing import Outgoing, prepare
+from workbench.send.target import Target
+from workbench.toolcalls.arguments import ArgumentRefusal, Code, Ladder, ladder
+from workbench.toolcalls.schemas import original
 from workbench.wire import Exchange, HttpRequest, dumps
+
+VERBATIM, LEFT_OUT = "verbatim", "left-out"
+"""Treatment of an answer's reasoning in the next request."""
+
+EVERY_TOOL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPolicy:
+    """Deviations of a loop from the protocol's normal behaviour.
+
+    Attributes:
+        is_serial: run only the first call of an answer and remove the others from the history; if that is impossible
+            (calls in text, answers stored by the server), they get an error result that asks for one call at a time.
+        reasoning: ``VERBATIM`` or ``LEFT_OUT``, overriding the contract; empty to follow the contract.
+        level: schema level (``schemas.levels``) that the tools in ``schemas`` were reduced to; empty if none.
+        schemas: name of a tool → its original schema: arguments are converted back and have to fit it.
+        closed: name of a tool, or ``EVERY_TOOL`` → why it is not run.
+    """
+
+    is_serial: bool = False
+    reasoning: str = ""
+    level: str = ""
+    schemas: Mapping[str, JsonValue] = NOTHING
+    closed: Mapping[str, str] = NOTHING
+
+    def unwanted_carriers(self, carriers: Sequence[str], refused: Sequence[str]) -> Sequence[str]:
+        """Carriers of an answer that are not sent back. ``refused``: by the contract."""
+        if self.reasoning:
+            return carriers if self.reasoning == LEFT_OUT else ()
+        return refused
+
+    def read(self, call: ToolCallIR, tools: Sequence[ToolDef]) -> Ladder:
+        """Arguments of a call, read for the original schemas of the tools."""
+        if call.name not in self.schemas or not self.level:
+            return ladder.judge(call, tools)
+        schema = self.schemas[call.name or ""]
+        first = ladder.judge(call, [replace(tool, schema=None) for tool in tools])
+        if first.refusal:
+            return first
+        then = ladder.climb(None, original(first.value, schema, self.level), schema)
+        return replace(then, rungs=(*first.rungs, *then.rungs[1:]), steps=(*first.steps, *then.steps[1:]))
+
+    def refusal_of(self, call: ToolCallIR, number: int) -> ArgumentRefusal | None:
+        """Why a call is not run, whatever its arguments; None if it may be. ``number``: its index, from zero."""
+        why = self.closed.get(call.name or "") or self.closed.get(EVERY_TOOL)
+        if why:
+            return ArgumentRefusal(Code.TOOL_NOT_ENABLED, f"{call.name!r:.80} is not enabled: {why}", retryable=False)
+        if self.is_serial and number:
+            told = "one call at a time: only the first call was run; make this one again in your next response"
+            return ArgumentRefusal(Code.ONE_CALL_AT_A_TIME, told)
+        return None
+
+
+AS_IT_COMES = LoopPolicy()
+"""No deviations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,3 +213,16 @@ Outcome: TypeAlias = Exchange | CallResult | Limits | Say
 def refusal_result(refusal: ArgumentRefusal) -> CallResult:
     """The result that tells a model why its call was not run, in a form that it can act on."""
     return CallResult(dumps(refusal.as_json()).decode("utf-8", "surrogatepass"), is_error=True)
+
+
+def outgoing(step: Send, target: Target, model: str = "", protocol: str = "") -> Outgoing:
+    """The request of a step, prepared for a target. Arguments and errors as ``prepare``."""
+    asked = DecodedExchange(0, Exchange("", step.request), step.protocol or None)
+    return prepare(asked, target, protocol=protocol, model=model)
+
+
+def with_sent_body(exchange: Exchange, sent: Outgoing) -> Exchange:
+    """The exchange for the loop to continue with: the body as sent, since the stored one has its secrets replaced."""
+    if exchange.request is None:
+        return exchange
+    return replace(exchange, request=replace(exchange.request, body=sent.request.body, redactions=()))
