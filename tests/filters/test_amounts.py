@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.filters.amounts import amount, status_class
+from workbench.filters.expression import amount, status_class
 from workbench.filters.keys import Kind
 
 

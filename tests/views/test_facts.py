@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.ir import JsonValue
-from workbench.views.facts import MOST_FACT, fact_words
+from workbench.views.words import MOST_FACT, fact_words
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from workbench.convert import Loss
 from workbench.limits import SNIPPET
-from workbench.views.lines import column_text, plain
-from workbench.views.losses import id_line, loss_line, loss_words
+from workbench.views.lines import column_text, id_line, loss_line, loss_words, plain
 
 LOST = Loss("/messages/1/content/0", "the signature", "left out")
 

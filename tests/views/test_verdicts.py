@@ -7,7 +7,7 @@ import pytest
 from workbench.contracts import Verdict
 from workbench.probes import Outcome
 from workbench.views.lines import STYLES
-from workbench.views.verdicts import PROBE_SIGNS, REQUEST_SIGNS, SCHEMA_SIGNS, Signs
+from workbench.views.words import PROBE_SIGNS, REQUEST_SIGNS, SCHEMA_SIGNS, Signs
 
 
 def test_every_verdict_has_a_sign() -> None:

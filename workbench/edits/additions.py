@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from workbench.edits import shape
-from workbench.edits._ranges import ValueRange
 from workbench.edits.message_parts import element_pointer, list_position
-from workbench.edits.operations import Splices, adapter_of, value_of
+from workbench.edits.operations import Splices, ValueRange, adapter_of, value_of
 from workbench.edits.proposal import value_at
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message, ModelRequest, Part, Text, ToolCallIR, ToolDef, ToolResultIR

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property, lru_cache
 
-from workbench.filters.amounts import amount, status_class
-from workbench.filters.expression import And, Expression, Not, Or, Term
+from workbench.filters.expression import And, Expression, Not, Or, Term, amount, status_class
 from workbench.filters.keys import BY_NAME, Kind
 from workbench.filters.text import holds
 from workbench.ir import ToolCallIR, ToolResultIR

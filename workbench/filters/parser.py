@@ -14,8 +14,7 @@ from typing import Final, NamedTuple
 
 from workbench import regex
 from workbench.errors import FilterError
-from workbench.filters.amounts import EXPECTED, amount, status_class
-from workbench.filters.expression import BARE, And, Expression, Not, Or, Term
+from workbench.filters.expression import BARE, EXPECTED, And, Expression, Not, Or, Term, amount, status_class
 from workbench.filters.keys import BY_NAME, Key, Kind
 
 MAX_LENGTH = 2000

@@ -14,8 +14,6 @@ from workbench.fronts import lazy
 if TYPE_CHECKING:
     from workbench.views import closure, reasoning, words
     from workbench.views.closure import call_body, call_line, closure_summary
-    from workbench.views.facts import fact_words
-    from workbench.views.findings import origin_words
     from workbench.views.lines import (
         BLANK,
         STYLES,
@@ -23,17 +21,36 @@ if TYPE_CHECKING:
         Span,
         behind,
         column_text,
+        id_line,
         join_lines,
         line,
+        loss_line,
+        loss_words,
         mark_matches,
         plain,
         wrap,
     )
-    from workbench.views.losses import id_line, loss_line, loss_words
-    from workbench.views.metrics import RATES, Rate, money, saving_words, share_of
     from workbench.views.reasoning import entry_body, entry_line, reasoning_summary, received_words
-    from workbench.views.verdicts import PROBE_SIGNS, REQUEST_SIGNS, SCHEMA_SIGNS
-    from workbench.views.words import REQUEST, RESPONSE, SEVERITY_GLYPH, byte_range, count, duration, event_range, size
+    from workbench.views.words import (
+        PROBE_SIGNS,
+        RATES,
+        REQUEST,
+        REQUEST_SIGNS,
+        RESPONSE,
+        SCHEMA_SIGNS,
+        SEVERITY_GLYPH,
+        Rate,
+        byte_range,
+        count,
+        duration,
+        event_range,
+        fact_words,
+        money,
+        origin_words,
+        saving_words,
+        share_of,
+        size,
+    )
 else:
     __getattr__ = lazy(__name__)
 

@@ -2,6 +2,8 @@
 
 Views build lines; the app paints them, the command line prints their text. Style names are words of one table; they
 are joined with spaces if several apply ("string lit").
+
+Lines of a conversion: each loss, and each renamed id.
 """
 
 from __future__ import annotations
@@ -9,7 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.limits import SNIPPET
+from workbench.safetext import clip
+
+if TYPE_CHECKING:
+    from workbench.convert import Loss
+
 
 STYLES = (
     "muted", "strong", "accent", "key", "string", "number", "word",
@@ -139,3 +148,20 @@ def join_lines(parts: Iterable[Line], between: Span) -> Line:
         if part:
             out += [between, *part] if out else part
     return tuple(out)
+
+
+def loss_line(loss: Loss) -> Line:
+    """A loss in one line."""
+    return line(Span("! ", "warning"), Span(loss.what, "strong"), Span(f"  {loss.pointer or 'the whole'}", "muted"))
+
+
+def id_line(new: str, old: str | None) -> Line:
+    """A renamed id: new and old."""
+    was = line(Span("had no id; named by its place", "muted")) if old is None else line(Span(f"was {old}", "muted"))
+    return (Span("= ", "info"), Span(new, "strong"), Span("  "), *was)
+
+
+def loss_words(loss: Loss) -> str:
+    """Place, loss and replacement in one line of text."""
+    what, instead = (clip(text, SNIPPET) for text in (loss.what, loss.instead))
+    return f"{loss.pointer or 'the whole'}  {what}: {instead}"

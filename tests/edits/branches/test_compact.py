@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.edits.branches.compact import DEEPEST, SMALL, CompactExchange, ExchangeCache
+from workbench.edits.branches.branch_session import DEEPEST, SMALL, CompactExchange, ExchangeCache
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
 LARGE = b"abcdefgh" * (SMALL // 4)

@@ -17,10 +17,8 @@ from workbench.config import resources
 from workbench.diff import Difference
 from workbench.diff import compare as compare_bytes
 from workbench.edits import text_of
-from workbench.edits.branches.branch_session import BranchSession
-from workbench.edits.branches.compact import CompactExchange, ExchangeCache
-from workbench.edits.branches.files import HERE, META, NAME, BranchFiles, request_digest, restore_secrets
-from workbench.edits.branches.migration import migrate_trees
+from workbench.edits.branches.branch_session import BranchSession, CompactExchange, ExchangeCache
+from workbench.edits.branches.files import HERE, META, NAME, BranchFiles, migrate_trees, request_digest, restore_secrets
 from workbench.errors import SessionFormatError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass

@@ -30,7 +30,7 @@ from workbench.wire import HttpRequest
 from workbench.wire.session import MemorySession, Session
 
 if TYPE_CHECKING:
-    from workbench.edits.repairs.restoration import restore_reasoning
+    from workbench.edits.repairs._recorded_reasoning import restore_reasoning
 else:
     __getattr__ = lazy(__name__)
 

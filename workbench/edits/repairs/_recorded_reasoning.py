@@ -1,16 +1,20 @@
-"""Recorded reasoning, restored as it was received: text, proof and position."""
+"""Recorded reasoning, restored as it was received: text, proof and position.
+
+Restoring remembered reasoning in a request that lacks it or has it altered.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from workbench.chain import Entry, NodeRef
+from workbench.chain import Closure, Conversation, Entry, Ledger, NodeRef
+from workbench.contracts import Contract, Finding, Severity
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, list_position, remove_parts
 from workbench.ir import Message, Part, Reasoning, ToolCallIR
-from workbench.protocols import REQUEST
-from workbench.rules import PROOF, proof_of
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.rules import PROOF, RuleContext, proof_of
 from workbench.wire import Change, Insert, Remove, Replace
 
 
@@ -172,3 +176,18 @@ def _merge(gone: Sequence[Change], put: Sequence[Change]) -> tuple[Change, ...]:
 
 def _is_slot(pointer: str) -> bool:
     return pointer.rpartition("/")[2].isdecimal()
+
+
+def restore_reasoning(
+    decoded: DecodedExchange, contract: Contract, received: Mapping[int, Sequence[Part]]
+) -> tuple[Change, ...]:
+    """Changes that restore the reasoning of turns of a request.
+
+    Args:
+        decoded: the request.
+        contract: to judge by.
+        received: index of a message of the turn → the parts of the answer that it repeats, in order.
+    """
+    case = RuleContext(decoded, contract, Closure(), Ledger(), Conversation(-1))
+    fault = Fault(Finding("reasoning.missing", Severity.ERROR, decoded.index, REQUEST, "", ""), case)
+    return tuple(change for number, parts in received.items() for change in restore_parts(fault, number, parts))

@@ -1,4 +1,7 @@
-"""Search for repairs: proposals of the families are checked under the contract before they are offered."""
+"""Search for repairs: proposals of the families are checked under the contract before they are offered.
+
+The last resort: end the conversation before the damage.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,11 @@ from workbench.edits import HEADERS, Change, SetHeader, apply_changes
 from workbench.edits.fault import Fault
 from workbench.edits.json_changes import changes_between
 from workbench.edits.proposal import Proposal, RepairCost, read_at, repair_edits
-from workbench.edits.repairs._history import cut_back
 from workbench.errors import WorkbenchError
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
 from workbench.rules import Inspector, Trial, every_rule
-from workbench.wire import HttpRequest, decode_partial, loads
+from workbench.wire import HttpRequest, Remove, decode_partial, loads
 
 Proposer = Callable[[Fault], Iterable[Proposal]]
 Families = Mapping[str, tuple[Proposer, ...]]
@@ -356,3 +358,15 @@ def _next_repair(search: RepairSearch) -> CheckedRepair | None:
                 return found[0]
             ends += found
     return next(chain(ends, (t for f in findings for t in search.earlier_end(f, _allowed_cost(f)))), None)
+
+
+def cut_back(fault: Fault, start: int) -> Iterator[Proposal]:
+    """Remove everything from a turn of the model on; the history ends with the message that it answered."""
+    while start > 0 and fault.messages[start - 1].role == fault.contract.closure.call_role:
+        start -= 1
+    if start <= 0 or start >= len(fault.messages):
+        return
+    gone = fault.messages[start:]
+    if any(m.role != "system" for m in fault.messages[:start]):
+        title = f"cut the conversation after message {start}, before the damaged turn"
+        yield Proposal(title, tuple(Remove(m.pointer) for m in gone), RepairCost.CUT)

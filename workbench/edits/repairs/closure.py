@@ -10,8 +10,7 @@ from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, list_position, remove_parts
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs import _results
-from workbench.edits.repairs._history import cut_back
-from workbench.edits.repairs._search import Proposer
+from workbench.edits.repairs._search import Proposer, cut_back
 from workbench.ir import Message, Opaque, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
 from workbench.rules import quote

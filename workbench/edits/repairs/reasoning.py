@@ -13,8 +13,7 @@ from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, list_position, remove_parts
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs import _recorded_reasoning, _thinking
-from workbench.edits.repairs._history import cut_back
-from workbench.edits.repairs._search import Proposer
+from workbench.edits.repairs._search import Proposer, cut_back
 from workbench.ir import Reasoning
 from workbench.protocols import REQUEST
 from workbench.wire import Change, Move, Remove

@@ -8,8 +8,7 @@ from workbench.chain import NodeRef
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import remove_parts
 from workbench.edits.proposal import Proposal, RepairCost
-from workbench.edits.repairs._history import cut_back
-from workbench.edits.repairs._search import Proposer
+from workbench.edits.repairs._search import Proposer, cut_back
 from workbench.ir import ToolCallIR
 from workbench.rules import quote
 from workbench.wire import Change
