@@ -9,9 +9,8 @@ import pytest
 
 from workbench.config.resources import folder
 from workbench.formats.exporters._kept_words import FIXED, TEXT, contract_words
-from workbench.formats.exporters._private_json import PrivateJson
+from workbench.formats.exporters._private_json import PrivateJson, StandIns
 from workbench.formats.exporters._private_text import redact_session
-from workbench.formats.exporters._stand_ins import StandIns
 from workbench.formats.exporters._value_cache import CachingRedactor, ValueCache
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import DecodedExchange

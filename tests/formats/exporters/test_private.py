@@ -14,8 +14,8 @@ from tests.formats.exporters.selecting import bodies, findings
 from workbench.config.resources import folder
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters._kept_words import FIXED, TEXT, contract_words
+from workbench.formats.exporters._private_json import is_stand_in
 from workbench.formats.exporters._private_text import prove_findings, redact_and_prove, redact_session
-from workbench.formats.exporters._stand_ins import is_stand_in
 from workbench.formats.importers import open_input
 from workbench.ir import Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import RESPONSE, DecodedExchange

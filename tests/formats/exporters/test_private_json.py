@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.formats.exporters._kept_words import FIXED, TEXT
-from workbench.formats.exporters._private_json import PrivateJson, rewrite_string
-from workbench.formats.exporters._stand_ins import StandIns, is_stand_in
+from workbench.formats.exporters._private_json import PrivateJson, StandIns, is_stand_in, rewrite_string
 
 TEXTS = st.text(max_size=30) | st.text('abcXYZ é日Ж\U0001d400\\"/{}[]019\n\u200b', max_size=30)
 VALUES = st.recursive(

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from workbench.errors import UnreadableInput
-from workbench.formats.importers import open_input
-from workbench.formats.importers._unsupported_formats import recognise
+from workbench.formats.importers import open_input, recognise
 
 HEADS = [
     (b'{"type":"thread.started","thread_id":"x"}\n', "a Codex CLI event stream"),

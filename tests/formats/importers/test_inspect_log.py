@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from workbench.errors import UnreadableInput
-from workbench.formats.importers import _archive, _inspect_sample, inspect_log, open_input
+from workbench.formats.importers import _inspect_sample, inspect_log, open_input
 from workbench.wire.exchange import Exchange, Origin, State
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import exchanges_of
@@ -110,7 +110,7 @@ def test_a_damaged_member_costs_only_itself(data: Path) -> None:
 
 
 def test_a_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_archive, "MAX_UNPACKED", 1_000_000)
+    monkeypatch.setattr(inspect_log, "MAX_UNPACKED", 1_000_000)
     archive = packed({"samples/1.json": b" " * 1_100_000}, "deflate")
     assert len(archive) < 3000
     with pytest.raises(UnreadableInput, match="more than 1,000,000 bytes"):

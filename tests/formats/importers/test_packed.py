@@ -7,8 +7,7 @@ import json
 import pytest
 
 from workbench.formats.importers import open_input
-from workbench.formats.importers._body_encodings import bytes_of_numbers, hidden_base64, joined_chunks
-from workbench.formats.importers._http import body_of
+from workbench.formats.importers._http import body_of, bytes_of_numbers, hidden_base64, joined_chunks
 from workbench.wire.encoding import decode_body
 from workbench.wire.exchange import Headers
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.formats.importers._providers import protocol_of, reasoning
+from workbench.formats.importers._transcript import protocol_of, reasoning
 from workbench.ir import Carrier
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import WireError
-from workbench.formats.importers._tnetstring import MAX_DEPTH, read
+from workbench.formats.importers.mitmproxy import MAX_DEPTH
+from workbench.formats.importers.mitmproxy import read_tnetstring as read
 
 
 def written(value: Any) -> bytes:

@@ -1,6 +1,6 @@
 """Replaces the private text of a session, and proves that its findings stay the same.
 
-Every text is replaced word by word with stand-ins of the same length (``_stand_ins``), in bodies, streams, URLs and
+Every text is replaced word by word with stand-ins of the same length (``_private_json``), in bodies, streams, URLs and
 headers. A word has the same stand-in in the whole session, so that repetitions, matches and cuts are kept. Not replaced
 are: structure, roles, models, ids, request parameters, names of tools and their parameters, values that a schema
 allows, tags and phrases that findings are read from, and the words of a provider's error that are in no other text.
@@ -21,8 +21,7 @@ from workbench import regex
 from workbench.contracts import Finding
 from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.exporters._kept_words import FIXED, TEXT, ContractWords, provider_words, words_of
-from workbench.formats.exporters._private_json import PrivateJson
-from workbench.formats.exporters._stand_ins import StandIns
+from workbench.formats.exporters._private_json import PrivateJson, StandIns
 from workbench.formats.exporters._value_cache import CachingRedactor
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass

@@ -5,18 +5,22 @@ In: a path, or bytes with a name. Out: ``Session``. It may import what ``formats
 An importer module has ``NAME`` ("har"), ``TITLE`` ("HAR archive"), ``sniff`` and ``read``. An importer that reads its
 files in place (a database) also has ``open_path(path) -> Session``; one with bodies in separate files has
 ``read_with(data, name, beside) -> Session``. Modules with a leading underscore are shared code.
+
+Recognises formats that are not supported, so that the error can name them.
+Their descriptions are public.
 """
 
 from __future__ import annotations
 
+import re
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
 from workbench import plugins
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.formats import unwrapping
-from workbench.formats.importers import _files, _unsupported_formats
-from workbench.formats.importers._folders import files_in, is_pattern, matches
+from workbench.formats.importers import _files
+from workbench.formats.importers._files import files_in, is_pattern, matches
 from workbench.formats.importers._unwrapper import Unwrapper
 from workbench.fronts import lazy
 from workbench.limits import MAX_UNWRAPPED
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from workbench.formats.importers.body import TITLE
 else:
     __getattr__ = lazy(__name__)
+
 
 __all__ = [
     "CERTAIN",
@@ -99,7 +104,7 @@ def open_input(
     is_certain = bool(ranked) and ranked[0][0] >= CERTAIN
     if protocol == TEXT and not (is_certain and ranked[0][1] == _OWN):
         return load(_LAST).read(source.data(), source.name)
-    foreign = None if is_certain else _unsupported_formats.recognise(source.head)
+    foreign = None if is_certain else recognise(source.head)
     if foreign:
         if may_unwrap and foreign.is_text and (session := Unwrapper(source.name, inside).read(source.data())):
             return session
@@ -144,7 +149,7 @@ def open_found(path: str) -> Session | None:
     except UnreadableInput:
         return None
     ranked = [(score, name) for score, name in candidates(source.head) if score > LAST_RESORT]
-    if ranked and ranked[0][0] < CERTAIN and _unsupported_formats.recognise(source.head):
+    if ranked and ranked[0][0] < CERTAIN and recognise(source.head):
         return None
     failures: list[tuple[float, str]] = []
     for score, name in ranked:
@@ -245,3 +250,54 @@ def _hint(failures: list[tuple[float, str]]) -> str | None:
         return None
     titles = ", ".join(load(name).TITLE for name in plugins.names(__name__))
     return f"known formats: {titles}"
+
+
+RECORD_INSTEAD = "record the traffic instead, or export HAR"
+_STRING = rb'"(?:[^"\\]|\\.)*"'
+_SPACE = rb"\s*"
+
+
+class UnsupportedFormat(NamedTuple):
+    """A format that Workbench does not read."""
+
+    what: str
+    hint: str
+    is_text: bool = False  # in another encoding: it may hold a recording all the same
+
+
+def _starts(*keys: bytes) -> re.Pattern[bytes]:
+    """Pattern of a JSON object with these first keys; each value is a pattern for the key's value."""
+    body = (_SPACE + rb"," + _SPACE).join(keys)
+    return re.compile(rb"\A" + _SPACE + rb"\{" + _SPACE + body, re.DOTALL)
+
+
+def _key(name: bytes, value: bytes = _STRING) -> bytes:
+    return b'"' + name + b'"' + _SPACE + b":" + _SPACE + value
+
+
+TRANSCRIPTS: tuple[tuple[str, re.Pattern[bytes]], ...] = (
+    ("a Codex CLI event stream", _starts(_key(b"type", rb'"thread\.started"'))),
+    ("a mini-swe-agent trajectory", _starts(_key(b"info", rb"\{[^{]{0,2000}\"(?:exit_status|model_stats)\""))),
+)
+
+BINARY: tuple[tuple[bytes, UnsupportedFormat], ...] = (
+    (b"%PDF-", UnsupportedFormat("a PDF document", "give the recording itself")),
+    (b"\x89PNG", UnsupportedFormat("a PNG image", "give the recording itself")),
+    (b"\xff\xd8\xff", UnsupportedFormat("a JPEG image", "give the recording itself")),
+    (b"\x7fELF", UnsupportedFormat("a program", "give a recording")),
+    (b"BZh91AY", UnsupportedFormat("a bzip2 file", "unpack it first")),
+    (b"\xfd7zXZ\x00", UnsupportedFormat("an xz file", "unpack it first")),
+    (b"\xff\xfe", UnsupportedFormat("UTF-16 text", "save it as UTF-8", is_text=True)),
+    (b"\xfe\xff", UnsupportedFormat("UTF-16 text", "save it as UTF-8", is_text=True)),
+)
+
+
+def recognise(head: bytes) -> UnsupportedFormat | None:
+    """The unsupported format that a file starts like; None if it is none of them."""
+    if head.startswith(b"PK\x03\x04"):
+        return UnsupportedFormat("a zip archive", "unpack it and give a file in it")
+    for magic, found in BINARY:
+        if head.startswith(magic):
+            return found
+    title = next((t for t, pattern in TRANSCRIPTS if pattern.match(head)), None)
+    return UnsupportedFormat(f"{title}: not supported yet", RECORD_INSTEAD) if title else None

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from workbench import regex
-from workbench.formats.importers._body_encodings import bytes_of_numbers, joined_chunks
 from workbench.formats.importers._fields import (
     BODY,
     ELSEWHERE,
@@ -34,15 +33,16 @@ from workbench.formats.importers._fields import (
 from workbench.formats.importers._http import (
     base64_body,
     body_of,
+    bytes_of_numbers,
     header_text,
     headers_of,
+    joined_chunks,
     parsed_body,
     text_bytes,
     whole_text,
 )
 from workbench.formats.importers._payloads import SYNTHESISED_NOTE, stream_of
-from workbench.formats.importers._sides import RESPONSE, error_status, is_error, shape_of
-from workbench.formats.importers._single_body import SYNTHESISED
+from workbench.formats.importers._sides import RESPONSE, SYNTHESISED, error_status, is_error, shape_of
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire import Body, Headers, HttpRequest, HttpResponse, dumps
 

@@ -1,4 +1,7 @@
-"""Reads JSON Lines, one value per line; a damaged line loses only itself."""
+"""Reads JSON Lines, one value per line; a damaged line loses only itself.
+
+Recognises JSON by the beginning of a file.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import NamedTuple
 
+from workbench import regex
 from workbench.errors import UnreadableInput, WireError
 from workbench.formats.importers._files import HEAD
 from workbench.ir import JsonValue
@@ -123,3 +127,18 @@ def first_objects(head: bytes, count: int = 8) -> Sequence[dict[str, JsonValue]]
 
 def _brief(error: WireError) -> str:
     return f"{error.what} ({error.where.split(',')[0]})" if error.where else error.what
+
+
+_JSON = regex.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
+_CALL = regex.compile(rb'\s*\[?\s*\{\s*"(?:name|tool|tool_name|function|action)"\s*:\s*["{]')
+_ARGUMENTS = regex.compile(rb'[,{]\s*"(?:arguments|parameters|args|input|action_input|tool_input)"\s*:')
+
+
+def is_json(head: bytes) -> bool:
+    """True if it starts with an object or a list."""
+    return bool(_JSON.match(head))
+
+
+def is_written_call(head: bytes) -> bool:
+    """True if it starts like a tool call that a model wrote as text."""
+    return bool(_CALL.match(head) and _ARGUMENTS.search(head, 0, 4096))

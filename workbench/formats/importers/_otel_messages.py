@@ -14,7 +14,7 @@ from dataclasses import field, replace
 
 from workbench.errors import WireError
 from workbench.formats.importers._otlp import OtelSpan, below, first, objects_in, parse_structured
-from workbench.formats.importers._providers import reasoning
+from workbench.formats.importers._transcript import reasoning
 from workbench.formats.importers._values import as_list, content_parts, mapping, mappings, text
 from workbench.ir import JsonValue, Media, Message, Part, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass

@@ -28,8 +28,16 @@ from workbench.formats.importers._http import epoch
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._logged_messages import LACKS, PUT_TOGETHER, answer_in, request_in
 from workbench.formats.importers._payloads import stream_of
-from workbench.formats.importers._sides import EVENT, REQUEST, RESPONSE, error_status, is_error, shape_of, side_of
-from workbench.formats.importers._single_body import body_only
+from workbench.formats.importers._sides import (
+    EVENT,
+    REQUEST,
+    RESPONSE,
+    body_only,
+    error_status,
+    is_error,
+    shape_of,
+    side_of,
+)
 from workbench.formats.importers._values import mapping
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass

@@ -2,6 +2,8 @@
 
 A history is a linked list that turns share. The adapter of the turn's protocol writes each message once, after
 ``convert`` has reduced it to what the protocol supports; losses are listed in the exchange's ``meta``.
+
+Protocol of a provider's models, as far as the names in a transcript tell, and its place for reasoning.
 """
 
 from __future__ import annotations
@@ -16,12 +18,14 @@ from workbench.formats.importers._messages_transcript import NOT_WIRE, RECONSTRU
 from workbench.ir import (
     NOTHING,
     ApiError,
+    Carrier,
     JsonValue,
     Message,
     ModelRequest,
     ModelResponse,
     Opaque,
     Part,
+    Reasoning,
     ToolCallIR,
     ToolDef,
     ToolResultIR,
@@ -30,8 +34,9 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols import Adapter, Capabilities
 from workbench.wire import Body, Exchange, HttpRequest, HttpResponse, Origin, State, Summary, dumps, summarize
 
-if TYPE_CHECKING:  # imported only to write a body: sniffing a file loads every importer
+if TYPE_CHECKING:
     from workbench.convert import Loss
+
 
 NOTE = "reconstructed from a transcript without"
 MAX_LOSSES = 20
@@ -365,3 +370,34 @@ def _now(held: LazyBody) -> bytes:
 
 def _not_wire(raw: bytes) -> Body:
     return Body(raw, is_raw=False, note=NOT_WIRE)
+
+
+def protocol_of(provider: str, model: str = "") -> str:
+    """The protocol of a provider's name ("anthropic", "aws.bedrock", …); Chat Completions for any other.
+
+    Args:
+        model: read if no provider is named.
+    """
+    found = next((a.name for a in protocols.every() if _names(a.import_hints.providers, provider)), None)
+    if found is None and not provider:
+        found = next((a.name for a in protocols.every() if _names(a.import_hints.models, model)), None)
+    return found or protocols.MOST_COMMON
+
+
+def protocol_of_api(api: str) -> str:
+    """The protocol that clients call by this name in their transcripts; Chat Completions for any other."""
+    return next((a.name for a in protocols.every() if api in a.import_hints.apis), protocols.MOST_COMMON)
+
+
+def _names(words: Iterable[str], name: str) -> bool:
+    return any(word in name.lower() for word in words)
+
+
+def reasoning(protocol: str, said: str, signature: str = "", *, is_redacted: bool = False) -> Reasoning:
+    """Reasoning in the place that the protocol has for it."""
+    carrier = protocols.get(protocol).import_hints.carrier
+    if is_redacted and carrier is Carrier.THINKING:
+        return Reasoning(Carrier.REDACTED_THINKING, None, data=said)
+    if carrier is Carrier.ENCRYPTED_ITEM:
+        return Reasoning(carrier, None if is_redacted else said, data=(said if is_redacted else signature) or None)
+    return Reasoning(carrier, said, signature or None)

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from workbench import regex
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._lines import ImportDamage
-from workbench.formats.importers._providers import protocol_of, reasoning
 from workbench.formats.importers._transcript import (
     SharedHistory,
     TranscriptSession,
     TranscriptTurn,
     answer_of,
     extend_history,
+    protocol_of,
+    reasoning,
     reconstructed_exchange,
 )
 from workbench.formats.importers._values import content_parts, count, mapping, mappings, rest, text

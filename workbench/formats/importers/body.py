@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from workbench.errors import UnreadableInput
-from workbench.formats.importers._json_head import is_json, is_written_call
+from workbench.formats.importers._lines import is_json, is_written_call
 from workbench.formats.importers._records import is_record
-from workbench.formats.importers._sides import EVENT, side_of
-from workbench.formats.importers._single_body import body_only
+from workbench.formats.importers._sides import EVENT, body_only, side_of
 from workbench.wire import loads
 from workbench.wire.session import MemorySession
 

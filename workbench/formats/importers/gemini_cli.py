@@ -1,4 +1,8 @@
-"""Importer for Gemini CLI chats (``~/.gemini/tmp/…/chats/session-*.json`` and ``.jsonl``)."""
+"""Importer for Gemini CLI chats (``~/.gemini/tmp/…/chats/session-*.json`` and ``.jsonl``).
+
+Reads messages of a Gemini CLI chat in the form of the Gemini API.
+Thoughts are those that the client shows; it sends none back. Thought signatures are not kept.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ from collections.abc import Iterable, Iterator
 
 from workbench import regex
 from workbench.errors import WireError
-from workbench.formats.importers import _gemini_chat as chat
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._lines import ImportDamage, first_objects, objects
 from workbench.formats.importers._transcript import (
@@ -16,7 +19,7 @@ from workbench.formats.importers._transcript import (
     extend_history,
     reconstructed_exchange,
 )
-from workbench.formats.importers._values import text
+from workbench.formats.importers._values import as_list, count, mapping, mappings, rest, text
 from workbench.ir import JsonValue
 from workbench.wire import State, dumps, loads
 
@@ -41,7 +44,7 @@ def sniff(head: bytes) -> float:
 def read(data: bytes, name: str) -> TranscriptSession:
     """One exchange per response, and one for the next request. Raises UnreadableInput if there is no message."""
     damage = ImportDamage()
-    about, messages = chat.messages_of(_values(data, damage), damage)
+    about, messages = messages_of(_values(data, damage), damage)
     turns = list(_turns(about, messages, damage))
     if not turns:
         raise damage.refuse("the chat has no message")
@@ -67,18 +70,18 @@ def _turns(
     for number, message in enumerate(messages, 1):
         id = text(message.get("id")) or f"message {number}"
         if message.get("type") == "gemini":
-            thoughts, said = chat.model_parts(message, damage)
+            thoughts, said = model_parts(message, damage)
             model = text(message.get("model")) or model
-            held = chat.unsent_fields(message)
+            held = unsent_fields(message)
             yield _answered_turn(
                 id, message, heard, model, {**kept, **({"message": held} if held else {})}, thoughts + said
             )
             kept = {}
             heard = extend_history(heard, _content("model", said))
-            given = chat.results(message, damage)
+            given = results(message, damage)
             heard, is_open = extend_history(heard, _content("user", given)), bool(given)
         elif message.get("type") == "user":
-            parts = chat.parts_of(message.get("content"), damage)
+            parts = parts_of(message.get("content"), damage)
             heard, is_open = extend_history(heard, _content("user", parts)), is_open or bool(parts)
         else:
             kept[id] = message
@@ -92,7 +95,7 @@ def _turns(
         yield TranscriptTurn(like, _PROTOCOL, heard, model)
 
 
-def _content(role: str, parts: chat.Parts) -> bytes | None:
+def _content(role: str, parts: Parts) -> bytes | None:
     return dumps({"role": role, "parts": parts}) if parts else None
 
 
@@ -102,12 +105,118 @@ def _answered_turn(
     heard: SharedHistory | None,
     model: str | None,
     kept: dict[str, JsonValue],
-    parts: chat.Parts,
+    parts: Parts,
 ) -> TranscriptTurn:
     like = reconstructed_exchange(
         id, lacks=LACKS, started_at=epoch(message.get("timestamp")), client="gemini-cli", meta=kept
     )
     body: dict[str, JsonValue] = {"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}]}
-    usage = chat.usage(message)
+    usage = usage_metadata(message)
     body |= ({"usageMetadata": usage} if usage else {}) | ({"modelVersion": model} if model else {})
     return TranscriptTurn(like, _PROTOCOL, heard, model, response=dumps(body))
+
+
+Parts = list[dict[str, JsonValue]]
+
+_COUNTS = {
+    "input": "promptTokenCount",
+    "output": "candidatesTokenCount",
+    "cached": "cachedContentTokenCount",
+    "thoughts": "thoughtsTokenCount",
+    "tool": "toolUsePromptTokenCount",
+    "total": "totalTokenCount",
+}
+
+
+def messages_of(
+    values: Iterable[dict[str, JsonValue]], damage: ImportDamage
+) -> tuple[dict[str, JsonValue], list[dict[str, JsonValue]]]:
+    """(chat metadata, messages) of a document, or of lines that record changes in order."""
+    about: dict[str, JsonValue] = {}
+    messages: dict[str, dict[str, JsonValue]] = {}
+    for number, value in enumerate(values, 1):
+        if isinstance(value.get("$set"), dict):
+            changed = value["$set"]
+            about |= rest(changed, "messages")
+            messages = _by_id(changed["messages"], damage) if "messages" in changed else messages
+        elif "$rewindTo" in value:
+            _rewind(messages, text(value["$rewindTo"]))
+        elif isinstance(value.get("messages"), list) or (number == 1 and "type" not in value):
+            about |= rest(value, "messages")
+            messages |= _by_id(value.get("messages"), damage)
+        else:
+            messages[text(value.get("id")) or f"line {number}"] = value
+    return about, list(messages.values())
+
+
+def _by_id(held: JsonValue, damage: ImportDamage) -> dict[str, dict[str, JsonValue]]:
+    messages = damage.objects(held, "a message")
+    return {text(m.get("id")) or f"message {n}": m for n, m in enumerate(messages, 1)}
+
+
+def _rewind(messages: dict[str, dict[str, JsonValue]], id: str) -> None:
+    """Drop a message and all after it."""
+    while id in messages:
+        messages.popitem()
+
+
+def parts_of(content: JsonValue, damage: ImportDamage) -> Parts:
+    """Parts of a content: a string, a part, or a list of both."""
+    held = content if isinstance(content, list) else [content]
+    for part in held:
+        if part is not None and not isinstance(part, str | dict):
+            damage.leave_out("a part that is neither text nor an object")
+    return [{"text": p} if isinstance(p, str) else p for p in held if p and isinstance(p, str | dict)]
+
+
+def model_parts(message: dict[str, JsonValue], damage: ImportDamage) -> tuple[Parts, Parts]:
+    """(thoughts, text and calls) of a message of type "gemini"."""
+    thoughts = [
+        {"text": _thought_text(t), "thought": True} for t in damage.objects(message.get("thoughts"), "a thought")
+    ]
+    for thought in mappings(message.get("thoughts")):
+        if not (text(thought.get("subject")) or text(thought.get("description"))):
+            damage.leave_out("a thought without subject or description")
+    return thoughts, [*parts_of(message.get("content"), damage), *_calls(message, damage)]
+
+
+def _thought_text(thought: dict[str, JsonValue]) -> str:
+    subject, description = text(thought.get("subject")), text(thought.get("description"))
+    return f"**{subject}**\n{description}" if subject else description
+
+
+def _calls(message: dict[str, JsonValue], damage: ImportDamage) -> Iterator[dict[str, JsonValue]]:
+    for call in damage.objects(message.get("toolCalls"), "a call"):
+        known = {"id": text(call.get("id")), "name": text(call.get("name"))}
+        args = call.get("args")
+        yield {"functionCall": {k: v for k, v in known.items() if v} | {"args": {} if args is None else args}}
+
+
+def results(message: dict[str, JsonValue], damage: ImportDamage) -> Parts:
+    """Results that the client returns for the calls of a message; a call may have no result."""
+    made: Parts = []
+    for call in mappings(message.get("toolCalls")):
+        held = call.get("result")
+        if isinstance(held, str):
+            about = {k: call[k] for k in ("id", "name") if isinstance(call.get(k), str)}
+            made.append({"functionResponse": {**about, "response": {"output": held}}})
+        else:
+            parts = as_list(held) or [held]
+            made += [p for p in parts if isinstance(p, dict) and p]
+            if any(p is not None and not isinstance(p, dict) for p in parts):
+                damage.leave_out("a part of a result that is not an object")
+    return made
+
+
+def unsent_fields(message: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Fields of a message that are not sent."""
+    kept = rest(message, "type", "content", "thoughts", "tokens", "toolCalls", "timestamp", "model")
+    calls = [rest(call, "args", "result", "name") for call in mappings(message.get("toolCalls"))]
+    return {**kept, **({"toolCalls": calls} if calls else {})}
+
+
+def usage_metadata(message: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Token counts under the API's names."""
+    tokens = mapping(message.get("tokens"))
+    made = {name: count(tokens.get(key)) for key, name in _COUNTS.items()}
+    return {name: number for name, number in made.items() if number is not None}

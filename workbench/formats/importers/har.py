@@ -15,13 +15,14 @@ from typing import NamedTuple, TypeVar
 from workbench import regex
 from workbench.config import safeyaml
 from workbench.errors import UnreadableInput
-from workbench.formats.importers._body_encodings import WAS_CHUNKS, joined_chunks
 from workbench.formats.importers._http import (
+    WAS_CHUNKS,
     base64_body,
     body_of,
     epoch,
     header_text,
     headers_of,
+    joined_chunks,
     seconds,
     text_bytes,
     whole,

@@ -2,6 +2,8 @@
 
 The bodies in ``call`` are the provider's own, as parsed JSON, and are used unchanged. Events without them, and logs
 without events, are written in the protocol of the model's provider.
+
+Unpacks members of a zip archive in memory, with limits; nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -9,24 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 
 from workbench import protocols, regex
 from workbench.errors import UnreadableInput, WireError
-from workbench.formats.importers._archive import Archive
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._inspect_messages import answer_in, tools_of
-from workbench.formats.importers._inspect_sample import InspectSample
+from workbench.formats.importers._inspect_sample import InspectSample, answer_in, tools_of
 from workbench.formats.importers._lines import ImportDamage
-from workbench.formats.importers._providers import protocol_of
 from workbench.formats.importers._transcript import (
     SharedHistory,
     TranscriptSession,
     TranscriptTurn,
+    protocol_of,
     reconstructed_exchange,
 )
 from workbench.formats.importers._values import as_list, mapping, rest, text
 from workbench.ir import JsonValue, ModelRequest, Part
-from workbench.wire import Exchange, State, loads
+from workbench.limits import MAX_DECODED_BODY
+from workbench.wire import Body, Exchange, State, decode_body, loads
 
 NAME = "inspect-log"
 TITLE = "Inspect evaluation log"
@@ -227,3 +229,66 @@ def _from_history(
 
 def _keeping(like: Exchange, more: dict[str, JsonValue]) -> Exchange:
     return replace(like, meta={**like.meta, **more}) if more else like
+
+
+MAX_MEMBERS = 200_000
+"""Limit of members in one archive; an Inspect log has one for each sample."""
+
+MAX_UNPACKED = 4 * MAX_DECODED_BODY
+"""Limit of unpacked bytes of one archive: a hostile archive can list the same bytes a thousand times."""
+
+_LOCAL_HEADER = 30
+_STORED = 0
+_CODINGS = {8: "deflate", 93: "zstd"}
+
+
+class Archive:
+    """A zip archive. Raises UnreadableInput if its directory cannot be read."""
+
+    def __init__(self, data: bytes) -> None:
+        import zipfile
+
+        self._data = data
+        self._left = MAX_UNPACKED
+        try:
+            with zipfile.ZipFile(BytesIO(data)) as archive:
+                members = archive.infolist()
+        except Exception as error:  # of torn archives zipfile raises whatever it stumbles on
+            raise UnreadableInput(
+                "the directory of the zip archive cannot be read", hint="the file may be truncated"
+            ) from error
+        if len(members) > MAX_MEMBERS:
+            raise UnreadableInput(f"a zip archive with more than {MAX_MEMBERS:,} members")
+        self._members = {m.filename: m for m in members if not m.is_dir()}
+
+    def names(self) -> tuple[str, ...]:
+        """Names of the members in directory order."""
+        return tuple(self._members)
+
+    def read(self, name: str) -> bytes:
+        """Unpack a member.
+
+        Raises:
+            WireError: damaged, encrypted, of an unknown compression method, or too large.
+        """
+        member = self._members[name]
+        start = member.header_offset
+        header = self._data[start : start + _LOCAL_HEADER]
+        if start < 0 or len(header) < _LOCAL_HEADER or not header.startswith(b"PK\x03\x04"):
+            raise WireError("the member is not at the offset given in the directory")
+        begin = (
+            start + _LOCAL_HEADER + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+        )
+        raw = self._data[begin : begin + max(member.compress_size, 0)]
+        if member.flag_bits & 1:
+            raise WireError("the member is encrypted")
+        if member.compress_type == _STORED:
+            unpacked = raw
+        elif member.compress_type in _CODINGS:
+            unpacked = decode_body(Body(raw, encoding=_CODINGS[member.compress_type]))
+        else:
+            raise WireError(f"compression method {member.compress_type} is not supported")
+        self._left -= len(unpacked)
+        if self._left < 0:
+            raise WireError(f"the members unpack to more than {MAX_UNPACKED:,} bytes")
+        return unpacked

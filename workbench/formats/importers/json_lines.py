@@ -8,8 +8,15 @@ from workbench import regex
 from workbench.formats.importers._lines import ImportDamage, Line, first_objects, objects
 from workbench.formats.importers._payloads import NDJSON, SYNTHESISED_NOTE, frame_events, stream_of
 from workbench.formats.importers._records import NEITHER, RecordFinder, exchanges_of, is_record
-from workbench.formats.importers._sides import EVENT, REQUEST, RESPONSE, is_unframed_stream, side_of
-from workbench.formats.importers._single_body import SYNTHESISED, response_only
+from workbench.formats.importers._sides import (
+    EVENT,
+    REQUEST,
+    RESPONSE,
+    SYNTHESISED,
+    is_unframed_stream,
+    response_only,
+    side_of,
+)
 from workbench.wire import Exchange
 from workbench.wire.session import MemorySession
 

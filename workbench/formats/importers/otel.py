@@ -10,13 +10,13 @@ from workbench.errors import WireError
 from workbench.formats.importers._lines import ImportDamage, objects
 from workbench.formats.importers._otel_messages import MESSAGES, Talk, talk_of
 from workbench.formats.importers._otlp import Attributes, OtelSpan, first, parse_structured, spans_of
-from workbench.formats.importers._providers import protocol_of
 from workbench.formats.importers._transcript import (
     SharedHistory,
     TranscriptSession,
     TranscriptTurn,
     answer_of,
     extend_history,
+    protocol_of,
     reconstructed_exchange,
 )
 from workbench.formats.importers._values import as_list, count, mapping, text

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from workbench import protocols
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._lines import ImportDamage, first_objects, objects
-from workbench.formats.importers._pi_messages import STOPS, PiAnswer
-from workbench.formats.importers._pi_tree import PiEntry, link_entries
+from workbench.formats.importers._pi_tree import STOPS, PiAnswer, PiEntry, link_entries
 from workbench.formats.importers._transcript import TranscriptSession, TranscriptTurn, answer_of, reconstructed_exchange
 from workbench.formats.importers._values import mapping, rest, text
 from workbench.ir import JsonValue

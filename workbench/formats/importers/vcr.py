@@ -3,6 +3,8 @@
 They share one outer shape (``interactions`` or ``http_interactions``, a list of request and response), which is read by
 its keys and not by tool. Formats: vcrpy ``serialize.py`` (version 1), go-vcr ``cassette.go`` (version 2), Ruby VCR and
 R vcr ``recorded_with``.
+
+Reads non-HTTP entries of cassettes: WebSocket frames (``kind: message``), gRPC samples (``request_sample``).
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from dataclasses import replace
 from workbench import regex
 from workbench.config import safeyaml
 from workbench.errors import LocalProtocolError, UnreadableInput
-from workbench.formats.importers import _cassette_frames
 from workbench.formats.importers._envelopes import MessageSide, request_side, response_side
 from workbench.formats.importers._fields import fields, is_base64
 from workbench.formats.importers._http import (
@@ -31,7 +32,7 @@ from workbench.formats.importers._http import (
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._websocket_turns import with_turns
 from workbench.ir import NOTHING, JsonValue
-from workbench.wire import Body, Exchange, HttpRequest, HttpResponse, State, loads
+from workbench.wire import Body, Exchange, Frame, HttpRequest, HttpResponse, Kind, State, dumps, loads
 from workbench.wire.session import MemorySession
 
 NAME = "vcr"
@@ -57,10 +58,10 @@ def read(data: bytes, name: str) -> MemorySession:
     interactions = _interactions(loads(data) if is_json else safeyaml.load(data, name=name))
     damage = ImportDamage()
     exchanges: list[Exchange] = []
-    if any(_cassette_frames.is_frame(i) for i in interactions):
-        exchanges.append(_cassette_frames.connection(interactions))
+    if any(is_frame(i) for i in interactions):
+        exchanges.append(connection(interactions))
     for number, interaction in enumerate(interactions, 1):
-        if _cassette_frames.is_frame(interaction):
+        if is_frame(interaction):
             continue
         try:
             exchanges.append(_exchange(str(len(exchanges) + 1), interaction, damage))
@@ -83,8 +84,8 @@ def _interactions(cassette: JsonValue) -> Sequence[JsonValue]:
 def _exchange(number: str, interaction: JsonValue, damage: ImportDamage) -> Exchange:
     if not isinstance(interaction, dict):
         raise UnreadableInput("not a mapping")
-    if _cassette_frames.is_sample(interaction):
-        return _cassette_frames.sample(number, interaction)
+    if is_sample(interaction):
+        return sample(number, interaction)
     plain, came = interaction.get("request"), interaction.get("response")
     if not isinstance(plain, dict):
         raise UnreadableInput("no request")
@@ -175,3 +176,45 @@ def _duration(value: JsonValue) -> float | None:
         return float(value) if 0 < value < 1e6 else None
     found = _DURATION.findall(value[:64]) if isinstance(value, str) else []
     return sum(float(n) * _UNITS[unit] for n, unit in found) if found else None
+
+
+def is_frame(interaction: JsonValue) -> bool:
+    """True for an entry with one WebSocket message."""
+    return isinstance(interaction, dict) and interaction.get("kind") == "message" and "direction" in interaction
+
+
+def connection(interactions: Sequence[JsonValue]) -> Exchange:
+    """Build one connection from the frames of a cassette. Raises LocalProtocolError."""
+    frames = tuple(_frame(i) for i in interactions if is_frame(i))
+    note = "WebSocket messages; the cassette has no handshake, no times, and only parsed JSON"
+    return Exchange("1", kind=Kind.WEBSOCKET, frames=frames, note=note)
+
+
+def _frame(entry: dict[str, JsonValue]) -> Frame:
+    data = entry.get("data")
+    direction = "sent" if entry.get("direction") == "sent" else "received"
+    if isinstance(data, bytes):
+        return Frame(direction, "binary", data)
+    return Frame(direction, "text", text_bytes(data) if isinstance(data, str) else dumps(data))
+
+
+def is_sample(interaction: dict[str, JsonValue]) -> bool:
+    """True for an entry with one gRPC call."""
+    return "request_sample" in interaction or "response_sample" in interaction
+
+
+def sample(number: str, interaction: dict[str, JsonValue]) -> Exchange:
+    """A gRPC call: the serialised messages as bodies, their parsed trees in ``meta``."""
+    samples = {side: interaction.get(f"{side}_sample") for side in ("request", "response")}
+    messages = {side: held for side, held in samples.items() if isinstance(held, dict)}
+    return Exchange(
+        number,
+        request=HttpRequest(body=_message(messages["request"])) if "request" in messages else None,
+        response=HttpResponse(body=_message(messages["response"])) if "response" in messages else None,
+        note="a gRPC call: protobuf messages without HTTP, not decoded",
+        meta={"grpc": {side: held.get("json") for side, held in messages.items()}},
+    )
+
+
+def _message(held: dict[str, JsonValue]) -> Body:
+    return Body(text_bytes(held.get("raw")), is_raw=isinstance(held.get("raw"), bytes))
