@@ -18,14 +18,11 @@ from workbench import plugins
 from workbench.errors import UsageError
 from workbench.fronts import lazy
 from workbench.probes._drive import AnsweredCall, PlayedConversation, drive, follow
-from workbench.probes._facts import FACTS
-from workbench.probes._measure import Measurement, SampleStep, as_evidence, measure, send
-from workbench.probes._own_probes import is_path, load_own, own_probes
-from workbench.probes._run import ProbeRun
+from workbench.probes._measure import Measurement, ProbeRun, SampleStep, as_evidence, measure, send
 from workbench.probes._script import Ask, Outcome, Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
-from workbench.probes._subject_choice import MOST_SAMPLES, probe_protocols, scripted_model, subject_of
-from workbench.probes._verdict import Interval, ProbeResult, verdict
+from workbench.probes._subject import MOST_SAMPLES, Subject, probe_protocols, scripted_model, subject_of
+from workbench.probes._verdict import FACTS, Interval, ProbeResult, verdict
+from workbench.probes._yaml_probe import is_path, load_own, own_probes
 
 if TYPE_CHECKING:
     from workbench.probes import selftest

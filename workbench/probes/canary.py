@@ -13,9 +13,8 @@ from workbench.ir import JsonValue, Part, Reasoning
 from workbench.probes._drive import Change, follow, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, passed, unclear
 from workbench.probes._subject import Subject
-from workbench.probes._thinking import thinking
 from workbench.probes._tools import Toolbox
-from workbench.probes._variants import rewrite_parts
+from workbench.probes._variants import rewrite_parts, thinking
 from workbench.send.loop import CallResult, EndReason, Limits, LoopEnd, Say
 from workbench.wire import HttpRequest
 

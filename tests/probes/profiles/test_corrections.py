@@ -11,10 +11,10 @@ from tests.probes.profiles.motions import Server, Tool, asked, begun, ended, mea
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.probes.profiles import CapabilityProfile
+from workbench.probes.profiles.choosing import of_target
 from workbench.probes.profiles.conservative import CautionLevel, fall
 from workbench.probes.profiles.corrections import KINDS, apply_switches, corrections
 from workbench.probes.profiles.corrector import correct, correct_outgoing, protocol_of
-from workbench.probes.profiles.matching import of_target
 from workbench.probes.profiles.tool_loop import LoopState, ToolLoop
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.counts import Counts

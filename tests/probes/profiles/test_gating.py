@@ -10,8 +10,7 @@ from workbench.probes import Sample, verdict
 from workbench.probes._script import Outcome
 from workbench.probes.profiles import CapabilityProfile, ProfileKey
 from workbench.probes.profiles.conservative import CautionLevel, Fall, FallReason, fall
-from workbench.probes.profiles.gating import GateStage, gate
-from workbench.probes.profiles.risk import RatedTool, Risk, tool_risk, tools_of
+from workbench.probes.profiles.gating import GateStage, RatedTool, Risk, gate, tool_risk, tools_of
 from workbench.rules.counts import Counts
 
 KEY = ProfileKey("openai", "m", "https://x.test/v1", "openai-chat")

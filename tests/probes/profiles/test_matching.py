@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.probes import Interval, Outcome, ProbeResult
-from workbench.probes.profiles.matching import of_target
+from workbench.probes.profiles.choosing import of_target
 from workbench.probes.profiles.profile import CapabilityProfile, ProfileKey
 from workbench.send.target import resolve
 

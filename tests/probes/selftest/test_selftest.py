@@ -11,8 +11,7 @@ from tests.conftest import README
 from workbench import rules
 from workbench.probes import selftest
 from workbench.probes.selftest.answers import ANSWER_FAULTS
-from workbench.probes.selftest.control import rewrite
-from workbench.probes.selftest.faults import FAULTS
+from workbench.probes.selftest.faults import FAULTS, rewrite
 from workbench.probes.selftest.healthy import sessions
 from workbench.wire.exchange import Body, HttpRequest
 from workbench.wire.jsontext import loads

@@ -27,10 +27,9 @@ if TYPE_CHECKING:
         value_of,
     )
     from workbench.probes.profiles.corrector import correct_loop, correct_outgoing, correct_send, protocol_of
-    from workbench.probes.profiles.gating import STAGES, GateStage, ToolGate, gate
+    from workbench.probes.profiles.gating import STAGES, GateStage, RatedTool, ToolGate, annotations_of, gate, tools_of
     from workbench.probes.profiles.profile import ProfileDifferences
     from workbench.probes.profiles.refresh import DueProbe, light, within
-    from workbench.probes.profiles.risk import RatedTool, annotations_of, tools_of
     from workbench.probes.profiles.saving import SavedProfile, save_evidence, save_profile
     from workbench.probes.profiles.server_info import models, template_hash
     from workbench.probes.profiles.tool_loop import LoopState, Measure, Pending, ToolLoop, begin

@@ -1,4 +1,7 @@
-"""Selects the profile for a request and a target, and its corrections: shared by all front ends."""
+"""Selects the profile for a request and a target, and its corrections: shared by all front ends.
+
+Selection of the profile that applies to a target and a model.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.lazy_dataclass import dataclass
+from workbench.probes import Outcome
 from workbench.probes.profiles.conservative import fall
 from workbench.probes.profiles.corrections import REASONING, Correction, apply_switches, corrections, value_of
-from workbench.probes.profiles.matching import of_target
 from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.probes.profiles.refresh import DueProbe, stale
 from workbench.protocols import DecodedExchange
@@ -92,3 +95,33 @@ def earlier(inspector: Inspector, index: int, decided: Sequence[Correction]) -> 
     if lane is None or value_of(decided, REASONING) != VERBATIM:
         return []
     return [inspector.session.exchange(row.index) for row in inspector.rows[:index] if row.conversation == lane]
+
+
+def of_target(
+    profiles: Iterable[CapabilityProfile], target: Target, model: str, protocol: str = ""
+) -> CapabilityProfile | None:
+    """The profile of exactly this target and model; None if none was measured in the requested protocol.
+
+    If several protocols were measured, it is the one that drives tools best: calls in the protocol's own form before
+    calls in text, then results that are read, then the requested protocol, then the newest. Of several chat templates
+    only the newest counts: a server has one at a time.
+
+    Args:
+        profiles: the newest of each key.
+        protocol: of the request; empty for any.
+    """
+    endpoints = {target.url or target.name, *(url for _, url in target.others)}
+    every = (p for p in profiles if p.key.endpoint in endpoints and p.key.model == model)
+    fitting = list(
+        {p.key._replace(chat_template_hash=""): p for p in sorted(every, key=lambda p: p.verified_at)}.values()
+    )
+    if protocol and all(p.key.protocol != protocol for p in fitting):
+        return None
+    return max(fitting, key=lambda p: (*_worth(p), p.key.protocol == protocol, p.verified_at), default=None)
+
+
+def _worth(profile: CapabilityProfile) -> tuple[bool, bool, bool]:
+    """Sort key: it makes calls, in the protocol's own form, and reads results."""
+    calls = profile.fact("tool_call_format") not in (None, "none")
+    passed = {result.probe for result in profile.results if result.outcome is Outcome.PASS}
+    return calls, calls and not profile.fact("parser"), "closure" in passed

@@ -16,8 +16,8 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.probes import Outcome, ProbeResult
 from workbench.probes.profiles.conservative import NO_FALL, CautionLevel, Fall
+from workbench.probes.profiles.gating import risk_of
 from workbench.probes.profiles.profile import CapabilityProfile
-from workbench.probes.profiles.risk import risk_of
 from workbench.send.loop import LEFT_OUT, VERBATIM
 from workbench.toolcalls import formats
 from workbench.toolcalls.schemas import LEVELS, SIMPLE, STRICT

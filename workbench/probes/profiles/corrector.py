@@ -28,7 +28,7 @@ from workbench.probes.profiles.corrections import (
     Correction,
     value_of,
 )
-from workbench.probes.profiles.risk import Risk, of_request
+from workbench.probes.profiles.gating import Risk, of_request
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import Inspector
 from workbench.send import Outgoing, Target, with_stream

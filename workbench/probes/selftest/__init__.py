@@ -18,8 +18,7 @@ from workbench.fronts import lazy
 from workbench.lazy_dataclass import dataclass
 from workbench.probes.selftest.answers import ANSWER_FAULTS, HealthyAnswer
 from workbench.probes.selftest.body import HealthyRequest
-from workbench.probes.selftest.control import rewrite
-from workbench.probes.selftest.faults import FAULTS
+from workbench.probes.selftest.faults import FAULTS, rewrite
 from workbench.probes.selftest.healthy import HealthySession
 from workbench.rules import Inspector
 from workbench.wire import Exchange

@@ -2,16 +2,22 @@
 
 A fault yields every way to plant it in a healthy request: the changed body, and a function that finds the place in the
 decoded result. It knows no protocol: parts are found in the IR and changed at their pointers.
+
+The same request written in another way: none of it may be taken for a fault.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from workbench.chain import Placement
 from workbench.contracts import Contract
+from workbench.errors import WireError
 from workbench.probes.selftest.body import HealthyRequest, PartNode, get, insert, put, remove, take_out
+from workbench.wire import Body, HttpRequest, loads
 
 Where = Callable[[HealthyRequest], list[str]]
 """Finds the right pointers in the request with the fault."""
@@ -293,3 +299,22 @@ FAULTS: tuple[FaultKind, ...] = (
     FaultKind("a text contains an API key", ("secret.in-body",), _show_a_key),
 )
 """Every kind, in report order."""
+
+
+def rewrite(request: HttpRequest) -> Iterator[HttpRequest]:
+    """The request reformatted: indented, in ASCII only, and with its top-level keys reversed."""
+    try:
+        value = loads(request.body.raw)
+    except WireError:
+        return
+    for text in (
+        json.dumps(value, indent=2, ensure_ascii=False),
+        json.dumps(value, ensure_ascii=True, separators=(",", ":")),
+        json.dumps(_reverse_keys(value), ensure_ascii=False),
+    ):
+        yield replace(request, body=Body(text.encode("utf-8", "surrogatepass")))
+
+
+def _reverse_keys(value: Any) -> Any:
+    """The top-level keys of a body the other way round."""
+    return dict(reversed(value.items())) if isinstance(value, dict) else value
