@@ -13,8 +13,8 @@ import yaml
 
 from tests.test_architecture import ROOMS
 from workbench import contracts
-from workbench.probes._own_probes import load_own as load_probe
 from workbench.probes._yaml_probe import Expectation, WrittenRequest
+from workbench.probes._yaml_probe import load_own as load_probe
 from workbench.probes.profiles.profile import NAMES, of_json
 from workbench.send import own_targets
 from workbench.tui import keymap

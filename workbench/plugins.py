@@ -61,7 +61,7 @@ PARTS: Mapping[str, Parts] = {
     "workbench.formats.exporters": Parts("workbench.exporters", ("TITLE", "SUFFIX", "write")),
     "workbench.formats.importers": Parts("workbench.importers", ("NAME", "TITLE", "sniff", "read")),
     "workbench.probes": Parts("workbench.probes", ("probe",), frozenset({"profiles", "selftest"})),
-    "workbench.edits.repairs": Parts("workbench.repairs", ("REPAIRS",), frozenset({"restoration"})),
+    "workbench.edits.repairs": Parts("workbench.repairs", ("REPAIRS",)),
     "workbench.rules": Parts(
         "workbench.rules",
         ("RULES",),

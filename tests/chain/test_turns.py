@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from workbench.diff.turns import HopExchange, encloses, is_outside, likeness_of, places, turns
+from workbench.diff.pairing import HopExchange, encloses, is_outside, likeness_of, places, turns
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, HttpRequest, summarize
 

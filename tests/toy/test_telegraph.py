@@ -13,7 +13,7 @@ from tests.cli.conftest import run
 from tests.tui.driving import showing
 from workbench import protocols
 from workbench.convert import convert
-from workbench.formats.importers._providers import protocol_of
+from workbench.formats.importers._transcript import protocol_of
 from workbench.ir import ToolCallIR
 from workbench.protocols.decode import DecodedExchange
 from workbench.simulator import Simulator, serve

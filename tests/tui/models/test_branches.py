@@ -8,7 +8,7 @@ from typing import Any
 from tests.tui import samples
 from workbench.edits import with_body
 from workbench.edits.branches import BranchNode, Workspace
-from workbench.edits.branches.compact import CompactExchange, ExchangeCache
+from workbench.edits.branches.branch_session import CompactExchange, ExchangeCache
 from workbench.rules.inspection import Inspector
 from workbench.tui.models import branches
 from workbench.views.lines import plain

@@ -4,8 +4,8 @@ import pytest
 
 from workbench.contracts import Finding, Origin, Repair, Severity
 from workbench.tui.models import findings
-from workbench.views.findings import origin_words
 from workbench.views.lines import plain
+from workbench.views.words import origin_words
 
 E, W, N = Severity.ERROR, Severity.WARNING, Severity.INFO
 

@@ -8,7 +8,7 @@ from workbench.safetext import cells
 from workbench.tui.models import metrics
 from workbench.tui.models.metrics import CACHED, PARTS, ChartRow
 from workbench.views.lines import plain
-from workbench.views.metrics import RATES, money, share_of
+from workbench.views.words import RATES, money, share_of
 
 TOKENS = st.tuples(*[st.integers(0, 10**7)] * len(PARTS))
 
