@@ -91,3 +91,27 @@ def test_which_key_is_used_while_a_session_is_recorded() -> None:
     state.follow(known, is_live=True, about={})
     assert state.key() == "key of $DEEPSEEK_API_KEY"
     assert state.upstream() == known[-1].url.split("/")[2]
+
+
+def test_the_beginning_of_a_list_counts_the_rest() -> None:
+    session = samples.example(samples.LOST_RESULT)
+    made = SessionState()
+    made.list(session.name, session.summaries()[:1])
+    made.follow(session.summaries()[:1], is_live=False, about={}, total=3)
+    assert (list(made.visible), made.progress()) == ([0], "inspected 0 of 3")
+    made.follow(session.summaries(), is_live=False, about={})
+    assert (list(made.visible), made.progress()) == ([0, 1, 2], "inspected 0 of 3")
+
+
+def test_a_provisional_row_counts_until_the_inspection_reaches_it() -> None:
+    session = samples.example(samples.LOST_RESULT)
+    rows = Inspector(session).run().rows
+    made = listed(session)
+    made.provision(rows[2:])
+    assert (made.is_provisional(1), made.is_provisional(2)) == (False, True)
+    assert made.row(2) is rows[2]
+    assert [finding.exchange for finding in made.findings] == [2]
+    healthy = replace(rows[2], findings=())
+    made.update((*rows[:2], healthy))
+    assert made.is_done and not made.is_provisional(2)
+    assert made.row(2) is healthy and not made.findings

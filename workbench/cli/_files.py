@@ -65,7 +65,11 @@ def open_file(path: str, args: argparse.Namespace | None = None) -> Session:
 
     Raises UnreadableInput, SessionFormatError, OSError.
     """
-    from workbench.formats.importers import open_input
+    from workbench.wire.session import open_recording
+
+    if path != "-" and (recording := open_recording(Path(path))):
+        return recording
+    from workbench.formats.importers import open_input  # takes ten times as long to import
 
     protocol = getattr(args, "protocol", None)
     return open_input(path, stdin=sys.stdin.buffer if path == "-" else None, protocol=protocol)

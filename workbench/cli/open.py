@@ -44,10 +44,10 @@ def run(args: argparse.Namespace) -> int:
 
     wanted = None if args.exchange is None else args.exchange - 1
     looks = _screen.appearance(args)._asdict()
-    if args.file != "-":
+    session = _open(args) if args.file == "-" else _open_recording(args)
+    if session is None:  # importers are loaded while the app is shown
         source = partial(_open_and_remember, args)
         return run_app(source, provider=args.provider, protocol=args.protocol, exchange=wanted, **looks)
-    session = _open(args)  # before the app takes the keyboard
     try:
         _take_keyboard()
         return run_app(session, provider=args.provider, protocol=args.protocol, exchange=wanted, **looks)
@@ -86,6 +86,17 @@ def _take_keyboard() -> None:
         os.close(terminal)
 
 
+def _open_recording(args: argparse.Namespace) -> Session | None:
+    """Open a recording, which takes no longer than painting an empty screen; None for other files."""
+    from workbench.wire.session import open_recording
+
+    session = open_recording(Path(args.file))
+    if session:
+        _demand_exchange(session, args)
+        home_state.remember(Path(args.file))
+    return session
+
+
 def _open_and_remember(args: argparse.Namespace) -> Session:
     """Open the session, and list its file on Home."""
     session = _open(args)
@@ -96,10 +107,15 @@ def _open_and_remember(args: argparse.Namespace) -> Session:
 def _open(args: argparse.Namespace) -> Session:
     """Open the session, and check that the requested exchange exists."""
     session = _files.open_file(args.file, args)
+    _demand_exchange(session, args)
+    return session
+
+
+def _demand_exchange(session: Session, args: argparse.Namespace) -> None:
+    """Close the session and raise UsageError if the requested exchange does not exist."""
     try:
         if args.exchange is not None:
             _files.exchange_index(session, args.exchange)
     except WorkbenchError:
         session.close()
         raise
-    return session

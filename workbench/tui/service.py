@@ -13,6 +13,7 @@ from textual.message import Message
 
 from workbench.errors import WorkbenchError
 from workbench.tui.provisional import AHEAD, ProvisionalPass, first_to_open
+from workbench.wire.session import beginning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 BATCH_SECONDS = 0.25
 """Interval at which rows are posted; a shorter one would repaint without need, and delay keys."""
 
+PAINTED = 100
+"""Exchanges listed at once: more than a screen has room for."""
+
 LOOK_SECONDS = 0.1
 """Least interval between two checks of the session: growth is painted at most ten times a second."""
 
@@ -38,13 +42,13 @@ REST_SECONDS = 2.0
 
 
 class SessionList(Message):
-    """The session is open; its list is read. ``first`` is the exchange that is being opened; None if none is yet."""
+    """The session is open; its list is read, or the part of it that is painted first."""
 
-    def __init__(self, session: Session, first: int | None = None) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__()
-        self.first = first
         self.name = session.name
-        self.summaries = session.summaries()
+        self.summaries = beginning(session, PAINTED)
+        self.total = len(session)
         self.damage = tuple(session.damage)
         self.is_live = session.is_live
         self.about = session.about
@@ -57,6 +61,7 @@ class SessionChange(Message):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.summaries = session.summaries()
+        self.total = len(self.summaries)
         self.is_live = session.is_live
         self.about = session.about
 
@@ -81,6 +86,14 @@ class InspectedRows(Message):
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, InspectedRows)
+
+
+class OpeningExchange(Message):
+    """An exchange is being opened that nobody has asked for."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__()
+        self.index = index
 
 
 class ProvisionalRows(Message):
@@ -158,6 +171,9 @@ class Inspecting:
     Only the exchange requested last is opened. Exchanges before it are inspected first, and their rows are posted; if
     they are many, the exchange is opened by itself, provisionally, and again when the pass has reached it.
     The session is looked at again and again: what has grown is handed over, and so is the opened exchange.
+
+    Attributes:
+        is_listed: the screen has read the beginning of the list itself.
     """
 
     def __init__(self, source: Session | Opener, provider: str | None, protocol: str | None) -> None:
@@ -172,7 +188,7 @@ class Inspecting:
         self._is_stopped = False
         self._is_busy = self._is_ended = False
         self._is_broken = False
-        self.is_paused = False
+        self.is_paused = self.is_listed = False
         self._shown: int | None = None
         self._alone: Detail | None = None
         self._provisional = ProvisionalPass(())
@@ -296,13 +312,19 @@ class Inspecting:
                 self._wait()
 
     def _list(self, session: Session, post: Post) -> None:
-        """Post the list of exchanges, and choose the first exchange to open in a large session."""
+        """Post the list of exchanges, its beginning first, and choose the exchange to open in a large session."""
+        if not self.is_listed:
+            post(SessionList(session))
         summaries = session.summaries()
+        if len(summaries) > PAINTED:
+            post(SessionChange(session))
         self._provisional = ProvisionalPass(summaries)
+        first = first_to_open(summaries)
         with self._changed:
-            first = first_to_open(summaries) if self._wanted is None else None
-            self._wanted = self._wanted if first is None else first
-        post(SessionList(session, first))
+            if self._wanted is not None or first is None:
+                return
+            self._wanted = first
+        post(OpeningExchange(first))
 
     def _look(self, inspector: Inspector, post: Post) -> None:
         """Check if the session has changed."""

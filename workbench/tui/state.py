@@ -28,7 +28,8 @@ class SessionState:
 
     Attributes:
         name: name of the session.
-        summaries: list of all exchanges, without bodies.
+        summaries: list of all exchanges, without bodies; for a moment only of the first ones.
+        total: number of exchanges.
         rows: inspected exchanges so far, from the first one on.
         findings: findings of these rows and of provisional ones, in order; one for each cause, at its first exchange.
         damage: unreadable parts of the file, one line each.
@@ -43,6 +44,7 @@ class SessionState:
     def __init__(self, name: str = "") -> None:
         self.name = name
         self.summaries: Sequence[Summary] = ()
+        self.total = 0
         self.rows: Sequence[InspectedExchange] = ()
         self.findings: list[Finding] = []
         self.damage: tuple[str, ...] = ()
@@ -72,13 +74,19 @@ class SessionState:
         self._take(summaries)
         self.is_listed = True
 
-    def follow(self, summaries: Sequence[Summary], *, is_live: bool, about: Mapping[str, str]) -> None:
-        """Update the list: the session has grown, or ended."""
+    def follow(self, summaries: Sequence[Summary], *, is_live: bool, about: Mapping[str, str], total: int = 0) -> None:
+        """Update the list: the session has grown, or ended.
+
+        Args:
+            total: number of its exchanges, if only the first ones are listed yet.
+        """
         self._take(summaries)
+        self.total = max(total, self.total)
         self.is_live, self.about = is_live, about
         self.was_live |= is_live
 
     def _take(self, summaries: Sequence[Summary]) -> None:
+        self.total = len(summaries)
         self.summaries, self.hop_columns = summaries, timeline.hop_columns(s.hop for s in summaries)
 
     def waiting(self) -> str:
@@ -116,7 +124,7 @@ class SessionState:
     @property
     def is_done(self) -> bool:
         """True if every exchange is inspected, or the inspection has failed."""
-        return bool(self.trouble) or (self.is_listed and len(self.rows) >= len(self.summaries))
+        return bool(self.trouble) or (self.is_listed and len(self.rows) >= self.total)
 
     def progress(self) -> str:
         """Progress of the inspection in words; "" when it is complete."""
@@ -124,7 +132,7 @@ class SessionState:
             return self.waiting()
         if self.is_done:
             return ""
-        done = f"inspected {len(self.rows):,} of {len(self.summaries):,}"
+        done = f"inspected {len(self.rows):,} of {self.total:,}"
         return f"{done}, stopped: I continues" if self.is_paused else done
 
     def update(self, rows: Sequence[InspectedExchange]) -> None:
@@ -200,7 +208,7 @@ class SessionState:
         if self._passing is None:
             return ""
         outside = "" if opened is None or opened in self._passing else f"exchange {opened + 1:,} is not among them"
-        many = f"{len(self._passing):,} of {len(self.summaries):,} shown"
+        many = f"{len(self._passing):,} of {self.total:,} shown"
         return " · ".join(f for f in (many, outside, self._reading) if f)
 
     def row(self, index: int) -> InspectedExchange | None:
@@ -252,7 +260,7 @@ class SessionState:
             return f"{findings.tally(self.findings) or 'none'} {self._branch_words()}"
         if self.findings:
             exchanges = len({f.exchange for f in self.findings})
-            where = f" in {exchanges:,} of {len(self.summaries):,} exchanges" if len(self.summaries) > 1 else ""
+            where = f" in {exchanges:,} of {self.total:,} exchanges" if self.total > 1 else ""
             return ", ".join((findings.tally(self.findings) + where, *self._gaps()))
         return ", ".join(("none", *self._gaps())) if self.is_done else "none so far"
 
@@ -277,5 +285,5 @@ class SessionState:
         if self._branches:
             return f"no findings {self._branch_words()}"
         if not self.is_done:
-            return f"inspecting: {len(self.rows):,} of {len(self.summaries):,} exchanges, no breaks so far"
+            return f"inspecting: {len(self.rows):,} of {self.total:,} exchanges, no breaks so far"
         return clean_verdict.verdict(self.rows, self.damage)

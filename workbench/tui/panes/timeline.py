@@ -51,7 +51,7 @@ class TimelinePane(Pane):
     def grew(self) -> None:
         """Show new rows."""
         state = self.state
-        total = f"{len(state.summaries):,}"
+        total = f"{state.total:,}"
         damage = count(len(state.damage), "damaged part") if state.damage else ""
         progress = total if state.is_done else f"inspecting {len(state.rows):,} of {total}"
         self.entitle(state.shown_words() or progress if state.is_listed else "", damage)
@@ -71,7 +71,7 @@ class TimelinePane(Pane):
     def head(self, item: int, width: int) -> Line:
         state = self.state
         index = state.visible[item]
-        digits = len(str(len(state.summaries)))
+        digits = len(str(state.total))
         summary, noted = state.summary(index), self.note_line(state.summary(index).id)
         row, lane, hop = state.row(index), state.lane(index), state.hop_columns
         carried, is_provisional = state.carried_count(index), state.is_provisional(index)

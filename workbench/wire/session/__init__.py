@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.wire.session.file_replacement import ReplacingSession
     from workbench.wire.session.identity import file_name, former_ids, session_id
     from workbench.wire.session.opening import MAGIC, is_written
-    from workbench.wire.session.sqlite import SqliteSession
+    from workbench.wire.session.sqlite import SqliteSession, open_recording
     from workbench.wire.session.store import open_session
     from workbench.wire.session.writer import SessionWriter
 else:
@@ -35,11 +35,13 @@ __all__ = [
     "SessionWriter",
     "SqliteSession",
     "alive",
+    "beginning",
     "exchanges_of",
     "exists",
     "file_name",
     "former_ids",
     "is_written",
+    "open_recording",
     "open_session",
     "session_id",
     "store",
@@ -113,6 +115,13 @@ class MemorySession:
 
     def close(self) -> None:
         """Do nothing."""
+
+
+def beginning(session: Session, count: int) -> Sequence[Summary]:
+    """The first rows of the list; of a recording no others are read."""
+    from workbench.wire.session.sqlite import SqliteSession
+
+    return session.beginning(count) if isinstance(session, SqliteSession) else session.summaries()[:count]
 
 
 def exchanges_of(session: Session) -> Iterator[Exchange]:

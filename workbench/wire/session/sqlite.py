@@ -172,6 +172,16 @@ class SqliteSession:
                     self._summaries = [self._summarize(n, known.get(seq)) for n, seq in enumerate(self._seqs)]
             return tuple(self._summaries)
 
+    def beginning(self, count: int) -> Sequence[Summary]:
+        """The first rows of the list, read without the others."""
+        with self._lock:
+            if self._summaries is None and not self.damage and count < len(self):
+                with suppress(*FAULTS, SessionFormatError), self._snapshot():
+                    query = f"SELECT {rows.SUMMARY} FROM exchange WHERE seq < ? ORDER BY seq"
+                    found = map(rows.summary, self._db.execute(query, (self._seqs[count],)))
+                    return tuple(self._summarize(n, row) for n, row in enumerate(found))
+            return self.summaries()[:count]
+
     def left_open(self) -> Iterator[tuple[int, Exchange]]:
         """Exchanges without a running writer, as far as they were written, with their positions."""
         known = {seq: n for n, seq in enumerate(self._seqs)}  # of others the writers may be newer than ours
@@ -385,6 +395,18 @@ class SqliteSession:
         """Close the file."""
         with self._lock:
             self._db.close()
+
+
+def open_recording(path: Path) -> SqliteSession | None:
+    """Open a recording without the importers of other formats; None for any other file, and for one with a fault."""
+    try:
+        if not path.is_file():  # reading from a pipe would take its bytes away
+            return None
+        with path.open("rb") as file:
+            is_sqlite = file.read(len(opening.MAGIC)) == opening.MAGIC
+        return SqliteSession(path) if is_sqlite else None
+    except (OSError, SessionFormatError):
+        return None
 
 
 def growth_id(seq: int, offset: int = 0) -> int:

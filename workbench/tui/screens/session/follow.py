@@ -40,10 +40,11 @@ class LiveFollower:
 
     def update(self, message: SessionList | SessionChange) -> None:
         """Show the current list of exchanges."""
-        self.screen.state.follow(message.summaries, is_live=message.is_live, about=message.about)
-        self.screen.refresh_lists()
+        screen, state = self.screen, self.screen.state
+        state.follow(message.summaries, is_live=message.is_live, about=message.about, total=message.total)
+        screen.refresh_lists()
         if not message.summaries:
-            self.screen.show_exchange(None, self.screen.state.waiting())
+            screen.show_exchange(None, state.waiting())
 
     def announce_first_break(self) -> None:
         """Notify of the first break of a session that had none."""

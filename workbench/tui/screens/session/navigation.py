@@ -50,9 +50,9 @@ class Navigation:
         self.screen.inspecting.ask(goal.exchange)
         self.screen.set_timer(PATIENCE, self.announce)
 
-    def start_at(self, exchange: int | None) -> None:
+    def start_at(self, exchange: int) -> None:
         """Expect the exchange that is opened before anything is inspected, unless the person has chosen one."""
-        if exchange is not None and self.goal.exchange is None:
+        if self.goal.exchange is None:
             self.goal = Goal(exchange, is_tentative=True)
             self.screen.set_timer(PATIENCE, self.announce)
 

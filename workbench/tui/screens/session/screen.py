@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ from workbench.tui.service import (
     OpenedExchange,
     Opener,
     OpenFailure,
+    OpeningExchange,
     ProvisionalRows,
     SessionChange,
     SessionList,
@@ -90,6 +92,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         exchange: int | None = None,
     ) -> None:
         super().__init__()
+        self._recording = None if callable(source) else source
         self.inspecting = Inspecting(source, provider, protocol)
         self.state = SessionState()
         self.opened: ExchangeView | None = None
@@ -160,6 +163,10 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     def on_mount(self) -> None:
         self.call_after_refresh(self._begin)
         self.show_exchange(None)
+        if self._recording:
+            with suppress(WorkbenchError, OSError):  # a fault is reported by the inspector's thread
+                self.updates.list(SessionList(self._recording))  # in the first paint: a page of the list takes 3 ms
+                self.inspecting.is_listed = True
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.panes.focus("exchanges")
 
@@ -192,7 +199,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         self.exchanges.grew()
         self.findings.grew()
         self.set_class(not self.state.findings, "-calm")
-        self.set_class(len(self.state.summaries) <= FEW, "-few")
+        self.set_class(self.state.total <= FEW, "-few")
         self.header.show()
         self.follower.go_to_newest()
 
@@ -210,6 +217,9 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
 
     def on_inspected_rows(self, message: InspectedRows) -> None:
         self.updates.add_rows(message.rows)
+
+    def on_opening_exchange(self, message: OpeningExchange) -> None:
+        self.navigation.start_at(message.index)
 
     def on_provisional_rows(self, message: ProvisionalRows) -> None:
         self.updates.add_provisional(message.rows)

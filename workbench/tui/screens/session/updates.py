@@ -28,7 +28,6 @@ class SessionUpdates:
         screen.exchanges.note_line = self._marks_of
         for damage in message.damage[:3]:
             screen.notify(visible(f"damaged: {damage}"), severity="warning", markup=False)
-        screen.navigation.start_at(message.first)
         screen.call_after_refresh(screen.panes.furnish)
         screen.type_ahead.release()
         screen.breakpoints.listen(message.is_live, message.path)
