@@ -38,7 +38,11 @@ CHAT = [
         [fn(type="object", properties={"a": {"$ref": "#/$defs/x"}})],
         [("schema.ref", "warning", "/tools/0/function/parameters/properties/a/$ref")],
     ),
-    ("root oneOf", [fn(type="object", oneOf=[{"required": ["a"]}])], []),
+    (
+        "root oneOf",
+        [fn(type="object", oneOf=[{"required": ["a"]}])],
+        [("schema.unsupported-keyword", "error", "/tools/0/function/parameters/oneOf")],
+    ),
     ("custom tool", [{"type": "custom", "custom": {"name": "free"}}], []),
 ]
 

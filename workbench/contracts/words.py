@@ -57,7 +57,7 @@ _NAMES = {
         "accepted-keywords all-required all-tools closed-objects description-required dialect enum-strings "
         "ignored-keywords items-required max-depth max-enum-values max-optional max-properties max-text max-tools "
         "name-pattern no-empty-properties nullable parameters-required refs refused-keywords root root-object "
-        "root-refused tool-types tools-with-history type-lists typed unique-names"
+        "root-refused tool-types tools-with-history type-lists typed unique-names valid"
     ),
     "state": "held",
     "stream": "arguments-unchecked call-shape comments error finish-with-named-tool",

@@ -226,6 +226,7 @@ class Traits:
         caches_marked_only: providers cache what the request marks, and nothing else.
         may_be_empty: a request without messages is legal (it loads the model).
         schema_key: key of the JSON schema in a tool declaration.
+        output_schemas: pointers of the JSON schemas that responses have to fit.
         has_one_switch: every provider of the protocol switches thinking in the same way.
         common_carriers: carriers of reasoning that any server of the protocol may use.
         usage_request: members of a request that ask for the token counts of a stream, which come only then.
@@ -245,6 +246,7 @@ class Traits:
     caches_marked_only: bool = False
     may_be_empty: bool = False
     schema_key: str = "parameters"
+    output_schemas: tuple[str, ...] = ()
     has_one_switch: bool = True
     common_carriers: tuple[Carrier, ...] = ()
     usage_request: Mapping[str, JsonValue] = NOTHING

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import Any
 
-from workbench import regex
+from workbench import protocols, regex
 from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Contract, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, ToolDef
@@ -19,7 +19,7 @@ from workbench.rules._body import values
 from workbench.rules._schema_path import by_index, by_name, context
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_unproved, by_term, enforced_exactly, quote
-from workbench.toolcalls.schemas import PLAIN, Dialect, DialectFact, dialects, lint, resolve
+from workbench.toolcalls.schemas import PLAIN, Dialect, DialectFact, dialects, find_meta_faults, lint, resolve
 from workbench.wire import Origin, dumps, loads
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
@@ -66,6 +66,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     yield from _check_shapes(case, request)
     yield from _without_tools(case, request)
     yield from _check_replayed(case)
+    yield from _check_outputs(case)
     if not request.tools:
         return
     yield from _list(case, request)
@@ -113,6 +114,19 @@ def _check_shapes(case: RuleContext, request: ModelRequest) -> Iterator[Finding]
                     **_declaration_values(case, tool.pointer),
                 }
                 yield by_term(case, MALFORMED, "schema.tool-types", pointer, text, when="tool-type", values=said)
+
+
+def _check_outputs(case: RuleContext) -> Iterator[Finding]:
+    """Schemas of structured outputs that are no JSON Schema."""
+    for place in protocols.traits(case.decoded.protocol).output_schemas:
+        for pointer, schema in values(case.decoded, place):
+            if isinstance(schema, str):
+                continue  # the word "json" of Ollama
+            dialect = of_contract(case.contract)[PLAIN]
+            for issue in [*_meta_faults(schema, dialect, (), is_tool=False)][:MOST_OF_A_TOOL]:
+                text = f"the schema of the response: {issue.message}"
+                finding = case.finding(MALFORMED, REQUEST, f"{pointer}{issue.pointer}", text, source=issue.source)
+                yield replace(as_unproved(finding), severity=ERROR if issue.source else WARNING)
 
 
 def _without_tools(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
@@ -244,8 +258,26 @@ def _is_defined_there(case: RuleContext, tool: ToolDef) -> bool:
 @lru_cache(maxsize=4096)
 def _issues(schema: bytes, dialect: Dialect) -> tuple[lint.Issue, ...]:
     """Most requests of a conversation declare the same tools."""
-    found = lint.lint_schema(loads(schema), dialect)
-    return tuple(i for i in found if i.effect == lint.REFUSED and i.when != "optional")
+    value = loads(schema)
+    found = [i for i in lint.lint_schema(value, dialect) if i.effect == lint.REFUSED and i.when != "optional"]
+    return (*found, *_meta_faults(value, dialect, {issue.pointer for issue in found}, is_tool=True))
+
+
+def _meta_faults(schema: JsonValue, dialect: Dialect, known: Collection[str], *, is_tool: bool) -> Iterator[lint.Issue]:
+    """Parts that are no JSON Schema, where nothing else is wrong; arguments are objects, and so is a tool's schema."""
+    faults = find_meta_faults(schema)
+    root = schema.get("type") if isinstance(schema, Mapping) else None
+    if is_tool and not faults and root is not None and not _describes_object(root):
+        message = f"the root has type {quote(root)}: arguments are an object"
+        faults = (lint.Issue("/type", "type", lint.REFUSED, message, lint.SHAPE, "root-type"),)
+    for fault in faults:
+        if fault.pointer not in known and not ("" in known and fault.pointer == "/type"):
+            yield replace(fault, source=dialect.source("valid") if dialect.valid else "")
+
+
+def _describes_object(root: JsonValue) -> bool:
+    names = root if isinstance(root, list) else [root]
+    return any(isinstance(name, str) and name.lower() == "object" for name in names)
 
 
 def _finding(case: RuleContext, tool: ToolDef, issue: lint.Issue, pointer: str, said: Mapping[str, str]) -> Finding:

@@ -90,6 +90,7 @@ TRAITS = Traits(
     thread_keeps_tools=True,
     caches_marked_only=True,
     schema_key="input_schema",
+    output_schemas=("/output_config/format/schema", "/output_format/schema"),
     thinking_request="adaptive",
     clients_build_all=True,
     call_format="anthropic",

@@ -68,4 +68,9 @@ IMPORT_HINTS = ImportHints(
     list_key="contents",
 )
 
-TRAITS = Traits(empty_is_message=True, partial_markers=(b'"partialArgs"', b'"willContinue"'), clients_read_lines=True)
+TRAITS = Traits(
+    output_schemas=("/generationConfig/responseSchema", "/generationConfig/responseJsonSchema"),
+    empty_is_message=True,
+    partial_markers=(b'"partialArgs"', b'"willContinue"'),
+    clients_read_lines=True,
+)

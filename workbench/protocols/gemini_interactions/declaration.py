@@ -38,4 +38,4 @@ SDK = TransportSdk(
 
 IMPORT_HINTS = ImportHints(carrier=Carrier.THOUGHT_SIGNATURE)
 
-TRAITS = Traits(previous_pointer="/previous_interaction_id")
+TRAITS = Traits(output_schemas=("/response_format/schema",), previous_pointer="/previous_interaction_id")

@@ -55,4 +55,4 @@ SDK = TransportSdk(
 
 IMPORT_HINTS = ImportHints(providers=("ollama",), carrier=Carrier.MESSAGE_THINKING)
 
-TRAITS = Traits(may_be_empty=True)
+TRAITS = Traits(may_be_empty=True, output_schemas=("/format",))

@@ -56,6 +56,7 @@ TRAITS = Traits(
     # ``reasoning_content`` to ``reasoning`` in 0.12; OpenRouter docs, reasoning tokens).
     common_carriers=(Carrier.REASONING_CONTENT, Carrier.REASONING, Carrier.REASONING_DETAILS),
     custom_tools_are_rare=True,
+    output_schemas=("/response_format/json_schema/schema",),
     usage_request={"stream_options": {"include_usage": True}},
     clients_build_all=True,
     call_format="openai",

@@ -52,5 +52,6 @@ TRAITS = Traits(
     previous_pointer="/previous_response_id",
     reasoning_request={"include": ["reasoning.encrypted_content"], "store": False},
     end_repeats_calls=True,
+    output_schemas=("/text/format/schema",),
     call_format="responses",
 )

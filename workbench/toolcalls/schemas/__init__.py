@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.toolcalls.schemas.lint import REFUSED, Issue, lint_schema
     from workbench.toolcalls.schemas.lower import EXACT, LoweredSchema, LoweringStep, down_level
     from workbench.toolcalls.schemas.merge import types_of
+    from workbench.toolcalls.schemas.meta import find_meta_faults
     from workbench.toolcalls.schemas.proof import SchemaProof, prove
     from workbench.toolcalls.schemas.walk import LISTS, MAPS, resolve
 else:
@@ -45,6 +46,7 @@ __all__ = [
     "UndecidableSchema",
     "dialects",
     "down_level",
+    "find_meta_faults",
     "fits_schema",
     "lint",
     "lint_schema",

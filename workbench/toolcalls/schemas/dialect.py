@@ -48,6 +48,7 @@ class Dialect:
         type_lists: ``type`` may be a list.
         nullable: null is expressed by ``nullable: true``, not by a type.
         enum_strings: an enum contains only strings.
+        valid: the meta-schema of JSON Schema accepts it.
         items_required: every array has ``items``.
         typed: every schema has a type, an anyOf, an enum or a reference.
         no_empty_properties: ``properties`` must not be ``{}``.
@@ -70,6 +71,7 @@ class Dialect:
     type_lists: bool = True
     nullable: bool = False
     enum_strings: bool = False
+    valid: bool = False
     items_required: bool = False
     typed: bool = False
     no_empty_properties: bool = False
