@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import takewhile
 
 from workbench import regex
 from workbench.chain import Entry, NodeRef
@@ -23,28 +24,36 @@ def stand_ins(case: RuleContext) -> frozenset[str]:
     return frozenset((*plain, *(b64encode(value.encode()).decode() for value in plain)))
 
 
-def sent_reasoning(case: RuleContext) -> Iterator[tuple[NodeRef, Reasoning]]:
-    """Every piece of reasoning in the history."""
-    for n, message in case.suspects(_has_reasoning):
+def has_reasoning(message: Message) -> bool:
+    """It carries reasoning."""
+    return any(True for _ in message.reasoning())
+
+
+def sent_reasoning(
+    case: RuleContext, test: Callable[..., object] = has_reasoning, *terms: object
+) -> Iterator[tuple[NodeRef, Reasoning]]:
+    """Every piece of reasoning in the messages of the history of which ``test(message, *terms)`` is true."""
+    for n, message in case.suspects(test, *terms):
         for k, part in message.reasoning():
             yield NodeRef(REQUEST, n, k), part
 
 
-def _has_reasoning(message: Message) -> bool:
-    return any(True for _ in message.reasoning())
+def turn_from(case: RuleContext, start: int) -> list[NodeRef]:
+    """The parts of a run of assistant messages: neighbours of one role are one turn."""
+    role, messages = case.contract.closure.call_role, case.decoded.messages(REQUEST)
+    run = takewhile(lambda n: messages[n].role == role, range(start, len(messages)))
+    return [NodeRef(REQUEST, n, k) for n in run for k in range(len(messages[n].parts))]
 
 
-def assistant_turns(case: RuleContext) -> Iterator[list[NodeRef]]:
-    """The parts of each run of assistant messages: neighbours of one role are one turn."""
-    turn: list[NodeRef] = []
-    for n, message in enumerate(case.decoded.messages(REQUEST)):
-        if message.role == case.contract.closure.call_role:
-            turn += [NodeRef(REQUEST, n, k) for k in range(len(message.parts))]
-        elif turn:
-            yield turn
-            turn = []
-    if turn:
-        yield turn
+def last_turn(case: RuleContext) -> list[NodeRef]:
+    """The parts of the last turn of the model."""
+    role, messages = case.contract.closure.call_role, case.decoded.messages(REQUEST)
+    start = len(messages)
+    while start and messages[start - 1].role != role:
+        start -= 1
+    while start and messages[start - 1].role == role:
+        start -= 1
+    return turn_from(case, start)
 
 
 def received_words(entry: Entry) -> str:

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from workbench.chain import Entry, NodeRef, ReplayOutcome
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Carrier, Reasoning
+from workbench.ir import Carrier, Message, Reasoning
 from workbench.protocols import REQUEST
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import (
     BLOCKS,
-    assistant_turns,
     block_type,
     is_off,
     is_placeholder,
     is_rebuilt,
+    last_turn,
     received_words,
     sent_reasoning,
     stand_ins,
@@ -96,9 +96,13 @@ def _check_signatures(case: RuleContext) -> Iterator[Finding]:
     if not any(check.rule == EMPTY.slug and check.when == "no-signature" for check in case.contract.enforces):
         return
     told = {entry.sent_part for entry in case.ledger.deviations if entry.sent is ReplayOutcome.EMPTY}
-    for ref, part in sent_reasoning(case):
+    for ref, part in sent_reasoning(case, _is_unsigned):
         if part.carrier is Carrier.THINKING and part.signature is None and ref not in told:
             yield case.at(EMPTY, ref, "the thinking block has no signature", when="no-signature")
+
+
+def _is_unsigned(message: Message) -> bool:
+    return any(part.carrier is Carrier.THINKING and part.signature is None for _, part in message.reasoning())
 
 
 def _is_required(case: RuleContext) -> bool:
@@ -171,8 +175,7 @@ def _stale(case: RuleContext) -> Iterator[Finding]:
     """Reasoning in the last turn although thinking is off. Sources disagree whether it is refused: a warning."""
     if case.contract.check_for(STALE.slug) is None or not is_off(case):
         return
-    last = next((t for t in reversed(list(assistant_turns(case)))), [])
-    for ref in last:
+    for ref in last_turn(case):
         part = case.part(ref)
         if isinstance(part, Reasoning) and part.carrier in BLOCKS:
             yield as_warning(

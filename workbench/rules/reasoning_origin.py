@@ -47,7 +47,9 @@ def _foreign(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Find
     contract, carriers = case.contract, case.contract.reasoning.carriers
     refused = contract.term("reasoning.refused-carriers", ())
     speaks = "reasoning.carriers" in contract.terms or contract.check_for(FOREIGN.slug) is not None
-    for ref, part in sent_reasoning(case):
+    others = set(case.providers.values()) - {GENERIC, contract.name}
+    terms = (tuple(refused), tuple(carriers), contract.term("reasoning.signature") == "verified-everywhere")
+    for ref, part in sent_reasoning(case) if others else sent_reasoning(case, _may_be_foreign, *terms):
         issuer = _issuer(case, known.get(ref))
         if part.carrier in refused and not is_rebuilt(case):
             yield _refused_field(case, ref, part)
@@ -61,6 +63,14 @@ def _foreign(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Find
             yield case.at(FOREIGN, ref, message, name="signature", evidence=quote(part.signature, 60), values=values)
         elif part.carrier in BLOCKS and ref not in known:
             yield from _bad_proof(case, ref, part)
+
+
+def _may_be_foreign(message: Message, refused: tuple[str, ...], carriers: tuple[str, ...], is_verified: bool) -> bool:
+    """Its reasoning is in a field of others, or cannot be of a provider that verifies it."""
+    return any(
+        part.carrier in refused or part.carrier not in carriers or (is_verified and bool(_bad_form(part)))
+        for _, part in message.reasoning()
+    )
 
 
 def _refused_field(case: RuleContext, ref: NodeRef, part: Reasoning) -> Finding:
@@ -89,33 +99,53 @@ def _bad_proof(case: RuleContext, ref: NodeRef, part: Reasoning) -> Iterator[Fin
     """A signature, or redacted data, that this kind of provider cannot have issued: by its form alone."""
     if case.contract.term("reasoning.signature") != "verified-everywhere":
         return
-    name, proof = ("signature", part.signature) if part.carrier is Carrier.THINKING else ("data", part.data)
-    if not isinstance(proof, str) or not proof:
-        return
-    if _HEX_OR_UUID.fullmatch(proof):
-        reason = "hexadecimal digits, as other vendors use them"
-    elif not _BASE64.fullmatch(proof):
-        reason = "not base64"
-    elif proof.startswith("gAAAAA"):
-        reason = "an encrypted token of another vendor"
-    else:
+    name, proof = _proof(part)
+    reason = _bad_form(part)
+    if not reason:
         return
     message = f"the {name} of this block was not issued by {case.contract.title}: it is {reason}"
     finding = case.at(FOREIGN, ref, message, name=name, evidence=quote(proof, 60))
     yield as_warning(finding) if _SHORTENED.fullmatch(proof) else finding
 
 
+def _proof(part: Reasoning) -> tuple[str, str]:
+    """(field, value) of what proves a block; an empty value if nothing does."""
+    name, proof = ("signature", part.signature) if part.carrier is Carrier.THINKING else ("data", part.data)
+    return name, proof if isinstance(proof, str) else ""
+
+
+def _bad_form(part: Reasoning) -> str:
+    """Reason why the proof of a block is none of a provider that signs in base64; an empty string if it may be one."""
+    _, proof = _proof(part)
+    if not proof:
+        return ""
+    if _HEX_OR_UUID.fullmatch(proof):
+        return "hexadecimal digits, as other vendors use them"
+    if not _BASE64.fullmatch(proof):
+        return "not base64"
+    return "an encrypted token of another vendor" if proof.startswith("gAAAAA") else ""
+
+
 def _has_calls(message: Message) -> bool:
     return any(True for _ in message.tool_calls())
+
+
+def _is_unproved(message: Message) -> bool:
+    return any(_may_be_invented(part) for _, part in message.reasoning())
+
+
+def _may_be_invented(part: Reasoning) -> bool:
+    """It has a text, and no signature vouches for that."""
+    is_blank_tag = part.carrier is Carrier.THINK_TEXT and not (part.text or "").strip()  # some models write those
+    is_vouched_for = part.signature and not is_placeholder(part.text)
+    return bool(part.text) and not is_vouched_for and not is_blank_tag
 
 
 def _check_fabricated(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
     """One finding for each text that replaces what was thought, however often it is there."""
     places: defaultdict[str, list[NodeRef]] = defaultdict(list)
-    for ref, part in sent_reasoning(case):
-        is_blank_tag = part.carrier is Carrier.THINK_TEXT and not (part.text or "").strip()  # some models write those
-        is_vouched_for = part.signature and not is_placeholder(part.text)
-        if part.text and not is_vouched_for and not is_blank_tag and ref not in known:
+    for ref, part in sent_reasoning(case, _is_unproved):
+        if part.text and _may_be_invented(part) and ref not in known:
             places[part.text].append(ref)
     with_calls = {n for n, _ in case.suspects(_has_calls)} if places else set()
     for text, refs in places.items():

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from workbench.chain import Entry, NodeRef
 from workbench.contracts import Breaks, Finding, Severity, known_values
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR
-from workbench.protocols import REQUEST
+from workbench.protocols import REQUEST, HistoryPrefix, fact
 from workbench.rules._reasoning import (
     BLOCKS,
-    assistant_turns,
     block_type,
     is_rebuilt,
     received_words,
     sent_reasoning,
+    turn_from,
 )
 from workbench.rules.context import Rule, RuleContext
 
@@ -39,10 +40,11 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     """Blocks have to lead their turn and may not end it."""
-    if not any(True for _ in sent_reasoning(case)):
+    starts = _starts(case) if any(True for _ in sent_reasoning(case)) else []
+    if not starts:
         return
     known, answers = case.ledger.genuine, dict(case.earlier.answers)
-    for turn in assistant_turns(case):
+    for turn in (turn_from(case, start) for start in starts):
         parts = [case.part(ref) for ref in turn]
         blocks = [ref for ref, p in zip(turn, parts, strict=True) if isinstance(p, Reasoning) and p.carrier in BLOCKS]
         entry = next((known[ref] for ref in blocks if ref in known), None)
@@ -62,6 +64,51 @@ def _order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
             yield case.at(ORDER, blocks[0], message, when="not-leading", values=found)
         elif blocks[-1] == turn[-1] and not is_rebuilt(case):
             yield case.at(ORDER, blocks[-1], "the last block of the turn is a thinking block", when="last-block")
+
+
+def _starts(case: RuleContext) -> list[int]:
+    """First messages of the turns whose blocks may be out of order."""
+    messages, role = case.decoded.messages(REQUEST), case.contract.closure.call_role
+    if isinstance(messages, HistoryPrefix):
+        found = messages.fold(_UnorderedTurns, role)
+    else:
+        found = _UnorderedTurns(role)
+        found.read(messages)
+    return found.starts[: bisect_left(found.starts, len(messages))]
+
+
+class _UnorderedTurns:
+    """A fold over a history: turns of several messages, and those in which a block is not at the beginning.
+
+    Attributes:
+        starts: their first messages. What makes a turn one of them may be behind the messages of a request.
+    """
+
+    def __init__(self, role: str) -> None:
+        self.role = role
+        self.starts: list[int] = []
+        self._turns: list[int] = []  # of each message, the first message of its turn; -1 if it is of nobody's
+
+    def read(self, messages: Sequence[Message]) -> None:
+        for n in range(len(self._turns), len(messages)):
+            is_own = messages[n].role == self.role
+            is_continued = is_own and n > 0 and self._turns[-1] >= 0
+            start = (self._turns[-1] if is_continued else n) if is_own else -1
+            self._turns.append(start)
+            if is_own and (is_continued or fact(messages[n], _is_unordered)) and self.starts[-1:] != [start]:
+                self.starts.append(start)
+
+    def fork(self, length: int) -> _UnorderedTurns:
+        other = _UnorderedTurns(self.role)
+        other.starts, other._turns = self.starts[: bisect_left(self.starts, length)], self._turns[:length]
+        return other
+
+
+def _is_unordered(message: Message) -> bool:
+    """Some of its reasoning is not in blocks at its beginning, or it ends with a block."""
+    is_leading = [isinstance(part, Reasoning) and part.carrier in BLOCKS for part in message.parts]
+    lead = next((n for n, is_block in enumerate(is_leading) if not is_block), len(message.parts))
+    return any(n >= lead for n, _ in message.reasoning()) or (lead > 0 and lead == len(message.parts))
 
 
 def _check_moved(case: RuleContext, entry: Entry, turn: Sequence[NodeRef], came: Sequence[Part]) -> Iterator[Finding]:

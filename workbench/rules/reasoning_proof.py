@@ -98,11 +98,17 @@ def _is_signed(case: RuleContext, entry: Entry) -> bool:
     return any(proof_of(call) for message in messages for _, call in message.tool_calls())
 
 
+def _is_suspicious(message: Message, known: frozenset[str], is_decoded: bool) -> bool:
+    """It carries a stand-in, or a signature that is not base64 where that is looked at."""
+    signatures = (part.signature for _, part in message.reasoning() if part.signature)
+    return any(s in known or (is_decoded and not _BASE64.fullmatch(s)) for s in signatures)
+
+
 def _signatures(case: RuleContext) -> Iterator[Finding]:
     """Signatures that nobody issued: the documented stand-ins, which pass, and what is not base64, which does not."""
     known = stand_ins(case)
     is_decoded = enforced_exactly(case, FOREIGN, "not-base64") is not None
-    for ref, part in sent_reasoning(case):
+    for ref, part in sent_reasoning(case, _is_suspicious, known, is_decoded):
         if part.signature in known:
             text = "a documented placeholder for a signature: it is accepted, but the model's reasoning is lost"
             finding = case.at(FABRICATED, ref, text, name="signature", evidence=quote(part.signature))
