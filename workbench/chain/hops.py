@@ -76,12 +76,9 @@ class Hops:
             return None
         mine = self._summaries[index]
         around = self._summaries[max(0, index - WITHIN) : index + WITHIN + 1]
-        known = {row.id: row for row in around}
-        rows = [
-            row
-            for row in around
-            if row.hop != mine.hop and not _is_of_another(mine, row, known) and is_there(mine, row)
-        ]
+        elsewhere = [row for row in around if row.hop != mine.hop]
+        known = {row.id: row for row in around} if elsewhere else {}
+        rows = [row for row in elsewhere if not _is_of_another(mine, row, known) and is_there(mine, row)]
         found = list(self._alike(mine, rows)) if rows else []
         best = max(found, key=lambda seen: seen.rank, default=None)
         if best and best.overlaps:  # attempts of a gateway: the last of them was passed on

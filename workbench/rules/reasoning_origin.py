@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from workbench import regex
 from workbench.chain import Entry, NodeRef
@@ -38,19 +38,18 @@ GENERIC = "generic"
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on reasoning that cannot be this provider's, and on values that replace it."""
     if case.request is not None:
-        known = case.ledger.genuine
-        yield from _foreign(case, known)
-        yield from _check_fabricated(case, known)
+        yield from _foreign(case)
+        yield from _check_fabricated(case)
 
 
-def _foreign(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
+def _foreign(case: RuleContext) -> Iterator[Finding]:
     contract, carriers = case.contract, case.contract.reasoning.carriers
     refused = contract.term("reasoning.refused-carriers", ())
     speaks = "reasoning.carriers" in contract.terms or contract.check_for(FOREIGN.slug) is not None
     others = set(case.providers.values()) - {GENERIC, contract.name}
     terms = (tuple(refused), tuple(carriers), contract.term("reasoning.signature") == "verified-everywhere")
     for ref, part in sent_reasoning(case) if others else sent_reasoning(case, _may_be_foreign, *terms):
-        issuer = _issuer(case, known.get(ref))
+        issuer = _issuer(case, case.ledger.genuine.get(ref))
         if part.carrier in refused and not is_rebuilt(case):
             yield _refused_field(case, ref, part)
         elif part.carrier not in carriers:
@@ -61,7 +60,7 @@ def _foreign(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Find
             message = f"the signature was issued by {issuer}, this request goes to {contract.name}"
             values = {"id": item_id(case.message(ref))}
             yield case.at(FOREIGN, ref, message, name="signature", evidence=quote(part.signature, 60), values=values)
-        elif part.carrier in BLOCKS and ref not in known:
+        elif part.carrier in BLOCKS and ref not in case.ledger.genuine:
             yield from _bad_proof(case, ref, part)
 
 
@@ -141,11 +140,11 @@ def _may_be_invented(part: Reasoning) -> bool:
     return bool(part.text) and not is_vouched_for and not is_blank_tag
 
 
-def _check_fabricated(case: RuleContext, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
+def _check_fabricated(case: RuleContext) -> Iterator[Finding]:
     """One finding for each text that replaces what was thought, however often it is there."""
     places: defaultdict[str, list[NodeRef]] = defaultdict(list)
     for ref, part in sent_reasoning(case, _is_unproved):
-        if part.text and _may_be_invented(part) and ref not in known:
+        if part.text and _may_be_invented(part) and ref not in case.ledger.genuine:
             places[part.text].append(ref)
     with_calls = {n for n, _ in case.suspects(_has_calls)} if places else set()
     for text, refs in places.items():
