@@ -183,7 +183,7 @@ _AZURE: Final = regex.compile(
 )
 """Keys of Azure services; each has four letters for its service."""
 _LONGEST_OF_AZURE: Final = 90
-_LEFT: Final = regex.compile(rb"[\w.:~!/-]*\Z")
+_LEFT: Final = b".:~!/-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _JOINTS: Final = (b".", b":", b"~", b"!")
 _RIGHT: Final = regex.compile(rb"[\w.:~!+/=-]*+")
 _SHORTEST_JOINED: Final = 23
@@ -301,8 +301,8 @@ def _in_word(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
 
 
 def _join(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
-    left, right = _LEFT.search(text, max(0, start - _WIDEST_JOINT), start), _RIGHT.match(text, end, end + _FURTHEST)
-    first, last = left.start() if left else start, right.end() if right else end
+    before, right = text[max(0, start - _WIDEST_JOINT) : start], _RIGHT.match(text, end, end + _FURTHEST)
+    first, last = start - len(before) + len(before.rstrip(_LEFT)), right.end() if right else end
     if last - first < _SHORTEST_JOINED:
         return
     for found in _JOINED.finditer(text, first, last):
