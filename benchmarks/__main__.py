@@ -1,6 +1,6 @@
 """``python -m benchmarks [PART]…``: prints ratios against a peer measured in the same run.
 
-Parts: stream, listing, writing, inspect, startup, keys, follow, relay, convert, textcalls, arguments,
+Parts: stream, listing, writing, inspect, checking, startup, keys, follow, relay, convert, textcalls, arguments,
 matrix, minimize, edit.
 
 Figures on a shared machine are good to about a factor of 1.5; compare the ratios, not the seconds.
@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 
 PARTS = (
-    *("stream", "listing", "writing", "inspect", "startup", "keys", "follow"),
+    *("stream", "listing", "writing", "inspect", "checking", "startup", "keys", "follow"),
     *("relay", "convert", "textcalls", "arguments", "matrix", "minimize", "edit"),
 )
 
