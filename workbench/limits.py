@@ -5,9 +5,9 @@ from __future__ import annotations
 MAX_JSON_DEPTH = 500
 """Deeper JSON is refused in one line. Real requests stay under 40; Python cannot compare a value 1,000 deep."""
 
-MAX_KNOWN_MESSAGES = 32 * 1024 * 1024
-"""Bytes of messages that one inspection keeps decoded, twice at most: the largest request a provider takes is 32 MB.
-Decoded they take two to three times as much, and go with the inspection."""
+MAX_KNOWN_MESSAGES = 4 * 1024 * 1024
+"""Bytes of messages that one inspection keeps decoded, twice at most, beside the history of the last request: several
+contexts of coding agents. Decoded they take about five times as much, and go with the inspection."""
 
 MAX_DECODED_BODY = 256 * 1024 * 1024
 """Bytes one compressed body may grow to. The largest request a provider takes is 32 MB; more is a bomb."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from workbench.errors import ProtocolMismatch, WireError
@@ -242,7 +241,7 @@ class KnownMessages:
         else:
             history, shared = self._find(wanted, reader, key)
             wanted = wanted[shared:]
-        again = count_alike(islice(history.texts, shared, None), wanted)  # a retry of what was said before
+        again = count_alike(history.texts[shared:], wanted)  # a retry of what was said before
         return history, shared + again, wanted[again:]
 
     def _find(self, texts: Sequence[bytes], reader: Reader, key: str) -> tuple[GrowingHistory, int]:

@@ -19,8 +19,8 @@ from workbench.wire.session.piece_runs import PieceRuns
 from workbench.wire.session.rows import Row
 from workbench.wire.session.untrusted_sqlite import FAULTS, readable, reason
 
-CACHED_PIECES = 32 * 1024 * 1024
-"""Limit of cached decompressed pieces in bytes: the history that adjacent requests share."""
+CACHED_PIECES = 4 * 1024 * 1024
+"""Limit of cached decompressed pieces in bytes, and of the bodies whose next requests are expected."""
 
 
 CACHED_HEADS = 256
@@ -65,7 +65,7 @@ class SqliteSession:
         self._heads: dict[int, rows.HeadRow] = {}
         self._arrived: dict[int, _BodyGrowth] = {}
         self._open_rows: Mapping[int, Row] = {}
-        self._summaries: list[Summary] | None = None
+        self._summaries: tuple[Summary, ...] | None = None
         self._file = opening.open_read_only(path)
         self._db = self._file.db
         try:
@@ -138,7 +138,7 @@ class SqliteSession:
             if summary.state is not State.OPEN:
                 self._arrived.pop(self._seqs[n], None)
         changed = frozenset(n for n, summary in fresh.items() if n >= len(known) or summary != known[n])
-        self._summaries = [fresh.get(n) or known[n] for n in range(len(self._seqs))]
+        self._summaries = tuple(fresh.get(n) or known[n] for n in range(len(self._seqs)))
         self._open_rows = open_rows
         return changed
 
@@ -169,8 +169,8 @@ class SqliteSession:
             if self._summaries is None:
                 with readable(self.path), self._snapshot():
                     known = {row[0]: row for row in self._rows()}
-                    self._summaries = [self._summarize(n, known.get(seq)) for n, seq in enumerate(self._seqs)]
-            return tuple(self._summaries)
+                    self._summaries = tuple(self._summarize(n, known.get(seq)) for n, seq in enumerate(self._seqs))
+            return self._summaries
 
     def beginning(self, count: int) -> Sequence[Summary]:
         """The first rows of the list, read without the others."""
