@@ -11,12 +11,12 @@ from textual.color import Color
 
 from tests.tui import samples
 from tests.tui.driving import showing
-from workbench.tui import looks, themes
+from workbench.tui import themes
 from workbench.tui.app import WorkbenchApp
 from workbench.views.lines import STYLES
 
-BACKS = [name for name in STYLES if looks.LOOKS[name].back]
-FRONTS = ["", *(name for name in STYLES if not looks.LOOKS[name].back and "reverse" not in looks.LOOKS[name].text)]
+BACKS = [name for name in STYLES if themes.LOOKS[name].back]
+FRONTS = ["", *(name for name in STYLES if not themes.LOOKS[name].back and "reverse" not in themes.LOOKS[name].text)]
 UNDER = ["", *BACKS, *(f"{a} {b}" for a, b in combinations(BACKS, 2))]
 STATES = ("error", "warning", "ok")
 
@@ -44,8 +44,8 @@ async def test_every_text_can_be_read_on_everything_it_stands_on(theme: str, lea
             back = Color.parse(variables[surface])
             for under in UNDER:
                 for name in FRONTS:
-                    one, other = colours(looks.style(f"{under} {name}", variables, front, back))
-                    assert looks.contrast(one, other) >= least - 0.05, (surface, under, name)
+                    one, other = colours(themes.style(f"{under} {name}", variables, front, back))
+                    assert themes.contrast(one, other) >= least - 0.05, (surface, under, name)
 
 
 @pytest.mark.parametrize("theme", themes.PALETTES)
@@ -54,7 +54,7 @@ async def test_what_is_marked_is_seen_to_be(theme: str) -> None:
     async with app.run_test():
         variables = app.theme_variables
         front, back = Color.parse(variables["foreground"]), Color.parse(variables["background"])
-        seen = {name: colours(looks.style(name, variables, front, back))[1] for name in ("", *BACKS)}
+        seen = {name: colours(themes.style(name, variables, front, back))[1] for name in ("", *BACKS)}
         for one, other in combinations(seen, 2):
             if {one, other} != {"block", "cursor-blurred"}:  # of different panes, with different signs
                 assert difference(seen[one], seen[other]) > 4, (one, other)
@@ -103,11 +103,11 @@ def test_states_stay_apart_for_the_colour_blind(kind: str) -> None:
 
 
 def test_without_colours_every_mark_has_a_text_style_of_its_own() -> None:
-    plain = {name: looks.LOOKS[name].plain for name in BACKS}
+    plain = {name: themes.LOOKS[name].plain for name in BACKS}
     assert all(plain.values())
     assert len(set(plain.values()) - {""}) >= len(plain) - 1  # lit and block have the same sign and underline
     for name in ("muted", "strong", "error", "form", "match", "here", "tab"):
-        assert looks.LOOKS[name].plain, name
+        assert themes.LOOKS[name].plain, name
 
 
 async def test_no_color_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ async def test_every_style_works_in_themes_of_textual_too(theme: str) -> None:
         front, back = Color.parse("#e0e0e0"), Color.parse("#121212")
         for name in STYLES:
             for is_plain in (False, True):
-                made = looks.style(name, app.theme_variables, front, back, is_plain=is_plain)
+                made = themes.style(name, app.theme_variables, front, back, is_plain=is_plain)
                 assert made.color is not None
                 assert made.bgcolor is not None
 
@@ -144,10 +144,10 @@ async def test_every_style_works_in_themes_of_textual_too(theme: str) -> None:
 async def test_later_names_win_and_backgrounds_mix(app: WorkbenchApp) -> None:
     variables = app.theme_variables
     back, front = Color.parse("#121212"), Color.parse("#e0e0e0")
-    cursor = looks.style("cursor", variables, front, back)
-    both = looks.style("cursor lit", variables, front, back)
-    assert cursor.bgcolor != both.bgcolor != looks.style("lit", variables, front, back).bgcolor
+    cursor = themes.style("cursor", variables, front, back)
+    both = themes.style("cursor lit", variables, front, back)
+    assert cursor.bgcolor != both.bgcolor != themes.style("lit", variables, front, back).bgcolor
     assert (
-        looks.style("muted error", variables, front, back).color == looks.style("error", variables, front, back).color
+        themes.style("muted error", variables, front, back).color == themes.style("error", variables, front, back).color
     )
-    assert looks.style("strong error", variables, front, back).bold
+    assert themes.style("strong error", variables, front, back).bold

@@ -7,7 +7,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.test_hostile import assert_clean
-from workbench.tui.models.bodysearch import BodySearch
+from workbench.tui.models.wire import BodySearch
 
 
 async def found(driver: Driver, many: int) -> None:

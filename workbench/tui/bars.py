@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.tui import keys, looks, paint
+from workbench.tui import keys, paint, themes
 from workbench.tui.keymap import Keymap
 from workbench.tui.models import tabs
 from workbench.views import Line, Span, line
@@ -33,7 +33,7 @@ class LinePainter(Widget):
             self._styles_for, self._known_styles = variables, {}
         if names not in self._known_styles:
             _, _, back, front = self.colors
-            self._known_styles[names] = looks.style(names, variables, front, back, is_plain=self._is_plain)
+            self._known_styles[names] = themes.style(names, variables, front, back, is_plain=self._is_plain)
         return self._known_styles[names]
 
     @property

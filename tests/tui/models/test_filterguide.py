@@ -5,7 +5,7 @@ import pytest
 from workbench.filters import parse
 from workbench.filters.keys import FORMS, KEYS
 from workbench.safetext import cells
-from workbench.tui.models.filterguide import filter_lines
+from workbench.tui.models.glossary import filter_lines
 from workbench.views.lines import plain
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.tui.models.hexdump import Hex
+from workbench.tui.models.escaped_lines import Hex
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.views.lines import plain
 

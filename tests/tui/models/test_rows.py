@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.safetext import cells, from_bytes
-from workbench.tui.models.laidout import LaidOut as Rows
 from workbench.tui.models.rows import HANG, MAX_DEPTH
+from workbench.tui.models.rows import LaidOut as Rows
 from workbench.tui.models.rowtable import CONTINUES, IN_STRING
 
 JSON = st.recursive(

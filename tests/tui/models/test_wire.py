@@ -9,9 +9,8 @@ import pytest
 from tests.tui import samples
 from workbench.protocols.decode import DecodedExchange
 from workbench.tui.models import wire
-from workbench.tui.models.laidout import LaidOut
-from workbench.tui.models.rowtable import StyledSpans
-from workbench.tui.models.tokens import is_json
+from workbench.tui.models.rows import LaidOut
+from workbench.tui.models.rowtable import StyledSpans, is_json
 from workbench.views.lines import plain
 from workbench.wire.exchange import Body, Chunk, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
 

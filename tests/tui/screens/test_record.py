@@ -10,8 +10,7 @@ from tests.tui.test_running import Fake, recorders
 from workbench.config import resources
 from workbench.errors import UsageError
 from workbench.recorder import process
-from workbench.tui.screens.record import RecordScreen
-from workbench.tui.screens.recording import RecordingScreen
+from workbench.tui.screens.record import RecordingScreen, RecordScreen
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.wire.session.writer import SessionWriter
 

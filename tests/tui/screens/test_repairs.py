@@ -10,7 +10,7 @@ from tests.tui import samples
 from tests.tui.driving import showing, until
 from workbench.contracts import Finding
 from workbench.rules.inspection import Inspector
-from workbench.tui.models.repairs import LOOKING, RepairOffer
+from workbench.tui.models.findings import LOOKING, RepairOffer
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.session import repair_lookup as mending
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import Difference, Hunk, ItemChange, ItemChangeKind, common
 from workbench.safetext import from_bytes
-from workbench.tui.models.laidout import LaidOut
-from workbench.tui.models.rowtable import StyledSpans
-from workbench.tui.models.tokens import is_json
+from workbench.tui.models.rows import LaidOut
+from workbench.tui.models.rowtable import StyledSpans, is_json
 from workbench.views import Line, Span, byte_range, count, line, size, wrap
 from workbench.wire import JsonIndex, dumps
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.models.laidout import laid_out
+from workbench.tui.models.rows import laid_out
 from workbench.views import BLANK, Line, Span, count, line, size, wrap
 
 if TYPE_CHECKING:

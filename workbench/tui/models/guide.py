@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from workbench.tui.keys import Key
-from workbench.tui.models.filterguide import filter_lines
-from workbench.tui.models.glossary import glossary_lines
+from workbench.tui.models.glossary import filter_lines, glossary_lines
 from workbench.tui.models.signs import SIGNS
 from workbench.tui.session_panes import PANES
 from workbench.views import BLANK, Line, Span, line, wrap

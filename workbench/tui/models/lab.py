@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from workbench.tui.models.repairs import labelled_lines
+from workbench.tui.models.findings import labelled_lines
 from workbench.views import PROBE_SIGNS, Line, Span, count, duration, fact_words, line, wrap
 
 if TYPE_CHECKING:

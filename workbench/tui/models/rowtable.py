@@ -2,6 +2,8 @@
 
 Row n shows the bytes from ``bounds(n)[0]`` to ``bounds(n)[1]``; every byte is in exactly one row. Selection, matches
 and cursor are byte ranges, the same in all views; each view maps them to its rows and columns.
+
+Coloured tokens in a row of bytes: those of JSON, the field names of an event stream.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.views import Line
 
 CONTINUES: Final = 1
@@ -135,3 +138,38 @@ def segments(
     edges = sorted({start, end, *(min(max(e, start), end) for a, b, _ in found for e in (a, b))})
     for a, b in pairwise(edges):
         yield a, b, " ".join(dict.fromkeys(name for first, last, name in found if first <= a and b <= last))
+
+
+_REST_OF_STRING: Final = regex.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"?')
+_JSON: Final = regex.compile(
+    rb'(?P<string>"[^"\\]*+(?:\\.[^"\\]*+)*+"?)(?P<colon>\s*+:)?|(?P<number>-?[0-9][0-9.eE+-]*+)|(?P<word>true|false|null)'
+)
+_FIELD: Final = regex.compile(rb"(?:event|data|id|retry)?:")
+_IS_JSON: Final = regex.compile(rb"[\xef\xbb\xbf \t\r\n]*+[{\[]")
+
+
+def is_json(body: bytes) -> bool:
+    """True if the body is laid out as JSON."""
+    return bool(_IS_JSON.match(body))
+
+
+def tokens(data: bytes, flags: int, *, json: bool) -> Iterator[tuple[int, int, str]]:
+    """(start, end, style) of the coloured tokens in one row."""
+    at = 0
+    if flags & IN_STRING:
+        found = _REST_OF_STRING.match(data)
+        at = found.end() if found else 0
+        yield 0, at, "string"
+    elif not json and not flags & CONTINUES:
+        field = _FIELD.match(data)
+        if field is None and not data.startswith((b"{", b"[")):
+            return
+        if field:
+            at = field.end()
+            yield 0, at, "role"
+    for token in _JSON.finditer(data, at):
+        kind = token.lastgroup or ""
+        if kind == "colon":
+            yield token.start("string"), token.end("string"), "key"
+        else:
+            yield token.start(), token.end(), kind

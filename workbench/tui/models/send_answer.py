@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import common
 from workbench.safetext import cells, clip, from_bytes
-from workbench.tui.models.laidout import laid_out as laid_out_bytes
+from workbench.tui.models.rows import laid_out as laid_out_bytes
 from workbench.tui.models.tools import laid_out
 from workbench.views import Line, Span, count, duration, line, plain, size, wrap
 from workbench.wire import State

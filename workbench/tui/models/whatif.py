@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.tui.models.repairs import labelled_lines
+from workbench.tui.models.findings import labelled_lines
 from workbench.views import REQUEST_SIGNS, Line, Span, count, duration, line, wrap
 
 if TYPE_CHECKING:

@@ -1,15 +1,17 @@
-"""The wire pane: the bytes of one side, the views of them, and the lines above them."""
+"""The wire pane: the bytes of one side, the views of them, and the lines above them.
+
+A search through the bytes of one side of an exchange.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.models.laidout import LaidOut
-from workbench.tui.models.rowtable import RowTable
-from workbench.tui.models.tokens import is_json
+from workbench.tui.models.rows import LaidOut
+from workbench.tui.models.rowtable import RowTable, is_json
 from workbench.views import REQUEST, RESPONSE, Line, Span, count, duration, line, size
 
 if TYPE_CHECKING:
@@ -45,8 +47,7 @@ class WireView(NamedTuple):
 
 def ways(decoded: DecodedExchange, side: str) -> tuple[WireView, ...]:
     """Views of a side, in the order in which the key switches them."""
-    from workbench.tui.models.escaped_lines import EscapedLines
-    from workbench.tui.models.hexdump import Hex
+    from workbench.tui.models.escaped_lines import EscapedLines, Hex
 
     body = body_of(decoded, side)
     json = is_json(body)
@@ -116,3 +117,43 @@ def nothing(decoded: DecodedExchange, side: str) -> str:
     if http is not None:
         return f"the {side} has no body"
     return f"no {side} recorded: the exchange is {decoded.exchange.state}"
+
+
+MOST = 100_000
+"""Matches kept, at most; nobody looks through more."""
+
+
+class BodySearch:
+    """Finds a text in any JSON spelling; a capital letter in it makes the search case-sensitive.
+
+    Attributes:
+        spans: byte ranges of the matches so far, sorted.
+    """
+
+    def __init__(self, wanted: str) -> None:
+        self.wanted = wanted
+        self.spans: list[tuple[int, int]] = []
+
+    def run(self, body: bytes, streamed: DecodedExchange | None) -> Iterator[tuple[int | None, float]]:
+        """Yield steps of the search: (first byte of a match or None, share of the body searched).
+
+        Args:
+            body: the bytes.
+            streamed: exchange of a streamed ``body``, to find matches that are split over events too; else None.
+        """
+        from workbench.filters import text
+
+        exact = text.is_exact(self.wanted)
+        reached = 0
+        for span in text.spans_in(body, text.byte_pattern(self.wanted, exact=exact), text.longest_match(self.wanted)):
+            reached = span[1] if span else reached + text.WINDOW
+            yield self._note(span), min(1.0, reached / len(body))
+        if streamed and streamed.events:
+            for span in text.streamed_spans(streamed, text.str_pattern(self.wanted, exact=exact)):
+                yield self._note(span), 1.0
+
+    def _note(self, span: tuple[int, int] | None) -> int | None:
+        if span is None or len(self.spans) >= MOST:
+            return None
+        insort(self.spans, span)
+        return span[0]

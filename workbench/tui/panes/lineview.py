@@ -2,11 +2,18 @@
 
 A pane has *items*; each takes one line, and further lines while it is open. The cursor is on an item. Items of the
 selection are lit, those that are related to it have a glyph in the gutter and a colour.
+
+Line numbers of a list whose items may be open: from item to line and back.
+
+Search in the lines of a list; a match is an item.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
 
 from textual import events
 from textual.geometry import Size
@@ -16,9 +23,7 @@ from textual.strip import Strip
 
 from workbench.tui import keys, paint
 from workbench.tui.bars import LinePainter
-from workbench.tui.panes.itemlines import ItemLines
-from workbench.tui.panes.itemsearch import ItemSearch
-from workbench.views import Line, Span, mark_matches
+from workbench.views import Line, Span, mark_matches, plain
 
 GUTTER = 2
 
@@ -252,3 +257,85 @@ class LineView(LinePainter, ScrollView, can_focus=True):
             self.post_message(self.Activation(self))
         else:
             self._go(item)
+
+
+class ItemLines:
+    """Maps items to lines: every item has one line, an open item further ones below it.
+
+    Attributes:
+        further: item → its further lines, for the open items, in order.
+    """
+
+    def __init__(self) -> None:
+        self.measure({})
+
+    def measure(self, further: Mapping[int, list[Line]]) -> None:
+        """Set the open items."""
+        self.further = further
+        self._open = list(further)
+        self._before = [0, *accumulate(len(lines) for lines in further.values())]
+
+    @property
+    def extra(self) -> int:
+        """Number of lines that the open items have beyond their first."""
+        return self._before[-1]
+
+    def first(self, item: int) -> int:
+        """Number of an item's first line."""
+        return item + self._before[bisect_right(self._open, item - 1)]
+
+    def last(self, item: int) -> int:
+        """Number of an item's last line."""
+        return self.first(item) + len(self.further.get(item, ()))
+
+    def at(self, number: int) -> tuple[int, int]:
+        """(item, index of the line in the item) of a line."""
+        after = bisect_right(self._open, number, key=self.first)
+        if after:
+            item = self._open[after - 1]
+            inside = number - self.first(item)
+            if inside <= len(self.further[item]):
+                return item, inside
+        return number - self._before[after], 0
+
+
+WHOLE = 10_000
+"""Columns in which a line is searched: more than a screen has, and no megabyte."""
+
+
+class ItemSearch:
+    """Searches for a text in the lines of a list.
+
+    Attributes:
+        needle: pattern of the text; None without a search.
+    """
+
+    def __init__(self, view: LineView) -> None:
+        self.view = view
+        self.needle: re.Pattern[str] | None = None
+
+    def begin(self, wanted: str) -> Iterator[tuple[int | None, float]]:
+        """Begin a search. Yields steps: (item that contains the text or None, share of the list searched)."""
+        from workbench.filters import is_exact, str_pattern
+
+        self.needle = str_pattern(wanted, exact=is_exact(wanted))
+        return self._matches(self.needle)
+
+    def _matches(self, needle: re.Pattern[str]) -> Iterator[tuple[int | None, float]]:
+        view = self.view
+        for item in range(view.count()):
+            lines = (view.head(item, WHOLE), *view.further(item, WHOLE))
+            is_found = any(needle.search(plain(line)) for line in lines)
+            yield item if is_found else None, item / view.count()
+
+    def is_in_head(self, item: int) -> bool:
+        """True if the first line of an item contains the text."""
+        width = self.view.text_width
+        return self.needle is not None and self.needle.search(plain(self.view.head(item, width))[:width]) is not None
+
+    def line_inside(self, item: int) -> int:
+        """Number of the line of an open item that contains the text; 0 if it is the first, or none."""
+        further = self.view.lines_of.further
+        if self.needle is None or item not in further or self.is_in_head(item):
+            return 0
+        return next((n for n, line in enumerate(further[item], 1) if self.needle.search(plain(line))), 0)

@@ -1,8 +1,11 @@
-"""A text for reading: its lines, wrapped to the pane."""
+"""A text for reading: its lines, wrapped to the pane.
+
+Lines for reading, made for the width of the pane.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from textual import events
 
@@ -46,3 +49,32 @@ class TextPane(LineView):
 
     def head(self, item: int, width: int) -> Line:
         return self._rows[item] if item < len(self._rows) else ()
+
+
+class TextLinesPane(LineView):
+    """Details of one item."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.lines: Sequence[Line] = ()
+        self._lines_in: Callable[[int], list[Line]] = lambda width: []
+
+    def show(self, lines_in: Callable[[int], list[Line]], *, is_same: bool = False) -> None:
+        """Show other lines, made for a width. ``is_same``: they are of the same item; keep the scroll position."""
+        self._lines_in = lines_in
+        if is_same:
+            self.reload()
+            return
+        self.cursor = 0
+        self.reload()
+        self.scroll_to(y=0, animate=False, force=True, immediate=True)
+
+    def reload(self) -> None:
+        self.lines = self._lines_in(self.text_width)
+        super().reload()
+
+    def count(self) -> int:
+        return len(self.lines)
+
+    def head(self, item: int, width: int) -> Line:
+        return self.lines[item]

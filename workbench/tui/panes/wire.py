@@ -15,9 +15,9 @@ from textual import events
 from workbench.characters import bounds, odd_at
 from workbench.tui import keys
 from workbench.tui.models import wire
-from workbench.tui.models.bodysearch import BodySearch
 from workbench.tui.models.rowtable import CONTINUES, RowTable, StyledSpans
-from workbench.tui.panes.byterows import ByteRows
+from workbench.tui.models.wire import BodySearch
+from workbench.tui.panes.body import ByteRows
 from workbench.tui.panes.lineview import GUTTER
 from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.wiremarks import WireMarks

@@ -1,7 +1,11 @@
-"""Dialog that finds the rules behind a pasted error text."""
+"""Dialog that finds the rules behind a pasted error text.
+
+A few lines of pasted text.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import getters, work
@@ -10,14 +14,27 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import TextArea
+from textual.widgets.text_area import Edit, EditResult
 from textual.worker import get_current_worker
 
+from workbench.safetext import visible
 from workbench.tui.bars import Bar, Ways
 from workbench.tui.models import matches
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.paste_area import PastedText
 from workbench.tui.service import in_words
 from workbench.views import Line, Span, line, wrap
+
+MOST = 200_000
+"""Characters kept of a pasted text: the lookup reads no more."""
+
+
+class PastedText(TextArea):
+    """Input of untrusted text: control and hidden characters are escaped as they are pasted."""
+
+    def edit(self, edit: Edit) -> EditResult:
+        lines = edit.text[:MOST].replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return super().edit(replace(edit, text="\n".join(map(visible, lines))))
+
 
 PAUSE = 0.15
 """Seconds without a key before the text is looked up."""

@@ -219,7 +219,7 @@ class HomeScreen(Screen[None]):
         self.app.push_screen(RecordScreen(), self._recording)
 
     def _recording(self, running: StartedRecording | None) -> None:
-        from workbench.tui.screens.recording import RecordingScreen
+        from workbench.tui.screens.record import RecordingScreen
 
         if running:
             home_state.remember(running.recording.out)

@@ -34,7 +34,7 @@ from workbench.tui.models import metrics
 from workbench.tui.models.metrics import ChartRow
 from workbench.tui.models.tabs import TOO_SMALL, tab_line
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.text_lines import TextLinesPane
+from workbench.tui.panes.text import TextLinesPane
 from workbench.tui.screens.choose import offer_paths
 from workbench.tui.screens.form import Field, FormOffer, FormScreen
 from workbench.tui.screens.worklist import ListPane

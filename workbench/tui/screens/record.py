@@ -1,7 +1,11 @@
-"""Dialog that starts a recording."""
+"""Dialog that starts a recording.
+
+Dialog of a running recording: how to point clients at it.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable
@@ -9,13 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
+from textual.app import ComposeResult
 from textual.message import Message
+from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
 from workbench import regex
 from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
 from workbench.library import paths, upstreams
+from workbench.tui.bars import Ways
+from workbench.tui.models.recording import keys_used, recording_lines, settings
+from workbench.tui.panes.text import TextPane
 from workbench.tui.running import SIMULATED, Plan, RecorderTrouble, is_simulated
 from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
@@ -220,3 +229,37 @@ def _offer_breaks(text: str) -> FormOffer:
         for n in fitting
     ]
     return FormOffer(suggestions, suggestions[0].text if len(suggestions) == 1 and word.strip() else "")
+
+
+class RecordingScreen(ModalScreen[Path]):
+    """Answers with the session file to open, or None."""
+
+    CSS_PATH = "text.tcss"
+    BINDINGS: ClassVar = [
+        ("enter", "open", "open"),
+        ("y", "copy", "copy the variables"),
+        ("escape,q", "dismiss(None)", "close"),
+    ]
+
+    def __init__(self, running: StartedRecording) -> None:
+        super().__init__()
+        self.running = running
+
+    def compose(self) -> ComposeResult:
+        yield TextPane(" recording · enter open · y copy the variables · esc back ")
+        yield Ways(("enter", "open"), ("y", "copy the variables"), ("esc", "back"))
+
+    def on_mount(self) -> None:
+        self.query_one(TextPane).show(
+            recording_lines(self.running.plan, self.running.recording.urls, keys_used(self.running.plan, os.environ))
+        )
+
+    def on_line_view_activation(self) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        self.dismiss(self.running.recording.out)
+
+    def action_copy(self) -> None:
+        self.app.copy_to_clipboard("\n".join(settings(self.running.plan.bases, self.running.recording.urls)))
+        self.notify("variables copied, if the terminal allows it", markup=False)

@@ -12,9 +12,9 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.models import repairs
+from workbench.tui.models import findings
 from workbench.tui.models.diff import Places, RequestComparison
-from workbench.tui.models.repairs import RepairOffer
+from workbench.tui.models.findings import RepairOffer
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
@@ -67,7 +67,7 @@ class RepairsScreen(Screen["RepairOffer | None"]):
 
     def _entitle(self) -> None:
         shown = self.offered[self.number]
-        self.query_one("#headline", Bar).show(repairs.title(shown, self.number, len(self.offered), self.size.width))
+        self.query_one("#headline", Bar).show(findings.title(shown, self.number, len(self.offered), self.size.width))
 
     def _show(self) -> None:
         shown = self.offered[self.number]

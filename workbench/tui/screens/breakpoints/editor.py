@@ -59,7 +59,7 @@ class PausedBodyEditor:
 
     def _edit_outside(self, paused: PausedSide, body: bytes) -> None:
         from workbench.tui.editor import edited_outside
-        from workbench.tui.models.tokens import is_json
+        from workbench.tui.models.rowtable import is_json
 
         try:
             edited = edited_outside(self.screen.app, body[paused.sent :], ".json" if is_json(body) else ".txt")

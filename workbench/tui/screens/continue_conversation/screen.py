@@ -19,7 +19,7 @@ from workbench.tui.delegate import ActionOf
 from workbench.tui.models import continuing, send
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.text_lines import TextLinesPane
+from workbench.tui.panes.text import TextLinesPane
 from workbench.tui.panes.writing import Writing
 from workbench.tui.screens.continue_conversation.editor import StepEditor
 from workbench.tui.screens.continue_conversation.sender import StepResponseGrew, StepSendEnd

@@ -15,7 +15,7 @@ from workbench.tui.service import JobAnswer, guard
 if TYPE_CHECKING:
     from workbench.rules import Inspector
     from workbench.tui.models.additions import Addition
-    from workbench.tui.models.repairs import RepairOffer
+    from workbench.tui.models.findings import RepairOffer
     from workbench.tui.screens.edit.flow import Edit
     from workbench.tui.screens.edit.screen import EditScreen
 

@@ -20,9 +20,8 @@ from workbench.tui.panes.outline import ChainPane, OutlinePane
 from workbench.tui.panes.writing import Writing
 from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.tui.screens.edit.actions import EditActions
-from workbench.tui.screens.edit.flow import EditFlow
+from workbench.tui.screens.edit.flow import EditFlow, RequestStudy
 from workbench.tui.screens.edit.layout import EditContents, EditLayout
-from workbench.tui.screens.edit.study import RequestStudy
 from workbench.tui.screens.edit.writer import ValueWriter
 from workbench.tui.screens.tools import DetailPane
 from workbench.views import Span
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.edits.branches import BranchNode
     from workbench.tui.models.edit_study import EditStudy
-    from workbench.tui.models.repairs import RepairOffer
+    from workbench.tui.models.findings import RepairOffer
     from workbench.tui.screens.session.screen import SessionScreen
 
 

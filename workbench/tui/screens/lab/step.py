@@ -1,4 +1,7 @@
-"""Step screen: shows each request of a probe sample, to change and send by hand or in a run."""
+"""Step screen: shows each request of a probe sample, to change and send by hand or in a run.
+
+Panes of the step screen: steps, reasoning so far, the pending or a sent request, and its bytes.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +17,99 @@ from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.delegate import ActionOf
+from workbench.tui.models import send, step
+from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.outline import OutlinePane
-from workbench.tui.panes.text_lines import TextLinesPane
+from workbench.tui.panes.text import TextLinesPane
 from workbench.tui.panes.writing import Writing
 from workbench.tui.probing import in_memory
 from workbench.tui.screens.lab.sample import SampleFailure, SampleRunner, SampleUpdate
 from workbench.tui.screens.lab.step_editor import RequestEditor
-from workbench.tui.screens.lab.step_view import StepView
 from workbench.tui.screens.worklist import ListPane
-from workbench.views import REQUEST, RESPONSE, line
+from workbench.views import REQUEST, RESPONSE, Line, line
 
 if TYPE_CHECKING:
     from workbench.probes import Probe
     from workbench.tui.probing import LabColumn
     from workbench.tui.screens.lab.probe_sample import SampleState, SentRequest
+
+
+class StepView:
+    """Paints the state of the sample."""
+
+    def __init__(self, screen: StepScreen) -> None:
+        self.screen = screen
+
+    def show_state(self) -> None:
+        """Show the progress of the sample."""
+        self.screen.query_one("#keys", KeyBar).run(self.screen.sample.is_sending)
+        subject = self.screen.column.subject
+        title = f"Step {self.screen.probe.name}   {subject.target.name} · {subject.model}"
+        sample = self.screen.sample
+        facts = step.facts(self.screen.state, is_sending=sample.is_sending, runs_on=sample.runs_on)
+        lines = send.headline(title, facts, subject.target, self.screen.size.width, is_set=self.screen.is_key_set)
+        self.screen.query_one("#headline", Bar).show(lines)
+        self.screen.steps.refresh()
+
+    def show_steps(self) -> None:
+        """Show the steps; the cursor goes to the pending one."""
+        state = self.screen.state
+        rows = len(state.sent) + 1 if state else 1
+        self.screen.steps.show(rows, self._row)
+        self.screen.steps.move_to(rows - 1)
+        self.screen.reasoned.show(lambda width: step.sample_lines(self.screen.probe, state, width))
+        if not state or state.ask is None:
+            self.screen.reasoned.move_to(self.screen.reasoned.count() - 1)
+        self.show_state()
+        self.show_step(is_new=True)
+
+    def _row(self, item: int) -> Line:
+        if self.screen.state and item < len(self.screen.state.sent):
+            return step.sent_line(self.screen.state.sent[item])
+        return step.pending_line(self.screen.state, is_sending=self.screen.sample.is_sending)
+
+    def show_step(self, *, is_new: bool = False) -> None:
+        """Show the step under the cursor: its IR and its bytes. ``is_new`` if the pending request has changed."""
+        sent, state = self.screen.sent_request, self.screen.state
+        last = state.sent[-1] if state and state.sent and state.ask is None else None
+        shown = sent or last
+        is_pending = shown is None
+        self.screen.set_class(not is_pending, "-came")
+        self.screen.bytes.title(line(step.title_of(state, shown, self.screen.side)))
+        if shown:
+            self._show_sent(shown)
+        elif state and state.studied:
+            self._show_pending(state, is_new=is_new)
+        elif state and state.ask:
+            self.screen.bytes.show(state.ask.request.body.raw, (), "no body")
+
+    def _show_sent(self, sent: SentRequest) -> None:
+        side, decoded = self.screen.side, sent.opened.decoded
+        is_request = side == REQUEST
+        self.screen.came.title(line(" Request as sent " if is_request else " Response "))
+        self.screen.came.show(lambda width: step.came(sent, side, width))
+        self.screen.bytes.show(decoded.request_text if is_request else decoded.response_text, (), "no body")
+
+    def _show_pending(self, state: SampleState, *, is_new: bool) -> None:
+        assert state.studied
+        self.screen.outline.title(
+            line(" Pending request · e edit " if not state.is_changed else " ~ Pending request, changed ")
+        )
+        spans = tuple(span for _, span in state.new)
+        self.screen.bytes.show(state.studied.text, (StyledSpans("related", spans),), "no body")
+        if is_new:
+            self.screen.outline.show(state.studied, state.new[0][0] if state.new else None)
+        self.show_place()
+
+    def show_place(self) -> None:
+        """Highlight the bytes of the row under the cursor of the outline."""
+        state, row = self.screen.state, self.screen.outline.here
+        if state and state.studied and row and not self.screen.has_class("-came"):
+            span = state.studied.span(row.pointer)
+            self.screen.bytes.mark_range((span,) if span and row.pointer else ())
 
 
 class StepScreen(Screen[None]):

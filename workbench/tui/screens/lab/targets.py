@@ -1,4 +1,7 @@
-"""Targets of the probe lab: add and remove them, change their protocol, model and dials."""
+"""Targets of the probe lab: add and remove them, change their protocol, model and dials.
+
+Message from a thread of the probe lab to its screen.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,24 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from textual.message import Message
+
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
 from workbench.send import Target
 from workbench.tui.probing import LabColumn, look_up
-from workbench.tui.screens.lab.messages import LabUpdate
 
 if TYPE_CHECKING:
     from workbench.probes import Subject
     from workbench.tui.screens.lab.screen import LabScreen
+
+
+class LabUpdate(Message):
+    """Has ``then`` called on the thread of the screen."""
+
+    def __init__(self, then: Callable[[], None]) -> None:
+        super().__init__()
+        self.then = then
 
 
 class LabTargets:

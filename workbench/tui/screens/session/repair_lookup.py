@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.tui.models.repairs import LOOKING, RepairOffer
+from workbench.tui.models.findings import LOOKING, RepairOffer
 from workbench.tui.service import JobAnswer, guard
 from workbench.views import REQUEST
 
