@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench import children, crashes
+from workbench import children
 from workbench.cli import _files, _output
 from workbench.cli._progress import counting
 from workbench.cli._report import FileReport
@@ -19,6 +18,8 @@ from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.formats.importers import files_in, is_pattern, matches, open_found
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from workbench.filters import Filter
     from workbench.rules import Inspection
     from workbench.wire.session import Session
@@ -105,6 +106,8 @@ def _check_many(files: Sequence[FileToCheck], args: argparse.Namespace, passes: 
 
 def _results(batch: Sequence[FileToCheck], future: Future[list[FileOutcome]]) -> list[FileOutcome]:
     """Outcomes of a batch; an error for each of its files if its process died."""
+    from concurrent.futures import BrokenExecutor
+
     try:
         return future.result()
     except BrokenExecutor:
@@ -126,6 +129,8 @@ def check_file(file: FileToCheck, args: argparse.Namespace, passes: Filter | Non
         line = _output.describe_os_error(error) if isinstance(error, OSError) else str(error)
         return FileOutcome(path, error=line, status=_files.failure_status(error))
     except Exception as error:  # a fault of this program: the other files are still answered
+        from workbench import crashes
+
         return FileOutcome(path, error=f"{path}: {crashes.report(error)}", status=crashes.STATUS)
     if report is None:
         return FileOutcome(path)
@@ -139,7 +144,6 @@ def inspect_file(
 
     Raises WorkbenchError, OSError.
     """
-    from workbench.edits.repairs import with_repairs
     from workbench.rules import by_cause, contradicted_facts
 
     session = open_found(path) if is_found else _files.open_file(path, args)
@@ -151,7 +155,11 @@ def inspect_file(
         if passes:
             inspection = _narrow(inspection, session, passes)
         facts = tuple(contradicted_facts(inspection.findings))
-        found = with_repairs(inspector, by_cause(inspection.findings))
+        found = by_cause(inspection.findings)
+        if found:
+            from workbench.edits.repairs import with_repairs
+
+            found = with_repairs(inspector, found)
         return FileReport(path, replace(inspection, findings=found), contradicted=facts)
     finally:
         session.close()

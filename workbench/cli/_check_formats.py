@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench import __version__, contracts
-from workbench.cli._output import about_lines, cut, emit, emit_json, number, write
+from workbench.cli._output import about_lines, cut, emit, emit_json, number
 from workbench.cli._report import FileReport, place_json, repair_json
 from workbench.contracts import UNREAD, Basis, Finding, Origin, Repair, Severity, Verdict
-from workbench.edits.repairs import CHECKED
 from workbench.rules import ContradictedFact, InspectedExchange, judge
-from workbench.safetext import visible
 from workbench.views import SEVERITY_GLYPH, origin_words
 
 Errors = Sequence[dict[str, str]]
@@ -29,8 +26,12 @@ def print_reports(how: str, reports: Sequence[FileReport], errors: Errors, uncla
     Args:
         unclaimed: paths of files in folders that are no recordings; the formats of other programs do not list them.
     """
-    if how in ("sarif", "junit"):
-        {"sarif": sarif, "junit": junit}[how](reports, errors)
+    if how == "junit":
+        from workbench.cli import _junit
+
+        _junit.junit(reports, errors)
+    elif how == "sarif":
+        sarif(reports, errors)
     else:
         {"text": text, "json": as_json}[how](reports, errors, unclaimed)
 
@@ -70,7 +71,7 @@ def _file_lines(report: FileReport) -> Iterator[str]:
         if row.protocol is None and not row.problems:
             yield f"  · exchange {row.index + 1}: {cut(row.protocol_from)}"
     yield from _lines_without_repeats(
-        sorted(report.inspection.findings, key=lambda f: f.severity.rank), _refused_for(report)
+        sorted(report.inspection.findings, key=lambda f: f.severity.rank), refused_for(report)
     )
     for fact in report.contradicted:
         yield f"  · {_contradiction_line(fact)}"
@@ -89,7 +90,7 @@ def _contradiction_line(fact: ContradictedFact) -> str:
     return cut(f"contract {fact.contract}, {named}: contradicted by {count} ({fact.by}), {first}; {known}".rstrip("; "))
 
 
-def _refused_for(report: FileReport) -> Mapping[int, Finding]:
+def refused_for(report: FileReport) -> Mapping[int, Finding]:
     """Exchange → the finding that its provider names in its error, if several apply."""
     told: dict[int, Finding] = {}
     refused: dict[int, list[Finding]] = {}
@@ -142,6 +143,8 @@ def finding_lines(finding: Finding, answered: Finding | None = None) -> Iterator
 
 
 def _proof_words(repair: Repair) -> str:
+    from workbench.edits.repairs import CHECKED
+
     return CHECKED if repair.verified else f"{CHECKED}; other faults remain"
 
 
@@ -208,10 +211,10 @@ def sarif(reports: Sequence[FileReport], errors: Errors) -> None:
 
 def _not_judged(report: FileReport) -> Iterator[str]:
     yield from (f"{report.path}: {line}" for line in report.inspection.damage)
-    yield from (f"{report.path}: exchange {r.index + 1}: {'; '.join(_why(r))}" for r in report.undecided_rows)
+    yield from (f"{report.path}: exchange {r.index + 1}: {'; '.join(reasons(r))}" for r in report.undecided_rows)
 
 
-def _why(row: InspectedExchange) -> tuple[str, ...]:
+def reasons(row: InspectedExchange) -> tuple[str, ...]:
     """Reasons why an exchange was not checked completely."""
     return row.problems or tuple(f.message for f in row.findings if f.rule in UNREAD)
 
@@ -233,40 +236,3 @@ def _sarif_origin(path: str, origin: Origin) -> dict[str, object]:
         "logicalLocations": [{"fullyQualifiedName": logical}],
         "message": {"text": f"began{hop}: {origin.words}"},
     }
-
-
-def junit(reports: Sequence[FileReport], errors: Errors) -> None:
-    """Print JUnit XML: a suite for each file, a case for each exchange; errors fail, warnings are output."""
-    root = ET.Element("testsuites", name="workbench check")
-    for report in reports:
-        _junit_suite(root, report)
-    for error in errors:
-        suite = ET.SubElement(root, "testsuite", name=_xml(error["path"]), tests="1", errors="1")
-        case = ET.SubElement(suite, "testcase", name="readable", classname=_xml(error["path"]))
-        ET.SubElement(case, "error", message=_xml(error["message"]))
-    ET.indent(root)
-    write(ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n")
-
-
-def _junit_suite(root: ET.Element, report: FileReport) -> None:
-    failing = {f.exchange for f in report.inspection.findings if f.severity is Severity.ERROR}
-    rows, answered = report.inspection.rows, _refused_for(report)
-    name = _xml(report.path)
-    suite = ET.SubElement(root, "testsuite", name=name, tests=str(len(rows)), failures=str(len(failing)))
-    for row in rows:
-        case = ET.SubElement(suite, "testcase", name=f"exchange {row.index + 1}", classname=name)
-        own = [f for f in report.inspection.findings if f.exchange == row.index]
-        broken = [f for f in own if f.severity is Severity.ERROR]
-        if row in report.undecided_rows and not broken:
-            ET.SubElement(case, "skipped", message=_xml("; ".join(_why(row))))
-        if broken:
-            failure = ET.SubElement(case, "failure", message=_xml(broken[0].message), type=broken[0].rule)
-            failure.text = _xml(*(line for f in broken for line in finding_lines(f, answered.get(row.index))))
-        rest = [line for f in own if f.severity is not Severity.ERROR for line in finding_lines(f)]
-        if rest:
-            ET.SubElement(case, "system-out").text = _xml(*rest)
-
-
-def _xml(*lines: str) -> str:
-    """Lines as text for XML 1.0, with control characters and surrogates made visible."""
-    return "\n".join(map(visible, lines))

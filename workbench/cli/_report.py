@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from workbench.contracts import Contradiction, Finding, Origin, Repair, Severity
-from workbench.edits.repairs import ExchangeFix
 from workbench.lazy_dataclass import dataclass
-from workbench.rules import FAILED, ContradictedFact, InspectedExchange, Inspection
+from workbench.rules import FAILED
+
+if TYPE_CHECKING:
+    from workbench.edits.repairs import ExchangeFix
+    from workbench.rules import ContradictedFact, InspectedExchange, Inspection
 
 
 @dataclass(frozen=True, slots=True)

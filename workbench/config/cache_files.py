@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +36,8 @@ def read(name: str) -> bytes | None:
 
 def write(name: str, data: bytes) -> None:
     """Replace a file of the cache, for its user alone. A failure is ignored."""
+    import tempfile
+
     folder = cache_folder()
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -16,8 +16,6 @@ from workbench.contracts.facts import Clues
 from workbench.contracts.finding import Basis, Breaks, Cause, Contradiction, Edit, Finding, Origin, Repair, Severity
 from workbench.contracts.loading import (
     GENERIC,
-    Part,
-    as_json,
     broken_files,
     demand,
     endpoint,
@@ -28,7 +26,6 @@ from workbench.contracts.loading import (
     get,
     key_owner,
     key_variable,
-    lines,
     names,
     of_model,
     protocols,
@@ -42,6 +39,7 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.contracts import error_texts, loading, pages
+    from workbench.contracts.describe import Part, as_json, lines
     from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches
     from workbench.contracts.facts import matches

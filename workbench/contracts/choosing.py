@@ -15,7 +15,6 @@ from functools import lru_cache
 from workbench.chain import Journal
 from workbench.contracts import loading as contracts
 from workbench.contracts.contract import Contract
-from workbench.contracts.error_texts import explain
 from workbench.contracts.facts import Clues, Sign
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
@@ -111,6 +110,8 @@ def _is_seen(sign: Sign, clues: Clues) -> bool:
 @lru_cache(maxsize=256)
 def _by_error(text: str, protocol: str | None) -> tuple[str, str] | None:
     """The one contract that has this text; of several none."""
+    from workbench.contracts.error_texts import explain
+
     said = {name for m in explain(text) for name in (m.provider.partition(":")[0], *m.also)}
     spoken = [name for name in said if name in contracts.names() and contracts.read(name).speaks(protocol)]
     return (spoken[0], "from the text of its error") if len(said) == 1 and spoken else None

@@ -11,7 +11,6 @@ from typing import Any
 
 from workbench import regex
 from workbench.chain import ClosureTerms, Placement, ReasoningTerms, Scope
-from workbench.config import safeyaml
 from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation, check_of, of_refused_params, read_relation
@@ -249,6 +248,8 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
     Raises:
         ProfileError: not YAML, or not a contract; with file and pointer.
     """
+    from workbench.config import safeyaml  # with its parser: most contracts are in the cache
+
     try:
         root = Node(safeyaml.load(text, name=name), name)
     except UnreadableInput as error:

@@ -11,10 +11,8 @@ from typing import Any
 from workbench.config import resources
 from workbench.contracts import contract_cache
 from workbench.contracts.contract import Contract
-from workbench.contracts.describe import Part, as_json, lines
 from workbench.contracts.facts import Clues, ContractFile, Endpoint, load
 from workbench.contracts.reader import Node
-from workbench.contracts.words import vet
 from workbench.errors import ProfileError, UsageError
 from workbench.protocols import traits
 from workbench.wire import urls
@@ -30,8 +28,6 @@ _DERIVED: list[Any] = []
 __all__ = [
     "Clues",
     "Endpoint",
-    "Part",
-    "as_json",
     "broken_files",
     "demand",
     "endpoint",
@@ -42,7 +38,6 @@ __all__ = [
     "get",
     "key_owner",
     "key_variable",
-    "lines",
     "load",
     "names",
     "of_model",
@@ -65,8 +60,13 @@ def names() -> tuple[str, ...]:
 @cache
 def broken_files() -> Mapping[str, ProfileError]:
     """The user's own contracts that cannot be read, by name, and why: nothing but asking for one by name fails."""
-    found = {}
-    for name, path in resources.own_profiles().items():
+    found: dict[str, ProfileError] = {}
+    own = resources.own_profiles()
+    if not own:
+        return found
+    from workbench.contracts.words import vet
+
+    for name, path in own.items():
         try:
             _load(name, path, vet)
         except ProfileError as error:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest
+from workbench.lazy_dataclass import dataclass
 from workbench.wire import BodyText, JsonIndex, ListOutline, Members, ParsedMembers, TextLayer, loads
 
 if TYPE_CHECKING:

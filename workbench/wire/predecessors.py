@@ -5,8 +5,10 @@ What is known of a body holds for the bytes that the next one repeats.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Generic, NamedTuple, TypeVar
+
+from workbench.lazy_dataclass import dataclass
 
 _T = TypeVar("_T")
 

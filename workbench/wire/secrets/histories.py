@@ -9,9 +9,10 @@ border between known and new, the whole text is searched: so the result is alway
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
+from workbench.lazy_dataclass import dataclass
 from workbench.wire.predecessors import Predecessors, Repetition
 from workbench.wire.secrets.search import Secret, has_known, merge, search
 from workbench.wire.secrets.shapes import REACH

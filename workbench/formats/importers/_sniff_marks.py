@@ -1,0 +1,42 @@
+"""Bytes that are at the start of the files of an importer: without them it need not be imported to ask it.
+
+An importer without an entry is always asked. That no importer claims a file without its bytes is tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench import regex
+
+_MARKS: Mapping[str, tuple[bytes, ...]] = {
+    "atif": (b'"ATIF-',),
+    "claude_agent": (b"session_id", b"parent_tool_use_id", b"control_", b"keep_alive"),
+    "claude_code": (b'"loglines"', b'"parentUuid"', b'"leafUuid"', b'"messageId"', b'"sessionId"'),
+    "claude_trace": (b'"timestamp"',),
+    "codex": (b'"payload"', b'"instructions"'),
+    "event_stream": (b"data:", b"event:", b"\0"),
+    "gemini_cli": (b'"sessionId"',),
+    "gemini_script": (b'"generateContent', b'"countTokens"', b'"embedContent"'),
+    "har": (b'"log"', b"log:"),
+    "httprr": (b"httprr trace",),
+    "inspect_log": (b"PK\x03\x04", b'"eval"'),
+    "mitmproxy": (
+        *(b":7:version", b":4:type", b":2:id", b":7:request", b":8:response"),
+        *(b":11:client_conn", b":11:server_conn", b":9:websocket", b":8:metadata"),
+    ),
+    "opencode": (b'"ses_',),
+    "otel": (b'"resourceSpans"', b'"resourceLogs"'),
+    "pi": (b'"session"',),
+    "qwen_code": (b'"parentUuid"',),
+    "vcr": (b"interactions",),
+    "workbench_session": (b"SQLite format 3\0", b'"workbench'),
+}
+_ESCAPE = regex.compile(rb"\\u00[2-7]")
+"""A letter that JSON need not escape: then a key may be written otherwise."""
+
+
+def may_claim(name: str, head: bytes) -> bool:
+    """False if the importer of this name does not claim a file with this head."""
+    marks = _MARKS.get(name)
+    return marks is None or any(mark in head for mark in marks) or _ESCAPE.search(head) is not None
