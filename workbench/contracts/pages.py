@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from workbench.config import resources, safeyaml
+from workbench.config import resources
 from workbench.contracts import loading
 from workbench.contracts.page import Example, Page, Refusal
 from workbench.contracts.page_text import lines
@@ -52,6 +52,8 @@ def page(slug: str) -> Page:
 @cache
 def read(slug: str) -> Node:
     """The page as it is in its file."""
+    from workbench.config import safeyaml
+
     name = f"{slug}.yaml"
     keys = ("summary", "what", "why", "look_for", "fix", "others", "sources", "failing", "passing")
     return Node(safeyaml.load(resources.page(slug), name=name), name).only(*keys)

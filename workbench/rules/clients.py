@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from workbench import protocols, regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.protocols import RESPONSE, Traits
-from workbench.protocols.clients import CALL, ClientGroup, declared_calls, one_by_one, policies
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote
 from workbench.wire import Framing, Origin, loads
+
+if TYPE_CHECKING:
+    from workbench.protocols.clients import ClientGroup
 
 RAISES = Rule(
     "stream.client-raises",
@@ -90,7 +93,11 @@ def _traits(case: RuleContext) -> Traits:
 def _is_odd(case: RuleContext) -> bool:
     """Clients may differ about it."""
     answer = case.response
-    if answer is None or not policies(case.decoded.protocol or ""):
+    if answer is None:
+        return False
+    from workbench.protocols.clients import declared_calls, policies
+
+    if not policies(case.decoded.protocol or ""):
         return False
     calls = [part for message in answer.messages for part in message.parts if isinstance(part, ToolCallIR)]
     if _traits(case).end_repeats_calls:
@@ -154,6 +161,8 @@ def _of_lines(case: RuleContext) -> Iterator[Finding]:
 
 
 def _of_accumulators(case: RuleContext) -> Iterator[Finding]:
+    from workbench.protocols.clients import one_by_one
+
     alone = [group for group in one_by_one(case.decoded) if group.policies != (_NAIVE,)]
     for rule, affected, verb in (
         (RAISES, [g for g in alone if g.stopped], "raise an error"),
@@ -168,6 +177,8 @@ def _of_accumulators(case: RuleContext) -> Iterator[Finding]:
 
 
 def _misses_a_call(group: ClientGroup) -> bool:
+    from workbench.protocols.clients import CALL
+
     return any(d.part.startswith(CALL) and d.words.endswith("is missing") for d in group.differences)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -15,14 +16,21 @@ _REFUSED: Final = "no API accepts such a body"
 
 
 def _import_decode(text: bytes | str) -> Any:
-    """Placeholder for the fast parser until its first use: importing it takes 15 ms."""
-    global _fast
+    """Placeholder for the fast parser until there is much to parse: importing it takes as long as parsing 1 MB."""
+    global _fast, _parsed
+    _parsed += len(text)
+    if _parsed < _LITTLE and "msgspec" not in sys.modules:
+        return _careful(text)
     from msgspec.json import decode as fast
 
     _fast = fast
     return fast(text)
 
 
+_LITTLE: Final = 256 * 1024
+"""Bytes up to which the standard library parses."""
+
+_parsed = 0
 _fast: Callable[[bytes | str], Any] = _import_decode
 
 

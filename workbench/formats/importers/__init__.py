@@ -18,11 +18,9 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
 from workbench import plugins
 from workbench.errors import UnreadableInput, WorkbenchError
-from workbench.formats import unwrapping
 from workbench.formats.importers import _files
 from workbench.formats.importers._files import files_in, is_pattern, matches
 from workbench.formats.importers._sniff_marks import may_claim
-from workbench.formats.importers._unwrapper import Unwrapper
 from workbench.fronts import lazy
 from workbench.limits import MAX_UNWRAPPED
 from workbench.protocols import TEXT
@@ -31,6 +29,7 @@ from workbench.wire.session import Session
 
 if TYPE_CHECKING:
     from workbench.formats.importers import model_text
+    from workbench.formats.importers._unwrapper import Unwrapper
     from workbench.formats.importers.body import TITLE
 else:
     __getattr__ = lazy(__name__)
@@ -107,7 +106,7 @@ def open_input(
         return load(_LAST).read(source.data(), source.name)
     foreign = None if is_certain else recognise(source.head)
     if foreign:
-        if may_unwrap and foreign.is_text and (session := Unwrapper(source.name, inside).read(source.data())):
+        if may_unwrap and foreign.is_text and (session := _unwrapper(source.name).read(source.data())):
             return session
         raise UnreadableInput(foreign.what, where=source.shown, hint=foreign.hint)
     failures: list[tuple[float, str]] = []
@@ -122,7 +121,7 @@ def open_input(
         except WorkbenchError as error:
             failures.append((score, f"{importer.TITLE} ({error})"))
     if may_unwrap and (not source.path or source.path.stat().st_size <= MAX_UNWRAPPED):
-        unwrapper = Unwrapper(source.name, inside)
+        unwrapper = _unwrapper(source.name)
         if session := unwrapper.read(source.data()):
             return session
         if not _is_known(failures):
@@ -193,8 +192,16 @@ def _is_known(failures: list[tuple[float, str]]) -> bool:
     return any(score >= CONFIDENT for score, _ in failures)
 
 
+def _unwrapper(name: str) -> Unwrapper:
+    from workbench.formats.importers._unwrapper import Unwrapper  # and all of unwrapping: few files need it
+
+    return Unwrapper(name, inside)
+
+
 def _refuse_text(source: _files.InputSource, torn: list[tuple[int, str]]) -> None:
     """Raise UnreadableInput for text that is something else than a model's text."""
+    from workbench.formats import unwrapping
+
     text = source.data().decode("utf-8", "replace")
     if formats.is_marked(text):
         return

@@ -10,7 +10,6 @@ import binascii
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from workbench import regex
 from workbench.errors import WireError
@@ -119,6 +118,8 @@ def epoch(value: JsonValue) -> float | None:
 
 
 def _moment(value: str) -> float | None:
+    from email.utils import parsedate_to_datetime
+
     iso = value.strip().removesuffix(" GMT").removesuffix(" UTC")
     for parse, written in ((datetime.fromisoformat, iso), (parsedate_to_datetime, value)):
         try:

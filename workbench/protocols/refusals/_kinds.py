@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cache
 
-from workbench.config import resources, safeyaml
+from workbench.config import resources
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 
@@ -111,6 +111,8 @@ class Table:
 @cache
 def table() -> Table:
     """The table that ships."""
+    from workbench.config import safeyaml
+
     data = safeyaml.load(resources.refusals(), name=FILE)
     assert isinstance(data, dict)
     entries = [(_kind(entry), entry) for entry in _entries(data["kinds"])]
