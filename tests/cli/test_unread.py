@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from workbench import protocols
-from workbench.cli import _check_formats
+from workbench.cli import _check_formats, _junit
 from workbench.cli._report import FileReport
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
 from workbench.rules.inspection import Inspector
@@ -149,7 +149,7 @@ def _every_form_says_it(report: FileReport, capsys: pytest.CaptureFixture[str]) 
     assert {f["rule"] for f in json.loads(capsys.readouterr().out)["files"][0]["findings"]} == rules
     _check_formats.sarif([report], [])
     assert {r["ruleId"] for r in json.loads(capsys.readouterr().out)["runs"][0]["results"]} == rules
-    _check_formats.junit([report], [])
+    _junit.junit([report], [])
     (case,) = ET.fromstring(capsys.readouterr().out).findall("testsuite/testcase")
     assert case.find("failure") is not None or case.find("skipped") is not None
     _check_formats.text([report], [])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,6 +16,7 @@ from workbench import children
 from workbench.cli import _files, _output
 from workbench.cli._progress import counting
 from workbench.cli._report import FileReport
+from workbench.config import resources
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.formats.importers import files_in, is_pattern, matches, open_found
 
@@ -29,6 +32,10 @@ MANY_FILES = 48
 
 AT_ONCE = 16
 """Files that a process gets at a time."""
+
+
+AHEAD = 4
+"""Batches for each process that are checked before their turn: more would wait in memory for a slow one."""
 
 
 class FileToCheck(NamedTuple):
@@ -88,6 +95,7 @@ def _check_many(files: Sequence[FileToCheck], args: argparse.Namespace, passes: 
     """Outcomes from several processes, in order."""
     batches = [files[start : start + AT_ONCE] for start in range(0, len(files), AT_ONCE)]
     workers = min(os.cpu_count() or 1, len(batches))
+    _warm_up(args)
     pool = children.pool(workers) if workers > 1 else None
     with counting("checking", len(files)) as advance:
         if pool is None:
@@ -96,12 +104,26 @@ def _check_many(files: Sequence[FileToCheck], args: argparse.Namespace, passes: 
                 advance()
             return
         try:
-            running = [pool.submit(_check_batch, batch, args, passes) for batch in batches]
-            for batch, future in zip(batches, running, strict=True):
-                yield from _results(batch, future)
-                advance(len(batch))
+            running: deque[tuple[Sequence[FileToCheck], Future[list[FileOutcome]]]] = deque()
+            for batch in batches:
+                running.append((batch, pool.submit(_check_batch, batch, args, passes)))
+                if len(running) >= AHEAD * workers:
+                    yield from _results(*running[0])
+                    advance(len(running.popleft()[0]))
+            for waiting in running:
+                yield from _results(*waiting)
+                advance(len(waiting[0]))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _warm_up(args: argparse.Namespace) -> None:
+    """Check an example, so that the processes, which are copies of this one, have read modules and contracts."""
+    example = next(iter(sorted(resources.folder("sessions").glob("*.jsonl"))), None)
+    if example:
+        check_file(FileToCheck(str(example), is_found=True), args, None)
+    gc.collect()
+    gc.freeze()  # else each process copies the pages of all objects when it collects
 
 
 def _results(batch: Sequence[FileToCheck], future: Future[list[FileOutcome]]) -> list[FileOutcome]:

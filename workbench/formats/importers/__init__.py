@@ -106,7 +106,7 @@ def open_input(
         return load(_LAST).read(source.data(), source.name)
     foreign = None if is_certain else recognise(source.head)
     if foreign:
-        if may_unwrap and foreign.is_text and (session := _unwrapper(source.name).read(source.data())):
+        if may_unwrap and foreign.is_text and (session := _make_unwrapper(source.name).read(source.data())):
             return session
         raise UnreadableInput(foreign.what, where=source.shown, hint=foreign.hint)
     failures: list[tuple[float, str]] = []
@@ -121,7 +121,7 @@ def open_input(
         except WorkbenchError as error:
             failures.append((score, f"{importer.TITLE} ({error})"))
     if may_unwrap and (not source.path or source.path.stat().st_size <= MAX_UNWRAPPED):
-        unwrapper = _unwrapper(source.name)
+        unwrapper = _make_unwrapper(source.name)
         if session := unwrapper.read(source.data()):
             return session
         if not _is_known(failures):
@@ -192,7 +192,7 @@ def _is_known(failures: list[tuple[float, str]]) -> bool:
     return any(score >= CONFIDENT for score, _ in failures)
 
 
-def _unwrapper(name: str) -> Unwrapper:
+def _make_unwrapper(name: str) -> Unwrapper:
     from workbench.formats.importers._unwrapper import Unwrapper  # and all of unwrapping: few files need it
 
     return Unwrapper(name, inside)
