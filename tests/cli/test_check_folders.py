@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -111,3 +112,15 @@ def test_a_process_that_dies_is_an_error_of_its_files(run: Run, folder: Path, mo
     assert status == 4
     assert found["files"] == []
     assert all("the process that checked it died" in e["message"] for e in found["errors"])
+
+
+def test_few_batches_wait_for_their_turn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pool that dies at once fails every batch, however many are submitted after that."""
+    monkeypatch.setattr(_check_files, "AT_ONCE", 1)
+    monkeypatch.setattr(_check_files.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(_check_files, "check_file", lambda *_: os._exit(9))
+    body = next(folder.glob("*.jsonl"))
+    files = [_check_files.FileToCheck(str(body), is_found=True)] * 60
+    args = argparse.Namespace(provider=None, protocol=None)
+    outcomes = list(_check_files._check_many(files, args, None))
+    assert [outcome.status for outcome in outcomes] == [4] * 60

@@ -7,6 +7,7 @@ import gc
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.formats.importers import files_in, is_pattern, matches, open_found
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ProcessPoolExecutor
 
     from workbench.filters import Filter
     from workbench.rules import Inspection
@@ -106,7 +107,7 @@ def _check_many(files: Sequence[FileToCheck], args: argparse.Namespace, passes: 
         try:
             running: deque[tuple[Sequence[FileToCheck], Future[list[FileOutcome]]]] = deque()
             for batch in batches:
-                running.append((batch, pool.submit(_check_batch, batch, args, passes)))
+                running.append((batch, _submit(pool, batch, args, passes)))
                 if len(running) >= AHEAD * workers:
                     yield from _results(*running[0])
                     advance(len(running.popleft()[0]))
@@ -117,11 +118,26 @@ def _check_many(files: Sequence[FileToCheck], args: argparse.Namespace, passes: 
             pool.shutdown(wait=False, cancel_futures=True)
 
 
+def _submit(
+    pool: ProcessPoolExecutor, batch: Sequence[FileToCheck], args: argparse.Namespace, passes: Filter | None
+) -> Future[list[FileOutcome]]:
+    """The outcomes of a batch, once they are there; a failure at once if a process of the pool died."""
+    from concurrent.futures import BrokenExecutor, Future
+
+    try:
+        return pool.submit(_check_batch, batch, args, passes)
+    except BrokenExecutor as error:
+        failed: Future[list[FileOutcome]] = Future()
+        failed.set_exception(error)
+        return failed
+
+
 def _warm_up(args: argparse.Namespace) -> None:
     """Check an example, so that the processes, which are copies of this one, have read modules and contracts."""
     example = next(iter(sorted(resources.folder("sessions").glob("*.jsonl"))), None)
     if example:
-        check_file(FileToCheck(str(example), is_found=True), args, None)
+        with suppress(Exception):  # whatever it is, it is said of the files that were asked for
+            inspect_file(str(example), args, None, is_found=True)
     gc.collect()
     gc.freeze()  # else each process copies the pages of all objects when it collects
 
