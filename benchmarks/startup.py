@@ -1,7 +1,14 @@
-"""Start-up: exec to the first painted screen in a pseudo-terminal, against an empty Textual app in the same run."""
+"""Start-up: exec to the first painted screen in a pseudo-terminal, against an empty Textual app in the same run.
+
+Whole commands are measured in CPU seconds (user and system), against ``python -c pass``; many small files in files for
+each second of CPU, and Home with large recent sessions at its first start and at later ones.
+"""
 
 from __future__ import annotations
 
+import json
+import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -13,6 +20,7 @@ from benchmarks.listing import exchanges
 from benchmarks.terminal import ENVIRONMENT, Terminal
 
 ROUNDS = 7
+MANY = 2000
 MARKER = "first-paint-marker"
 EMPTY = f"""
 from textual.app import App
@@ -36,11 +44,55 @@ def paint(words: list[str], marker: str) -> float:
         terminal.close()
 
 
-def command(words: list[str]) -> float:
-    """Seconds a command takes."""
-    start = time.perf_counter()
-    subprocess.run(words, check=False, capture_output=True, env=ENVIRONMENT)
-    return time.perf_counter() - start
+def command(words: list[str], environment: dict[str, str] = ENVIRONMENT) -> float:
+    """CPU seconds a command takes, with its own processes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(words, check=False, capture_output=True, stdin=subprocess.DEVNULL, env=environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def body(number: int, turns: int, words: int) -> str:
+    """A request body of an agent: calls of one tool, each with a result of some words."""
+    messages: list[dict[str, object]] = [{"role": "user", "content": f"Task {number}: find the fault and correct it."}]
+    for turn in range(turns):
+        arguments = json.dumps({"path": f"src/{number}/{turn}.py"})
+        call = {"id": f"call_{number}_{turn}", "type": "function", "function": {"name": "read", "arguments": arguments}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": call["id"], "content": f"{number} {turn} " + "word " * words})
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+    tool = {"type": "function", "function": {"name": "read", "description": "Reads a file.", "parameters": schema}}
+    return json.dumps({"model": "gpt-5", "messages": messages, "tools": [tool]})
+
+
+def many_files(folder: Path) -> None:
+    """Print how many files of 12 kB are checked in a second of CPU, and in one of wall time."""
+    folder.mkdir()
+    for number in range(MANY):
+        (folder / f"{number:04}.json").write_text(body(number, 4, 560), encoding="utf-8")
+    words = [sys.executable, "-m", "workbench", "check", str(folder)]
+    runs = []
+    for _ in range(3):
+        start = time.perf_counter()
+        used = command(words)
+        runs.append((used, time.perf_counter() - start))
+    used, taken = statistics.median(r[0] for r in runs), statistics.median(r[1] for r in runs)
+    print(f"  check of {MANY:,} files of 12 kB: {MANY / used:,.0f} a CPU second, {MANY / taken:,.0f} a second (wall)")
+
+
+def home(folder: Path, large: Path) -> None:
+    """Print the CPU seconds of the overview with three large recent sessions, at the first and at later starts."""
+    recent = folder / "state" / "workbench" / "home" / "recent"
+    recent.parent.mkdir(parents=True)
+    copies = [Path(shutil.copy(large, folder / f"recent-{n}.wb")) for n in range(3)]
+    recent.write_bytes(b"".join(bytes(copy) + b"\0" for copy in copies))
+    places = {
+        name: str(folder / name.lower()) for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+    }
+    environment = {**ENVIRONMENT, **places, "XDG_STATE_HOME": str(folder / "state")}
+    words = [sys.executable, "-m", "workbench"]
+    first, *later = [command(words, environment) for _ in range(1 + ROUNDS)]
+    print(f"  Home, three large recent sessions: {first:.2f} s of CPU first, then {statistics.median(later):.2f} s")
 
 
 def main() -> None:
@@ -52,6 +104,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         big = Path(folder) / "big.wb"
         writer.write(exchanges(5000), big)
+        small = Path(folder) / "small.json"
+        small.write_text(body(0, 2, 40), encoding="utf-8")
         cases = {
             "empty Textual app": lambda: paint([python, "-c", EMPTY], MARKER),
             "workbench (Home)": lambda: paint([python, "-m", "workbench"], "Workbench"),
@@ -60,6 +114,7 @@ def main() -> None:
             "python -c pass": lambda: command([python, "-c", "pass"]),
             "workbench --version": lambda: command([python, "-m", "workbench", "--version"]),
             "workbench --help": lambda: command([python, "-m", "workbench", "--help"]),
+            "workbench check, 1 kB": lambda: command([python, "-m", "workbench", "check", str(small)]),
         }
         times: dict[str, list[float]] = {name: [] for name in cases}
         for number in range(ROUNDS + 1):
@@ -67,11 +122,13 @@ def main() -> None:
                 taken = run()
                 if number:  # the first writes byte code
                     times[name].append(taken)
-    print("startup: exec to first paint, and whole commands")
-    peer = ""
-    for name, values in times.items():
-        if name in ("empty Textual app", "python -c pass"):
-            peer = name
-        ratio = statistics.median(values) / statistics.median(times[peer])
-        best = min(values) * 1000
-        print(f"  {name:<34} {statistics.median(values) * 1000:7.0f} ms  best {best:6.0f}  {ratio:5.2f} × {peer}")
+        print("startup: exec to first paint, and the CPU of whole commands")
+        peer = ""
+        for name, values in times.items():
+            if name in ("empty Textual app", "python -c pass"):
+                peer = name
+            ratio = statistics.median(values) / statistics.median(times[peer])
+            best = min(values) * 1000
+            print(f"  {name:<34} {statistics.median(values) * 1000:7.0f} ms  best {best:6.0f}  {ratio:5.2f} × {peer}")
+        many_files(Path(folder) / "many")
+        home(Path(folder), big)
