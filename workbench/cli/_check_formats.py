@@ -20,22 +20,6 @@ LONG = 400
 """Characters of evidence and of provider errors, which are longer than a snippet."""
 
 
-def print_reports(how: str, reports: Sequence[FileReport], errors: Errors, unclaimed: Sequence[str] = ()) -> None:
-    """Print the reports in one of the formats of ``check --format``.
-
-    Args:
-        unclaimed: paths of files in folders that are no recordings; the formats of other programs do not list them.
-    """
-    if how == "junit":
-        from workbench.cli import _junit
-
-        _junit.junit(reports, errors)
-    elif how == "sarif":
-        sarif(reports, errors)
-    else:
-        {"text": text, "json": as_json}[how](reports, errors, unclaimed)
-
-
 def text(reports: Sequence[FileReport], errors: Errors, unclaimed: Sequence[str] = ()) -> None:
     """Print the findings for people, the worst first."""
     for report in reports:

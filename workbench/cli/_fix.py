@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Repair one file into another; print the repairs and the remaining findings. Raises WorkbenchError, OSError."""
-    from workbench.cli import _check_formats
+    from workbench.cli import _print_reports
     from workbench.edits import repairs
     from workbench.rules import by_cause, contradicted_facts
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "text":
         for line in _lines(done, out):
             _output.emit(line)
-    _check_formats.print_reports(args.format, [report], [])
+    _print_reports.print_reports(args.format, [report], [])
     return report.status(args.fail_on)
 
 

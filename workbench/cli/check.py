@@ -65,7 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Inspect each file, print the reports, and return the worst status."""
-    from workbench.cli import _check_files, _check_formats
+    from workbench.cli import _check_files, _print_reports
     from workbench.cli._shell import worst
 
     if args.fix or args.force or args.output is not None:
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         count = _output.number(len(unclaimed), "file")
         errors.append({"path": args.files[0], "message": f"{' '.join(args.files)}: none of {count} is a recording"})
         statuses.append(2)
-    _check_formats.print_reports(args.format, reports, errors, unclaimed)
+    _print_reports.print_reports(args.format, reports, errors, unclaimed)
     for failed in errors:
         _output.complain(failed["message"], 2)
     return worst(statuses)
