@@ -1,7 +1,7 @@
 """``python -m benchmarks [PART]…``: prints ratios against a peer measured in the same run.
 
 Parts: stream, listing, writing, inspect, checking, startup, keys, follow, relay, convert, textcalls, arguments,
-matrix, minimize, edit.
+matrix, minimize, edit, large.
 
 Figures on a shared machine are good to about a factor of 1.5; compare the ratios, not the seconds.
 """
@@ -13,7 +13,7 @@ from importlib import import_module
 
 PARTS = (
     *("stream", "listing", "writing", "inspect", "checking", "startup", "keys", "follow"),
-    *("relay", "convert", "textcalls", "arguments", "matrix", "minimize", "edit"),
+    *("relay", "convert", "textcalls", "arguments", "matrix", "minimize", "edit", "large"),
 )
 
 

@@ -9,6 +9,7 @@ from tests.tui import samples
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.rules.inspection import Inspector
 from workbench.tui.service import (
+    KEY_SECONDS,
     InspectedRows,
     Inspecting,
     JobAnswer,
@@ -133,3 +134,29 @@ def test_whoever_asked_is_told_that_a_question_failed() -> None:
     assert isinstance(answer, JobAnswer) and not told
     answer.deliver()
     assert told == ["KeyError: 'x'"]
+
+
+def test_the_pass_pauses_after_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Clock:
+        now, pauses = 100.0, list[float]()
+
+        def monotonic(self) -> float:
+            return self.now
+
+        thread_time = monotonic
+
+        def sleep(self, seconds: float) -> None:
+            self.pauses.append(seconds)
+            self.now += seconds
+
+    clock, session = Clock(), samples.example(samples.LOST_RESULT)
+    monkeypatch.setattr("workbench.tui.service.time", clock)
+    service = Inspecting(session, None, None)
+    service.note_key()
+
+    def post(message: Message) -> None:
+        if isinstance(message, InspectedRows) and len(message.rows) == len(session):
+            service.stop()
+
+    service.run(post)
+    assert clock.pauses == [pytest.approx(KEY_SECONDS)]

@@ -150,9 +150,17 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         """Keep keys for a screen that is not ready yet, and drop keys that arrive after the last screen has closed."""
         if isinstance(event, events.Key) and (not self.screen_stack or self._is_kept(event)):
             return
+        if isinstance(event, events.Key):
+            self._let_go_first()
         await super().on_event(event)
         if isinstance(event, events.Key) and event.is_forwarded and (ahead := self._ahead()):
             ahead.note_handled(event)
+
+    def _let_go_first(self) -> None:
+        """Handle a key before more exchanges are inspected."""
+        for screen in self.screen_stack:
+            if inspecting := getattr(screen, "inspecting", None):
+                inspecting.note_key()
 
     def _is_kept(self, event: events.Key) -> bool:
         ahead = self._ahead()

@@ -34,6 +34,9 @@ PAINTED = 100
 LOOK_SECONDS = 0.1
 """Least interval between two checks of the session: growth is painted at most ten times a second."""
 
+KEY_SECONDS = 0.03
+"""Pause of the pass after a key: the screen has the interpreter for itself until the key is painted."""
+
 REST = 4
 """Pause after an update, as a multiple of its CPU time: slow bodies then take a fifth of one core."""
 
@@ -194,13 +197,17 @@ class Inspecting:
         self._provisional = ProvisionalPass(())
         self._is_outdated = False
         self._grown_at: float | None = None
-        self._next_look = 0.0
+        self._next_look = self._key_until = 0.0
 
     def pause(self, is_paused: bool) -> None:
         """Pause the inspection (questions are still answered), or resume it."""
         with self._changed:
             self.is_paused = is_paused
             self._changed.notify()
+
+    def note_key(self) -> None:
+        """Let the screen go first: the pass pauses for a moment."""
+        self._key_until = time.monotonic() + KEY_SECONDS
 
     def do(self, job: Job) -> None:
         """Queue a short question for the inspector's thread."""
@@ -341,6 +348,8 @@ class Inspecting:
         until = time.monotonic() + BATCH_SECONDS
         try:
             for row in inspector.steps():
+                while (left := self._key_until - time.monotonic()) > 0 and not self._is_stopped:
+                    time.sleep(left)
                 is_wanted = self._wanted is not None and self._wanted <= row.index
                 if is_wanted or self.is_paused or self._is_stopped or time.monotonic() > until:
                     break
