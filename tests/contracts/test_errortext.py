@@ -128,8 +128,6 @@ def test_other_texts_belong_to_no_rule(text):
 
 SHARED_BEGINNINGS = [
     ("schema.", "Invalid schema for function 'f': In context=('properties', 'a'), something else is wrong."),
-    ("schema.", "Unable to submit request because function parameters schema should be of type OBJECT."),
-    ("choice.", "json: cannot unmarshal string into Go struct field ChatRequest.tool_choice of type api.ToolChoice"),
     ("params.", "Invalid API parameter, please check the documentation. Parameter: tool_stream"),
 ]
 
@@ -140,6 +138,36 @@ def test_a_beginning_that_several_rules_share_names_none_of_them(family, text):
     assert match.rule == ""
     assert len(match.rules) > 1
     assert any(rule.startswith(family) for rule in match.rules)
+
+
+VALIDATORS = [
+    ("schema.malformed", "Unable to submit request because function parameters schema should be of type OBJECT."),
+    (
+        "schema.malformed",
+        "Invalid value at 'tools[0].function_declarations[3].parameters' (type.googleapis.com/Schema), 1",
+    ),
+    ("schema.missing-parameters", '"parameters" is a required property for "function" object in parameter "tools"'),
+    (
+        "choice.unsupported",
+        "json: cannot unmarshal string into Go struct field ChatRequest.tool_choice of type api.Choice",
+    ),
+    ("choice.without-tools", "tool_choice is only allowed when tools are specified"),
+    ("choice.thinking-conflict", "Thinking mode does not support this tool_choice"),
+    (
+        "content.shape",
+        "1 validation error for ChatCompletionRequest messages.2.role Input should be 'user' or 'system'",
+    ),
+    ("args.schema", "AI_InvalidToolInputError: Type validation failed: expected array, received string"),
+    ("args.invalid-json", "error parsing parameters: unexpected end of JSON input"),
+    ("call.unknown-tool", "Tool 'grep' is not available. Please try again with one of these tools: [read]"),
+    ("reasoning.unpaired", "Item 'rs_1' of type 'reasoning' was provided without its required following item."),
+]
+"""Sentences of validators (protobuf, Vertex, Databricks, Go, OpenAI, Qwen, pydantic, zod, Go's JSON, gateways)."""
+
+
+@pytest.mark.parametrize(("rule", "text"), VALIDATORS)
+def test_a_sentence_of_a_validator_tells_the_rule_by_its_place_and_fault(rule, text):
+    assert explain(text)[0].rule == rule
 
 
 def test_a_text_that_is_said_of_other_faults_as_well_names_no_rule():

@@ -196,7 +196,7 @@ def _by_kind(text: str, refusal: KnownRefusal, shared: Match | None) -> Match:
     rules = tuple(dict.fromkeys((*(shared.rules if shared else ()), *kind.rules)))
     family = tuple(rule for rule in rules if not shared or _family(rule) in {_family(r) for r in kind.rules})
     return Match(
-        rule=kind.rule if kind.rule in pages.slugs() else "",
+        rule=refusal.rule if refusal.rule in pages.slugs() else "",
         provider=str(refusal.speaker) if refusal.speaker.name else ANYBODY,
         status=0,
         template="",
@@ -208,7 +208,7 @@ def _by_kind(text: str, refusal: KnownRefusal, shared: Match | None) -> Match:
         source=refusal.source or kind.sources[0] if kind.sources else "every provider",
         when=refusal.says(),
         kind=kind.name,
-        rules=() if kind.rule else family,
+        rules=() if refusal.rule else family,
     )
 
 

@@ -56,6 +56,7 @@ class KnownRefusal:
         values: what the text says: ``model``, ``field``, ``url``, ``found``, ``limit`` and ``over``
             (tokens), ``reset``.
         source: where such a text was seen.
+        rule: the rule that the text tells; empty if it may be one of several, or none.
     """
 
     kind: RefusalKind
@@ -64,6 +65,7 @@ class KnownRefusal:
     values: Mapping[str, str] = NOTHING
     speaker: Speaker = PROVIDER
     source: str = ""
+    rule: str = ""
 
     @property
     def is_telling(self) -> bool:
@@ -139,7 +141,7 @@ def classify(
     known = {**values, **_values(kind, said)}
     if kind.again is RetryAdvice.LATER and (over := reset(said, raw, headers)):
         known["reset"] = over
-    return KnownRefusal(kind, by, told, known, _speaker(said), source)
+    return KnownRefusal(kind, by, told, known, _speaker(said), source, kind.rule_in(said.translate(_SMALL)))
 
 
 def _find(said: str, given: list[str], status: int) -> tuple[RefusalKind, str, str, str, Mapping[str, str]] | None:

@@ -44,6 +44,7 @@ class RefusalKind:
         says: what happened, to follow "status 429: ".
         at: what of the request it is about: ``"model"``, ``"parameter"``, ``"media"`` …; "" for nothing or the whole.
         rules: the rule that names such a request; of several, those that look at such a fault.
+        which: (pattern, rule): words that tell which of several rules it is, in the order in which they are tried.
         fix: what to do.
         sources: where its texts were seen.
     """
@@ -54,6 +55,7 @@ class RefusalKind:
     again: RetryAdvice
     at: str = ""
     rules: tuple[str, ...] = ()
+    which: tuple[tuple[re.Pattern[str], str], ...] = ()
     fix: str = ""
     sources: tuple[str, ...] = ()
 
@@ -61,6 +63,10 @@ class RefusalKind:
     def rule(self) -> str:
         """The rule that names such a request, "" where there is none or more than one."""
         return self.rules[0] if len(self.rules) == 1 else ""
+
+    def rule_in(self, text: str) -> str:
+        """The rule that a plain text tells; that of the kind if there is one rule, empty if nothing tells."""
+        return self.rule or next((rule for pattern, rule in self.which if pattern.search(text)), "")
 
     @property
     def is_shown(self) -> bool:
@@ -146,6 +152,7 @@ def _kind(entry: Mapping[str, JsonValue]) -> RefusalKind:
         again=RetryAdvice(str(entry["again"])),
         at=str(entry.get("at", "")),
         rules=tuple(_list(entry.get("rules"))),
+        which=tuple((pattern, rule) for pattern, rule in _which(entry.get("which"))),
         fix=str(entry["fix"]),
         sources=tuple(dict.fromkeys(source for text in seen.values() for source in text.split("; "))),
     )
@@ -154,6 +161,10 @@ def _kind(entry: Mapping[str, JsonValue]) -> RefusalKind:
 def _patterns(value: JsonValue, kind: RefusalKind) -> Iterator[tuple[re.Pattern[str], RefusalKind, str]]:
     for text, source in _texts(value).items():
         yield re.compile(text.replace("[^.]", WITHIN_SENTENCE)), kind, source
+
+
+def _which(value: JsonValue) -> Iterator[tuple[re.Pattern[str], str]]:
+    return ((re.compile(text.replace("[^.]", WITHIN_SENTENCE)), rule) for text, rule in _texts(value).items())
 
 
 def _speakers(value: JsonValue) -> Iterator[tuple[re.Pattern[str], Speaker]]:
