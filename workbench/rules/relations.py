@@ -7,7 +7,7 @@ the rest of the request is asked for the few values that are left.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 
@@ -73,6 +73,8 @@ class _ByList:
 
     on_messages: Mapping[str, _Group]
     others: tuple[Relation, ...]
+    seen: dict[tuple[int, str], tuple[JsonValue, tuple[PlacedValue, ...]]] = field(default_factory=dict)
+    """(relation, key) → the last value at the key, and what was found in it: requests repeat their tools."""
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
@@ -81,8 +83,9 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     ordered = fact(case.contract, _group_by_list)
     for relation in ordered.others:
-        if _may_hold(case, relation):
-            yield from _findings(case, relation, _in_body(case, relation))
+        found_here = _in_body(case, relation, ordered)
+        if found_here and _may_hold(case, relation):
+            yield from _findings(case, relation, found_here)
     group = ordered.on_messages.get(list_key(case.decoded))
     if group:
         found: dict[int, list[PlacedValue]] = {}
@@ -110,14 +113,16 @@ def _group_by_list(contract: Contract) -> _ByList:
     return _ByList({key: _Group(tuple(found)) for key, found in keys.items()}, others)
 
 
-def _in_body(case: RuleContext, relation: Relation) -> list[PlacedValue]:
+def _in_body(case: RuleContext, relation: Relation, known: _ByList) -> list[PlacedValue]:
     """Values of a place outside of the messages that pass what the place itself says."""
     at = base(case.decoded)
     found: list[PlacedValue] = []
     for key, value in top(case.decoded, relation.place.first):
-        root = {key: value}
-        place = Place((key, *relation.place.steps[1:]))
-        found += (PlacedValue(at + each.pointer, each.value) for each in _local(relation, place, root))
+        place, last = (id(relation), key), known.seen.get((id(relation), key))
+        if last is None or last[0] is not value:
+            steps = Place((key, *relation.place.steps[1:]))
+            last = known.seen[place] = value, tuple(_local(relation, steps, {key: value}))
+        found += (PlacedValue(at + each.pointer, each.value) for each in last[1])
     if relation.test.is_absent and not found and len(relation.place.steps) == 1:
         is_there = any(value is not None for _, value in top(case.decoded, relation.place.first))
         return [] if is_there else [PlacedValue(f"{at}/{escape(relation.place.first)}", None)]
