@@ -39,7 +39,9 @@ def test_every_provider_answers(run, file):
     assert found["anthropic"]["verdict"] == "changed"
     assert found["anthropic"]["issues"][0]["pointer"] == "/oneOf"
     assert "claude-code" in found["anthropic"]["issues"][0]["source"]
-    assert found["openai"]["verdict"] == "accepted"
+    assert found["openai"]["verdict"] == "changed"
+    assert found["openai"]["issues"][0]["pointer"] == "/oneOf"
+    assert found["mistral"]["verdict"] == "accepted"
     assert {"anthropic strict", "openai strict", "gemini", "gemini json-schema", "deepseek:beta strict"} <= set(found)
 
 

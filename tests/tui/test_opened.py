@@ -118,7 +118,7 @@ def test_nothing_is_claimed_of_what_was_not_read() -> None:
     half = ExchangeView(Inspector(samples.session(samples.exchange({"messages": []}, b"{torn"))).detail(0))
     assert said(half, "closure").startswith("not all was read: response: ")
     page = ExchangeView(Inspector(samples.session(samples.exchange(b"", b"<html>", url="https://h/x"))).detail(0))
-    assert said(page, "ir").startswith("nothing to decode: no model exchange")
+    assert said(page, "ir").startswith("nothing to decode: not a model exchange: ")
 
 
 def said(opened: ExchangeView, name: str) -> str:

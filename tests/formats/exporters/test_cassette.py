@@ -89,5 +89,5 @@ def test_what_no_cassette_holds_is_said() -> None:
         "exchange 3",
     ]
     assert [note.startswith("exchange 4: ") for note in made.notes] == [True, True]
-    with pytest.raises(LocalProtocolError, match="both sides"):
+    with pytest.raises(LocalProtocolError, match="a cassette needs requests with responses"):
         cassette.write(of(socket))

@@ -49,4 +49,4 @@ def test_each_place_is_judged_by_who_got_it(contract):
 def test_without_a_bridge_a_place_is_judged_by_what_it_shows():
     rows = Inspector(recorded("")).run().rows[::2]
     assert {row.provider for row in rows} == {"generic:anthropic"}  # the host is nobody's
-    assert all("what anthropic says about reasoning" in row.provider_from for row in rows)
+    assert all("with the reasoning facts of anthropic" in row.provider_from for row in rows)
