@@ -34,12 +34,13 @@ def stated_score(title: str) -> list[str]:
     return [cell.strip() for cell in row[1].split("|")]
 
 
-def test_the_page_on_scores_states_what_is_measured_on_the_second_catalogue(tmp_path):
-    score = scoring.score(breakages.entries("breakages-2"), tmp_path)
+@pytest.mark.parametrize(("title", "name"), [("second", "breakages-2"), ("third", "breakages-3")])
+def test_the_page_on_scores_states_what_is_measured_on_a_catalogue(tmp_path, title, name):
+    score = scoring.score(breakages.entries(name), tmp_path)
     assert [one.line() for one in score.scored if one.noise or one.alarms] == []
     now = [one.grade for one in score.scored].count("hit")
     first = [one.entry["first"] for one in score.scored].count("hit")
-    assert stated_score("second catalogue") == [str(len(score.scored)), str(now), str(first)]
+    assert stated_score(f"{title} catalogue") == [str(len(score.scored)), str(now), str(first)]
 
 
 def test_the_page_on_scores_states_what_is_measured_on_error_texts():
