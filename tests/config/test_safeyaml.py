@@ -72,8 +72,8 @@ REFUSED = [
     ("ok\n--- 2\n", "t:2: more than one YAML document"),
     ("a:\n  ? [1, 2]\n  : 2", "t:2: a list or mapping as a key"),
     ("x: !!binary '%'", "t:1: !!binary is not base64"),
-    ("a: *b", "t:1: alias 'b' names nothing"),
-    ("a: &a [*a]", "t:1: alias 'a' names nothing"),
+    ("a: *b", "t:1: alias 'b' has no complete anchor before it"),
+    ("a: &a [*a]", "t:1: alias 'a' has no complete anchor before it"),
     ("- &a [1]\n- {*a : 1}", "t:2: alias 'a' as a key is not text"),
     ("\ud800", "t:1: not YAML: it contains half of a surrogate pair"),
     (b"a: 1\nb: \xff", "t:2: not utf-8 text at byte 8"),
@@ -93,7 +93,7 @@ def test_refuses_in_one_line(text, line):
 def test_documents_are_read_one_after_the_other():
     assert load_all("a: &x 1\n---\n- 2\n--- three\n", name="t") == [{"a": 1}, [2], "three"]
     assert load_all("", name="t") == []
-    with pytest.raises(UnreadableInput, match="t:2: alias 'x' names nothing"):
+    with pytest.raises(UnreadableInput, match="t:2: alias 'x' has no complete anchor before it"):
         load_all("a: &x 1\n--- *x\n", name="t")
     with pytest.raises(UnreadableInput, match=f"more than {MAX_YAML_DOCUMENTS:,} documents"):
         load_all("--- 1\n" * (MAX_YAML_DOCUMENTS + 1), name="t")

@@ -65,7 +65,11 @@ def test_another_contract_may_be_asked(inspector: Inspector) -> None:
 
 @pytest.mark.parametrize(
     ("body", "why"),
-    [(b'{"model": }', "line 1, column 11, byte 10: not JSON"), (b"[1]", "no request"), (b"", "the text is empty")],
+    [
+        (b'{"model": }', "line 1, column 11, byte 10: not JSON"),
+        (b"[1]", "not a request of this protocol"),
+        (b"", "the text is empty"),
+    ],
 )
 def test_no_verdict_is_claimed_of_what_cannot_be_read(inspector: Inspector, body: bytes, why: str) -> None:
     request, _ = recorded(inspector)

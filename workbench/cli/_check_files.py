@@ -22,7 +22,7 @@ from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.formats.importers import files_in, is_pattern, matches, open_found
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import Executor, Future
 
     from workbench.filters import Filter
     from workbench.rules import Inspection
@@ -119,7 +119,7 @@ def _check_many(files: Sequence[FileToCheck], args: argparse.Namespace, passes: 
 
 
 def _submit(
-    pool: ProcessPoolExecutor, batch: Sequence[FileToCheck], args: argparse.Namespace, passes: Filter | None
+    pool: Executor, batch: Sequence[FileToCheck], args: argparse.Namespace, passes: Filter | None
 ) -> Future[list[FileOutcome]]:
     """The outcomes of a batch, once they are there; a failure at once if a process of the pool died."""
     from concurrent.futures import BrokenExecutor, Future

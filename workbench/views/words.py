@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from workbench.wire import dumps
-
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.ir import JsonValue
@@ -126,6 +124,8 @@ def fact_words(value: JsonValue) -> str:
         return ", ".join(map(fact_words, value))[:MOST_FACT] or "none"
     if isinstance(value, str):
         return value[:MOST_FACT] or "none"
+    from workbench.wire import dumps  # the first screen needs the other words, and no JSON
+
     return dumps(value).decode("utf-8", "replace")
 
 

@@ -31,8 +31,8 @@ def declared(name: str | None) -> ToolDeclaration:
     ("dialects", "said"),
     [
         ((), "(no name)"),
-        (("openai",), "accepted everywhere"),
-        (("anthropic", "openai"), "1 changed of 2"),
+        (("mistral",), "accepted everywhere"),
+        (("anthropic", "mistral"), "1 changed of 2"),
     ],
 )
 def test_a_tool_says_how_many_take_it(dialects: tuple[str, ...], said: str) -> None:

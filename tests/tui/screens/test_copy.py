@@ -68,7 +68,7 @@ async def test_the_finding_as_text() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         text = await copied(driver, "6", "y", "f")
         assert text.startswith("error closure.missing-result: tool call 'toolu_01Tests'")
-        assert "source: claude-code 8231" in text
+        assert "source: claude-code issue 8231" in text
 
 
 async def test_a_header_and_its_value() -> None:

@@ -17,7 +17,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "arriving": ("⇣ arriving", "accent", "exchanges: open, still being recorded"),
     "held": ("‖ paused", "warning", "paused at a breakpoint, waits for your decision (P)"),
     "made": ("└ made of", "accent", "exchanges: sent instead of another exchange"),
-    "passing": ("~ changes", "info", "exchanges: changed by a translation or correction (details in pane 7)"),
+    "passing": ("~ changes", "info", "exchanges: changed by a translation or correction"),
     "cut": ("⊘ cut", "warning", "exchanges: aborted, incomplete or torn"),
     "unread": ("? unread", "warning", "not all was decoded; in the IR an unknown block"),
     "call": ("◆ call", "call", "tool call; ◇ tool result"),
@@ -52,7 +52,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "partial": ("! partial", "warning", "some samples passed, or each in part"),
     "failed": ("✗ fail", "error", "no sample passed"),
     "unclear": ("? unclear", "muted", "not measured: network, API key, rate limit"),
-    "form": ("\\x1b", "form", "a control or hidden character; it is never sent to the terminal"),
+    "form": ("\\x1b", "form", "control or hidden character, never sent to the terminal"),
 }
 """Every sign with its word: name → (sign and word, style, meaning)."""
 
