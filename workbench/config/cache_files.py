@@ -53,7 +53,7 @@ def write(name: str, data: bytes) -> None:
 
 
 def identity(path: Path) -> list[int]:
-    """What changes when the content of a file does: size, time, inode. Raises OSError."""
+    """Size, time and inode of a file, which change with its content. Raises OSError."""
     status = path.stat()
     return [status.st_size, status.st_mtime_ns, status.st_ino]
 

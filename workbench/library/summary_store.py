@@ -27,7 +27,7 @@ Identity = Sequence[int]
 
 
 def identity(path: Path) -> Identity | None:
-    """What changes with the content of a file; None if other files hold a part of it, or it is none."""
+    """Identity of a file, which changes with its content; None if other files hold a part of it, or it is none."""
     try:
         log = path.with_name(f"{path.name}-wal")
         if not path.is_file() or (log.exists() and log.stat().st_size):

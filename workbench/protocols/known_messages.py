@@ -149,7 +149,7 @@ class KnownMessages:
         return reading
 
     def _resume(self, protocol: str, text: BodyText) -> RequestReading | None:
-        """What is read of a body from where an earlier one ends; None if none is continued, or not all is JSON."""
+        """The reading of a body from the end of an earlier one; None if it continues none, or not all is JSON."""
         known, kept = self._find_continued(protocol, text)
         before = known.reading if known else None
         if known is None or before is None:

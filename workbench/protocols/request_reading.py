@@ -20,7 +20,7 @@ TextTest: TypeAlias = Callable[[bytes], object]
 
 
 class RequestForm(NamedTuple):
-    """How an adapter reads requests.
+    """Functions with which an adapter reads requests.
 
     Attributes:
         read: a function of a module.
