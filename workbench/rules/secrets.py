@@ -59,7 +59,7 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _EarlierTexts:
-    """What a conversation has shown already: the exchange before, and the request where the answer is looked at."""
+    """Facts of a conversation so far: the exchange before, and the request where the answer is looked at."""
 
     last: DecodedExchange | None
     now: DecodedExchange | None = None

@@ -88,7 +88,7 @@ def _result_of(found: Iterable[Secret], known: frozenset[bytes]) -> _Result:
 
 
 def _window(text: bytes, repeated: Repetition[_Result]) -> _Window | None:
-    """What to search of a text; None if that is nearly all of it."""
+    """Ranges of a text to search; None if they are nearly all of it."""
     before, same, size = repeated.before, repeated.start, len(text)
     moved = size - len(before.body)
     ranges = [*before.known.secrets, *before.known.reaches]
