@@ -17,7 +17,7 @@ settings.register_profile("explore", deadline=None, suppress_health_check=[Healt
 settings.register_profile("patient", settings.get_profile("explore"), derandomize=True, max_examples=40)
 settings.load_profile("patient")
 
-_cache = tempfile.TemporaryDirectory()
+_home = tempfile.TemporaryDirectory()
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -30,12 +30,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure() -> None:
     """Collect the tests without looking for garbage: there is none, and there are very many objects."""
     gc.disable()
-    os.environ["XDG_CACHE_HOME"] = _cache.name
+    for name in [name for name in os.environ if name.startswith("XDG_")]:
+        del os.environ[name]
+    os.environ["HOME"] = _home.name
 
 
 def pytest_unconfigure() -> None:
-    """Remove the cache of the program, which the tests do not share with the user."""
-    _cache.cleanup()
+    """Remove the home folder of the tests: what the user opened, recorded and set is not theirs to read."""
+    _home.cleanup()
 
 
 def pytest_collection_finish() -> None:
