@@ -221,6 +221,7 @@ class Traits:
     """Facts that rules, repairs, conversion and probes ask for.
 
     Attributes:
+        warm_up: (parameter, value) of a request that only fills the server's memory; None if there is none.
         previous_pointer: JSON pointer of the id of the response that a request continues; empty if none.
         thread_keeps_tools: a continued request has the instructions and tools of the one before.
         caches_marked_only: providers cache what the request marks, and nothing else.
@@ -241,6 +242,7 @@ class Traits:
         end_repeats_calls: the event that ends a stream holds the whole response, and SDKs take the calls from it.
     """
 
+    warm_up: tuple[str, JsonValue] | None = None
     previous_pointer: str = ""
     thread_keeps_tools: bool = False
     caches_marked_only: bool = False

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from workbench import protocols
 from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Media, Message, Reasoning, Text, ToolCallIR, ToolResultIR
@@ -178,10 +179,16 @@ def _is_paused(message: Message) -> bool:
     return any(isinstance(p, ToolCallIR | ToolResultIR) and p.is_server for p in message.parts)
 
 
+def _is_warm_up(case: RuleContext) -> bool:
+    """True for a request that asks for no output."""
+    asked = protocols.traits(case.decoded.protocol).warm_up
+    return asked is not None and case.request is not None and asked in case.request.params.items()
+
+
 def _silent_answer(case: RuleContext) -> Iterator[Finding]:
     """An answer without a word and without a call."""
     answer = case.response
-    if answer is None or answer.error or not answer.is_complete or answer.stop == "filter":
+    if answer is None or answer.error or not answer.is_complete or answer.stop == "filter" or _is_warm_up(case):
         return
     if not answer.messages:
         is_misread = any(noticed.slug == "stream.framing" for noticed in answer.anomalies)

@@ -13,7 +13,7 @@ from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._failure_place import refusal_of
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_warning, quote, weaker
-from workbench.wire import urls
+from workbench.wire import CONNECTION, urls
 
 LOST = Rule(
     "state.lost",
@@ -105,7 +105,8 @@ def _unkept(case: RuleContext, exchange: int, answer: ModelResponse) -> Finding 
     """The answer that is named was not kept, or is not this server's."""
     where, before = f"exchange {exchange + 1}", case.peek(exchange)
     asked = before.request if before else None
-    if False in (answer.params.get("store"), asked.params.get("store") if asked else None):
+    is_stored = False not in (answer.params.get("store"), asked.params.get("store") if asked else None)
+    if not is_stored and not (before and _share_connection(before, case.decoded)):
         return _finding(case, f"{where}, whose response it names, was sent with store false: it was not kept")
     if answer.error:
         return _finding(case, f"{where}, whose response it names, ended in an error: {quote(answer.error.message)}")
@@ -113,6 +114,15 @@ def _unkept(case: RuleContext, exchange: int, answer: ModelResponse) -> Finding 
         whose = f"was answered by {quote(_host(before), 60)}, and this request goes to {quote(_host(case.decoded), 60)}"
         return _finding(case, f"{where}, whose response it names, {whose}", rule=weaker(LOST))
     return None
+
+
+def _share_connection(one: DecodedExchange, other: DecodedExchange) -> bool:
+    """True for turns of one WebSocket connection: its memory holds what ``store: false`` does not keep.
+
+    OpenAI, "WebSocket mode": continuation uses the state in memory of the connection.
+    """
+    connection = one.exchange.meta.get(CONNECTION)
+    return connection is not None and connection == other.exchange.meta.get(CONNECTION)
 
 
 def _host(decoded: DecodedExchange) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         Summary,
         summarize,
     )
-    from workbench.wire.frames import GRPC, TURNS, seen_frames
+    from workbench.wire.frames import CONNECTION, GRPC, TURNS, seen_frames
     from workbench.wire.headers import Topic, meaning
     from workbench.wire.json_index import JsonPlace, TextLayer, nth, split_pointer
     from workbench.wire.json_scan import CUT
@@ -73,6 +73,7 @@ else:
 
 __all__ = [
     "CLIENT_LEFT",
+    "CONNECTION",
     "CUT",
     "DIGESTS",
     "GRPC",

@@ -19,6 +19,9 @@ GRPC: Final = "grpc"
 TURNS: Final = "turns"
 """Key of ``Exchange.meta`` of a connection: number of exchanges derived from it, which follow it."""
 
+CONNECTION: Final = "connection"
+"""Key of ``Exchange.meta`` of such an exchange: the id of its connection."""
+
 _HEX: Final = 32
 """Bytes shown of a binary message."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -107,6 +108,66 @@ def test_what_was_refused_has_the_status_it_would_have_had() -> None:
     assert refused.response and refused.response.status == 400
     assert json.loads(refused.response.body.raw) == error
     assert later.response and later.response.status == 200
+
+
+def inspected(*said: Said) -> Inspector:
+    made = Inspector(MemorySession("s", tuple(with_turns([connection(*said)]))))
+    made.detail(len(made.session) - 1)
+    return made
+
+
+def found(inspector: Inspector) -> list[tuple[str, ...]]:
+    return [tuple(f.rule for f in row.findings) for row in inspector.rows]
+
+
+def test_the_memory_of_a_connection_holds_what_the_server_does_not_store() -> None:
+    """Codex sends a warm-up, then only new items, all with ``store: false`` (measured with Codex 0.169.0)."""
+    warm_up = create(USER, store=False, generate=False)
+    second = create(USER, previous_response_id="resp_0", store=False)
+    third = create(RESULT, previous_response_id="resp_1", store=False)
+    said = (warm_up, *answer("resp_0"), second, *answer("resp_1", CALL), third, *answer("resp_2", TEXT))
+    assert found(inspected(*said)) == [()] * 4
+
+    one, two = connection(*said[:8]), replace(connection(*said[8:]), id="8")
+    apart = Inspector(MemorySession("s", tuple(with_turns([one, two]))))
+    apart.detail(4)
+    assert found(apart)[-1] == ("state.lost",)
+
+
+def test_an_error_without_a_type_ends_the_turn_it_refuses() -> None:
+    """xAI sends the envelope without ``type`` (opencode issue 48227)."""
+    error = ("received", {"error": {"code": "invalid-argument", "message": "Argument not supported: instructions"}})
+    refused, later = turns(create(USER), error, create(USER), *answer("resp_1"))
+    assert [e.state for e in (refused, later)] == [State.COMPLETE] * 2
+    assert later.response and b"resp_1" in later.response.body.raw
+    detail = inspected(create(USER), error, create(USER), *answer("resp_1")).detail(1)
+    assert detail.decoded.response and detail.decoded.response.error
+    assert "Argument not supported" in detail.decoded.response.error.message
+
+
+def test_a_response_that_follows_a_steered_one_is_a_turn_of_its_own() -> None:
+    first, second = answer("resp_1"), answer("resp_2", TEXT)
+    steered = {"id": "resp_1", "status": "incomplete", "incomplete_details": {"reason": "steered"}}
+    more = {"type": "message", "role": "user", "content": "shorter"}
+    steer = ("sent", {"type": "response.steer", "previous_response_id": "resp_1", "input": [more]})
+    end = ("received", {"type": "response.incomplete", "response": steered})
+    said = (create(USER), first[0], steer, ("received", {"type": "response.steer.accepted"}), end, *second)
+    one, two = turns(*said)
+    assert one.response and one.response.body.raw.count(b"response.created") == 2  # the event and its type
+    assert two.request and two.response and b"resp_2" in two.response.body.raw
+    asked = json.loads(two.request.body.raw)
+    assert (asked["previous_response_id"], asked["input"]) == ("resp_1", [more])
+    assert "it follows resp_1, which was steered" in two.note
+    queued = turns(*said[:5], create(RESULT, previous_response_id="resp_2"), *second, *answer("resp_3"))
+    assert [e.response and b"resp_3" in e.response.body.raw for e in queued] == [False, True, False]
+
+
+def test_an_error_of_the_connection_ends_all_that_waits() -> None:
+    """The limit of 60 minutes has no lane."""
+    error = {"code": "websocket_connection_limit_reached", "message": "Responses websocket connection limit reached"}
+    limit = ("received", {"type": "error", "status": 400, "error": error})
+    made = turns(*(create(USER, stream_id=lane) for lane in "ab"), *answer("resp_1", stream_id="a"), limit)
+    assert [(e.state, e.response and e.response.status) for e in made] == [(State.COMPLETE, 200), (State.COMPLETE, 400)]
 
 
 def test_ends_of_all_kinds() -> None:

@@ -15,7 +15,18 @@ from workbench import __version__
 from workbench.formats.exporters import ExportResult, ExportSelection, one_file
 from workbench.formats.exporters._secret_removal import header_text, without_secrets
 from workbench.ir import JsonValue
-from workbench.wire import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, decode_partial, dumps
+from workbench.wire import (
+    CONNECTION,
+    Body,
+    Exchange,
+    Frame,
+    Headers,
+    HttpRequest,
+    HttpResponse,
+    Kind,
+    decode_partial,
+    dumps,
+)
 
 TITLE = "HAR archive"
 SUFFIX = ".har"
@@ -80,6 +91,7 @@ def _own(exchange: Exchange) -> JsonValue:
         "client": exchange.client,
         "note": exchange.note,
         "duration": exchange.duration,
+        CONNECTION: exchange.meta.get(CONNECTION),
         "chunks": [[chunk.end, chunk.at] for chunk in chunks],
     }
     return {name: value for name, value in own.items() if value not in (None, "", [])}

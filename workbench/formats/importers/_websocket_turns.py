@@ -6,6 +6,11 @@ and its events; docs.x.ai, "WebSocket Mode": the message has the members of a ``
 of the HTTP stream. The Realtime API has messages of the same name with their members in ``response``: that is another
 protocol. ``response.append`` was sent by Codex for a time: more input for the previous response.
 
+``response.steer`` adds user input to a response that is being written: that response ends ``incomplete`` with the
+reason ``steered``, and the server begins a successor which no ``response.create`` requested. An error may come without
+a lane (the limit of the connection: it ends what every lane waits for), and xAI sends it without ``type``
+(opencode issue 48227).
+
 The result is the equivalent POST: the message without its envelope, and its events as an event stream with the times of
 their frames. The connection with its frames is kept as recorded.
 """
@@ -22,6 +27,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.wire import (
+    CONNECTION,
     TURNS,
     Body,
     Chunk,
@@ -33,11 +39,13 @@ from workbench.wire import (
     Kind,
     Origin,
     State,
+    dumps,
     loads,
     patch,
 )
 
 _ASKS = ("response.create", "response.append")
+_STEERS = "response.steer"
 _ENVELOPE = ("type", "stream_id")
 _ENDS = ("response.completed", "response.incomplete", "response.failed", "response.done", "error")
 _HANDSHAKE = regex.compile(r"(?i)connection|upgrade|sec-websocket-.*|content-(?:length|type)|host")
@@ -55,7 +63,64 @@ class _SocketTurn:
     value: dict[str, JsonValue]
     events: list[tuple[Frame, str]] = field(default_factory=list)
     error: dict[str, JsonValue] = field(default_factory=dict)
+    response: str = ""
     is_over: bool = False
+    is_steered: bool = False
+    follows: str = ""
+    """Id of the response that was steered, where no ``response.create`` requested this one."""
+
+
+@dataclass(slots=True)
+class _Connection:
+    """Turns in the order in which they were requested, each also in its lane, and the last message that steers."""
+
+    turns: list[_SocketTurn] = field(default_factory=list)
+    lanes: defaultdict[str, list[_SocketTurn]] = field(default_factory=lambda: defaultdict(list))
+    steers: dict[str, tuple[int, Frame, dict[str, JsonValue]]] = field(default_factory=dict)
+
+    def take_sent(self, number: int, frame: Frame, value: dict[str, JsonValue]) -> None:
+        """Begin a turn for a message that requests a response; remember one that steers."""
+        kind = value.get("type")
+        if kind in _ASKS and ("model" in value or "input" in value):
+            self._begin(_SocketTurn(number, frame, value), _lane(value))
+        elif kind == _STEERS:
+            self.steers[str(value.get("previous_response_id"))] = (number, frame, value)
+
+    def take_received(self, number: int, frame: Frame, value: dict[str, JsonValue]) -> None:
+        """Assign an event to the turn of its lane that it belongs to; an error without a lane to all that wait."""
+        kind = _kind(value)
+        if not kind:
+            return
+        lane = self.lanes[_lane(value)]
+        if kind == "error" and "stream_id" not in value and all(turn.is_over for turn in lane):
+            for turn in [turn for turn in self.turns if not turn.is_over]:
+                _add(turn, frame, kind, value)
+        elif owner := self._find_turn(number, frame, kind, value):
+            _add(owner, frame, kind, value)
+
+    def _begin(self, turn: _SocketTurn, lane: str) -> _SocketTurn:
+        self.turns.append(turn)
+        self.lanes[lane].append(turn)
+        return turn
+
+    def _find_turn(self, number: int, frame: Frame, kind: str, value: dict[str, JsonValue]) -> _SocketTurn | None:
+        """The oldest open turn of the lane; for a late event, the turn that ended last."""
+        lane = self.lanes[_lane(value)]
+        over = [turn for turn in lane if turn.is_over]
+        waiting = [turn for turn in lane if not turn.is_over]
+        if kind == "response.created" and over and (over[-1].is_steered or not waiting):
+            return self._begin(self._successor(over[-1], number, frame), _lane(value))
+        if over and (kind == "response.done" or not waiting):
+            return over[-1]
+        first = [turn for turn in waiting if bool(turn.events) is (kind != "response.created")]
+        return next(iter(first or waiting), None)
+
+    def _successor(self, parent: _SocketTurn, number: int, frame: Frame) -> _SocketTurn:
+        """The turn of a response that only a message that steers requested, or nothing that was seen."""
+        parent.is_steered = False
+        number, asked, steer = self.steers.get(parent.response, (number, frame, {}))
+        value = {**parent.value, "input": steer.get("input", []), "previous_response_id": parent.response}
+        return _SocketTurn(number, asked, value, follows=parent.response)
 
 
 def with_turns(exchanges: Iterable[Exchange], *, have_them: bool = False) -> Iterator[Exchange]:
@@ -68,31 +133,32 @@ def with_turns(exchanges: Iterable[Exchange], *, have_them: bool = False) -> Ite
 
 
 def _turns(connection: Exchange) -> list[_SocketTurn]:
-    turns: list[_SocketTurn] = []
-    lanes = defaultdict[str, list[_SocketTurn]](list)
+    seen = _Connection()
     for number, frame in enumerate(connection.frames, 1):
-        value = _object(frame)
-        kind, lane = str(value.get("type", "")), lanes[str(value.get("stream_id"))]
-        if frame.direction == "sent":
-            if kind in _ASKS and ("model" in value or "input" in value):
-                turns.append(_SocketTurn(number, frame, value))
-                lane.append(turns[-1])
-        elif kind:
-            _answer(lane, frame, kind, value)
-    return turns
+        take = seen.take_sent if frame.direction == "sent" else seen.take_received
+        take(number, frame, _object(frame))
+    return seen.turns
 
 
-def _answer(lane: list[_SocketTurn], frame: Frame, kind: str, value: dict[str, JsonValue]) -> None:
-    """Assign an event to the oldest open turn of its lane; a late event to the turn that ended last."""
-    over = [turn for turn in lane if turn.is_over]
-    waiting = [turn for turn in lane if not turn.is_over]
-    is_late = kind == "response.done" and over
-    turn = over[-1] if over and (is_late or not waiting) else waiting[0] if waiting else None
-    if turn is None:
-        return
+def _lane(value: dict[str, JsonValue]) -> str:
+    return str(value.get("stream_id"))
+
+
+def _kind(value: dict[str, JsonValue]) -> str:
+    """The type of an event; ``error`` also where only its members say so."""
+    kind = value.get("type")
+    return "error" if not kind and value.get("error") else str(kind or "")
+
+
+def _add(turn: _SocketTurn, frame: Frame, kind: str, value: dict[str, JsonValue]) -> None:
     if kind == "error" and not turn.events:
         turn.error = value
     turn.events.append((frame, kind))
+    response = value.get("response")
+    if isinstance(response, dict):
+        turn.response = turn.response or str(response.get("id") or "")
+        details = response.get("incomplete_details")
+        turn.is_steered |= isinstance(details, dict) and details.get("reason") == "steered"
     turn.is_over |= kind in _ENDS
 
 
@@ -108,7 +174,9 @@ def _exchange(connection: Exchange, turn: _SocketTurn, number: int) -> Exchange:
     began = turn.asked.at
     last = turn.events[-1][0].at if turn.events else None
     how = f"frame {turn.number} of connection {connection.id}"
-    more = "; it continues the previous response" if turn.value["type"] == "response.append" else ""
+    more = "; it continues the previous response" if turn.value.get("type") == "response.append" else ""
+    if turn.follows:
+        more = f"; it follows {turn.follows}, which was steered: rebuilt from its request"
     end = "" if turn.is_over else "; the connection ended before the response"
     return Exchange(
         f"{connection.id}.{number}",
@@ -120,6 +188,7 @@ def _exchange(connection: Exchange, turn: _SocketTurn, number: int) -> Exchange:
         duration=max(last - began, 0.0) if last is not None and began is not None else None,
         hop=connection.hop,
         client=connection.client,
+        meta={CONNECTION: connection.id},
         note=f"Responses over a WebSocket: {how}{more}{end}",
     )
 
@@ -128,11 +197,12 @@ def _request(connection: Exchange, turn: _SocketTurn, how: str) -> HttpRequest:
     shaken = connection.request or HttpRequest()
     kept = tuple((name, value) for name, value in shaken.headers if not _HANDSHAKE.fullmatch(name))
     envelope = [patch.Remove(f"/{name}") for name in _ENVELOPE if name in turn.value]
+    sent = dumps(turn.value) if turn.follows else turn.asked.data
     return HttpRequest(
         "POST",
         re.sub(r"^ws(?=s?:)", "http", shaken.url),
         Headers((*kept, ("content-type", "application/json"))),
-        Body(patch.apply(turn.asked.data, envelope), is_raw=False, note=f"{how}, without {' and '.join(_ENVELOPE)}"),
+        Body(patch.apply(sent, envelope), is_raw=False, note=f"{how}, without {' and '.join(_ENVELOPE)}"),
     )
 
 

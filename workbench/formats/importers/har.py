@@ -31,7 +31,19 @@ from workbench.formats.importers._http import (
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._websocket_turns import with_turns
 from workbench.ir import JsonValue
-from workbench.wire import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, Kind, Origin, State, loads
+from workbench.wire import (
+    CONNECTION,
+    Body,
+    Chunk,
+    Exchange,
+    Frame,
+    HttpRequest,
+    HttpResponse,
+    Kind,
+    Origin,
+    State,
+    loads,
+)
 from workbench.wire.session import MemorySession
 
 NAME = "har"
@@ -116,6 +128,7 @@ def _restore(exchange: Exchange, own: dict[str, JsonValue], answer: JsonValue) -
         state=_member(State, own.get("state"), exchange.state),
         origin=_member(Origin, own.get("origin"), exchange.origin),
         parent=parent if isinstance(parent, str) else None,
+        meta={**exchange.meta, CONNECTION: connection} if (connection := own.get(CONNECTION)) else exchange.meta,
         duration=float(duration) if isinstance(duration, int | float) else None,
     )
 

@@ -49,6 +49,7 @@ IMPORT_HINTS = ImportHints(
 )
 
 TRAITS = Traits(
+    warm_up=("generate", False),  # OpenAI, "WebSocket mode"
     previous_pointer="/previous_response_id",
     reasoning_request={"include": ["reasoning.encrypted_content"], "store": False},
     end_repeats_calls=True,
