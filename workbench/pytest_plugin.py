@@ -35,8 +35,11 @@ class ProviderUrl(str):
 
     def report(self) -> Iterator[str]:
         """Lines about each refused request: request, rule and place, the provider's text, a repair."""
+        from workbench import limits
+        from workbench.edits.repairs import offer
         from workbench.safetext import visible
 
+        offer_few = partial(offer, budget=limits.MAX_CHECK_TRIALS)
         for served in self.refusals:
             finding = served.finding
             if finding is None:
@@ -46,7 +49,7 @@ class ProviderUrl(str):
             yield visible(f"  {finding.rule} at {finding.pointer or '/'}: {finding.message}")
             if finding.refusal:
                 yield visible(f"  {self.simulator.label} says: {finding.refusal}")
-            repair = self.simulator.best_repair(served)
+            repair = self.simulator.best_repair(served, offer_few)
             if repair:
                 yield visible(f"  repair: {repair} (verified against the contract only)")
 

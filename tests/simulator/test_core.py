@@ -12,6 +12,7 @@ from tests.simulator.conftest import BLOCK_TOOL, JSON, SCHEMA, ask, block, chat
 from workbench import contracts, protocols
 from workbench.contracts import Verdict
 from workbench.convert.normal import normal_response
+from workbench.edits.repairs import offer
 from workbench.ir import Message, ModelRequest, Text, ToolDef, ToolResultIR
 from workbench.protocols.decode import DecodedExchange
 from workbench.simulator import Dials, ScriptedModel, Simulator, read_script
@@ -162,8 +163,8 @@ def test_what_was_served_is_printed_as_its_line():
     refused, unknown = simulator.served
     assert repr(refused) == str(refused) == refused.line()
     assert "\u202e" not in repr(unknown) and "/v1/\\u202enothing" in repr(unknown)
-    assert simulator.best_repair(refused) == "turn tool result 'toolu_1' into plain text"
-    assert simulator.best_repair(unknown) == ""
+    assert simulator.best_repair(refused, offer) == "turn tool result 'toolu_1' into plain text"
+    assert simulator.best_repair(unknown, offer) == ""
 
 
 def test_refusals_carry_the_headers_of_the_provider():

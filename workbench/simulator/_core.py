@@ -18,7 +18,7 @@ from workbench.rules import judge
 from workbench.simulator import _features, _wire
 from workbench.simulator._endpoints import COUNT, MODEL, STORED, Route, route
 from workbench.simulator._ids import Ids, answers_of, call_ids, downgrade_unprovable, proofs_of
-from workbench.simulator._memory import SimulatorMemory
+from workbench.simulator._memory import Offer, SimulatorMemory
 from workbench.simulator._model import ScriptedModel, ScriptTurn, answer
 from workbench.simulator._request_text import input_tokens
 from workbench.simulator._wire import JSON, EncodedReply, ReplyPiece, ServedRequest, SimulatedReply, encode_reply
@@ -106,12 +106,16 @@ class Simulator:
         """Listed models: some of the provider's, and those that were requested."""
         return tuple(dict.fromkeys((*self.contract.listed_models, *self._names))) or ("simulated",)
 
-    def best_repair(self, served: ServedRequest) -> str:
-        """Title of the repair that makes a refused request legal; empty if there is none, or it is forgotten."""
+    def best_repair(self, served: ServedRequest, offer: Offer) -> str:
+        """Title of the repair that makes a refused request legal; empty if there is none, or it is forgotten.
+
+        Args:
+            offer: proposes repairs.
+        """
         with self._lock:
             if served.number is None or served.finding is None:
                 return ""
-            return self._memory.best_repair(served.number, served.finding)
+            return self._memory.best_repair(served.number, served.finding, offer)
 
     # Used by requests
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
-from workbench import limits
 from workbench import protocols as adapters
-from workbench.contracts import Finding
-from workbench.edits import repairs
+from workbench.contracts import Finding, Repair
 from workbench.ir import NOTHING, Message, ModelRequest
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
@@ -25,6 +23,10 @@ MOST_BYTES = 64 * 1024 * 1024
 
 _SEEN_AT_COUNT = 8
 """Number of exchanges before a request that is judged outside of the session."""
+
+
+Offer = Callable[[Inspector, int, Finding], Sequence[Repair]]
+"""Proposes repairs of a finding on a request, the best first (``edits.repairs.offer``)."""
 
 
 @dataclass(slots=True)
@@ -111,12 +113,12 @@ class SimulatorMemory:
         inspector = Inspector(MemorySession(self._label, seen), provider=self._label)
         return inspector.run().rows[-1]
 
-    def best_repair(self, number: int, finding: Finding) -> str:
+    def best_repair(self, number: int, finding: Finding, offer: Offer) -> str:
         """Title of the best repair of a finding on a request; empty if there is none."""
         if number < self._first:
             return ""
         self._inspector.refresh()
-        offered = repairs.offer(self._inspector, number - self._first, finding, limits.MAX_CHECK_TRIALS)
+        offered = offer(self._inspector, number - self._first, finding)
         return offered[0].title if offered else ""
 
     def newest_first(self) -> Iterator[Exchange]:
