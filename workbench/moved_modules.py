@@ -56,6 +56,7 @@ MOVED: Mapping[str, str] = {
     "workbench.library.memory": "workbench.library.home_state",
     "workbench.library.shelf": "workbench.library.home_sections",
     "workbench.library.story": "workbench.library.session_summary",
+    "workbench.library.upstreams": "workbench.recorder.upstreams",
     "workbench.library.verdict": "workbench.library.clean_verdict",
     "workbench.loop": "workbench.send.loop",
     "workbench.loop.following": "workbench.send.loop.next_request",

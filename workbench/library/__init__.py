@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.library import clean_verdict, home_sections, home_state, paths, session_import, upstreams
+    from workbench.library import clean_verdict, home_sections, home_state, paths, session_import
     from workbench.library.home_sections import EXAMPLES, FOUND, LIVE, SWITCHED_OFF, Section, SessionItem
     from workbench.library.metrics import SessionMetrics, files, gather
     from workbench.library.session_import import ImportSummary
@@ -38,5 +38,4 @@ __all__ = [
     "home_state",
     "paths",
     "session_import",
-    "upstreams",
 ]

@@ -21,7 +21,8 @@ from textual.worker import get_current_worker
 from workbench import regex
 from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
-from workbench.library import paths, upstreams
+from workbench.library import paths
+from workbench.recorder import upstreams
 from workbench.tui.bars import Ways
 from workbench.tui.models.recording import keys_used, recording_lines, settings
 from workbench.tui.panes.text import TextPane

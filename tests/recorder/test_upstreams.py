@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import UsageError
-from workbench.library.upstreams import known_upstreams, parse
+from workbench.recorder.upstreams import known_upstreams, parse
 
 
 @pytest.mark.parametrize(

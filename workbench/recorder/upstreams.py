@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from workbench import contracts
 from workbench.errors import UsageError
-from workbench.recorder import parse_upstreams
+from workbench.recorder.client_settings import parse_upstreams
 from workbench.send import PORTS
 
 _OFFERED = ("anthropic", "openai", "deepseek", "gemini", "mistral", "kimi", "groq", "openrouter", "xai")
