@@ -19,9 +19,9 @@ from unittest.mock import patch
 
 from workbench import protocols
 from workbench.edits import with_body
+from workbench.edits.planted_faults import FAULTS
+from workbench.edits.planted_faults import HealthyRequest as Body
 from workbench.probes.selftest import healthy
-from workbench.probes.selftest.body import HealthyRequest as Body
-from workbench.probes.selftest.faults import FAULTS
 from workbench.rules.inspection import Inspector
 from workbench.send.sending import Sender
 from workbench.send.target import resolve
@@ -122,7 +122,7 @@ def _own(asked: Body) -> Iterator[tuple[str, Any]]:
     yield "two messages swapped", body
     signed = [node for node in asked.reasoning if node.field("signature")]
     if signed:
-        from workbench.probes.selftest.body import get, put
+        from workbench.edits.planted_faults import get, put
 
         body = asked.fresh()
         pointer = signed[len(signed) // 2].field("signature")

@@ -9,9 +9,9 @@ import pytest
 from tests.cli.conftest import Run, run  # noqa: F401 (a fixture)
 from tests.conftest import README
 from workbench import rules
+from workbench.edits.planted_faults import FAULTS, rewrite
 from workbench.probes import selftest
 from workbench.probes.selftest.answers import ANSWER_FAULTS
-from workbench.probes.selftest.faults import FAULTS, rewrite
 from workbench.probes.selftest.healthy import sessions
 from workbench.wire.exchange import Body, HttpRequest
 from workbench.wire.jsontext import loads

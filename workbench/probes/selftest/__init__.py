@@ -14,11 +14,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from workbench.contracts import Finding, Severity
+from workbench.edits.planted_faults import FAULTS, MOST_WAYS, HealthyRequest, rewrite
 from workbench.fronts import lazy
 from workbench.lazy_dataclass import dataclass
 from workbench.probes.selftest.answers import ANSWER_FAULTS, HealthyAnswer
-from workbench.probes.selftest.body import HealthyRequest
-from workbench.probes.selftest.faults import FAULTS, rewrite
 from workbench.probes.selftest.healthy import HealthySession
 from workbench.rules import Inspector
 from workbench.wire import Exchange
@@ -30,19 +29,12 @@ else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
-    "FAULTS",
-    "MOST_WAYS",
     "FaultTally",
-    "HealthyRequest",
     "Miss",
     "SelftestReport",
     "run",
     "sessions",
 ]
-
-
-MOST_WAYS = 3
-"""Most ways in which one fault is planted in one exchange."""
 
 
 @dataclass(frozen=True, slots=True)

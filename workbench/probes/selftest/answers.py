@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from workbench.edits.planted_faults import get, put, remove
 from workbench.ir import ToolCallIR
-from workbench.probes.selftest.body import get, put, remove
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.wire import Body, Exchange, Framing, dumps, loads
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from workbench.contracts import Finding, Severity, Verdict
 from workbench.edits import text_of, with_body
+from workbench.edits.planted_faults import FAULTS, MOST_WAYS, HealthyRequest
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import ExportSelection
 from workbench.lazy_dataclass import dataclass
-from workbench.probes.selftest import FAULTS, MOST_WAYS, HealthyRequest
 from workbench.protocols import REQUEST
 from workbench.rules import Inspector
 from workbench.wire import Exchange, HttpRequest, HttpResponse, writer_like
