@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from workbench import protocols
 from workbench.edits import apply_changes, with_body
+from workbench.edits.variants import VariedRequest, drop_reasoning
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
 from workbench.ir import NOTHING, Carrier, JsonValue, Part, Reasoning
 from workbench.lazy_dataclass import dataclass
@@ -17,8 +18,6 @@ from workbench.probes._drive import DriveSteps, PlayedConversation, drive
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, Toolbox
 from workbench.send.loop import Limits
-from workbench.trials.whatif import VariedRequest as Varied
-from workbench.trials.whatif import reasoning as ways
 from workbench.wire import HttpRequest, Insert
 
 LEAST_BUDGET = 1024
@@ -83,7 +82,7 @@ VARIANTS = ("missing", "empty", "altered")
 def replay_variants(request: HttpRequest, protocol: str) -> Mapping[str, HttpRequest | None]:
     """The request with its reasoning changed in every way; None if it cannot be encoded."""
     try:
-        missing = next(iter(ways.drop_reasoning(Varied.alone(request, protocol)))).request
+        missing = next(iter(drop_reasoning(VariedRequest.alone(request, protocol)))).request
     except LocalProtocolError:
         missing = None
     empty, altered = (rewrite_parts(request, protocol, change) for change in (_empty, _alter))

@@ -11,6 +11,15 @@ from dataclasses import replace
 from workbench import protocols
 from workbench.edits import apply_changes, insert_message, repairs, with_body
 from workbench.edits.repairs import RepairCost
+from workbench.edits.variants import (
+    VariedRequest,
+    at_level,
+    drop_reasoning,
+    forbid_tools,
+    ignores,
+    remove_tools,
+    switch_off_parallel,
+)
 from workbench.errors import WireError, WorkbenchError
 from workbench.ir import JsonValue, Message, Part, Text
 from workbench.lazy_dataclass import dataclass
@@ -33,15 +42,6 @@ from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import Inspector
 from workbench.send import Outgoing, Target, with_stream
 from workbench.send.loop import EVERY_TOOL, LEFT_OUT, ConversationLoop, Send, outgoing
-from workbench.trials.whatif import (
-    VariedRequest,
-    at_level,
-    drop_reasoning,
-    forbid_tools,
-    ignores,
-    remove_tools,
-    switch_off_parallel,
-)
 from workbench.wire import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

@@ -9,37 +9,21 @@ It may import what ``trials`` may.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from workbench import plugins
+from workbench.edits.variants import RequestVariant, VariedRequest
 from workbench.errors import UsageError
-from workbench.fronts import lazy
 from workbench.rules import Inspector
 from workbench.trials.whatif._outcome import VariantOutcome, run
-from workbench.trials.whatif._subject import RequestVariant, VariedRequest
 from workbench.wire import HttpRequest
-
-if TYPE_CHECKING:
-    from workbench.trials.whatif import reasoning
-    from workbench.trials.whatif.reasoning import drop_reasoning
-    from workbench.trials.whatif.tools import at_level, forbid_tools, ignores, remove_tools, switch_off_parallel
-else:
-    __getattr__ = lazy(__name__)
 
 __all__ = [
     "UNCHANGED",
     "RequestVariant",
     "VariantOutcome",
     "VariedRequest",
-    "at_level",
-    "drop_reasoning",
-    "forbid_tools",
-    "ignores",
-    "reasoning",
-    "remove_tools",
     "run",
     "select",
-    "switch_off_parallel",
     "variants",
 ]
 

@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from workbench.contracts import Finding, Severity, Verdict
+from workbench.edits.variants import RequestVariant
 from workbench.errors import WorkbenchError
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import RESPONSE, refusals
 from workbench.rules import Inspector, Trial
-from workbench.trials.whatif._subject import RequestVariant
 from workbench.wire import Exchange
 
 if TYPE_CHECKING:

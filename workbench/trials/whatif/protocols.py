@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench import protocols
-from workbench.trials.whatif._subject import RequestVariant, VariedRequest
+from workbench.edits.variants import RequestVariant, VariedRequest
 
 
 def stream_toggled(subject: VariedRequest) -> Iterable[RequestVariant]:

@@ -6,19 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from workbench.chain import NodeRef
-from workbench.edits import element_pointer, list_position, remove_parts
+from workbench.edits import element_pointer, list_position
+from workbench.edits.variants import NO_REASONING, RequestVariant, VariedRequest, drop_reasoning
 from workbench.ir import Message, Part, Reasoning
-from workbench.trials.whatif._subject import RequestVariant, VariedRequest
 from workbench.wire import Change, Insert, Move, Remove, Replace
 
-NONE = "the request contains no reasoning"
 UNREADABLE = "its reasoning has no readable text"
-
-
-def drop_reasoning(subject: VariedRequest) -> Iterable[RequestVariant]:
-    """Without any reasoning."""
-    refs = [ref for ref, _ in subject.fault.parts(Reasoning)]
-    yield subject.variant_by_changes("reasoning=dropped", "without reasoning", remove_parts(subject.fault, refs), NONE)
 
 
 def empty_reasoning(subject: VariedRequest) -> Iterable[RequestVariant]:
@@ -51,11 +44,11 @@ def _other_text(subject: VariedRequest, name: str, title: str, change: Callable[
         return part
 
     is_there = any(True for _ in subject.fault.parts(Reasoning))
-    return subject.variant_by_parts(name, title, change_part, UNREADABLE if is_there else NONE)
+    return subject.variant_by_parts(name, title, change_part, UNREADABLE if is_there else NO_REASONING)
 
 
 def _why_not_moved(subject: VariedRequest) -> str:
-    return "it cannot be moved" if any(True for _ in subject.fault.parts(Reasoning)) else NONE
+    return "it cannot be moved" if any(True for _ in subject.fault.parts(Reasoning)) else NO_REASONING
 
 
 def _move_changes(subject: VariedRequest, ref: NodeRef) -> list[Change]:

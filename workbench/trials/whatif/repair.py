@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.edits import repairs
-from workbench.trials.whatif._subject import RequestVariant, VariedRequest
+from workbench.edits.variants import RequestVariant, VariedRequest
 
 
 def repair_request(subject: VariedRequest) -> Iterable[RequestVariant]:

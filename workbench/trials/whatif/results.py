@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from workbench.edits import element_pointer, value_at
+from workbench.edits.variants import RequestVariant, VariedRequest
 from workbench.ir import ToolResultIR
-from workbench.trials.whatif._subject import RequestVariant, VariedRequest
 from workbench.wire import Change, Replace
 
 

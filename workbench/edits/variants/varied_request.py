@@ -1,4 +1,4 @@
-"""The request that families vary, and the variants they make."""
+"""The request that is varied, and the variants that are made of it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from workbench import protocols
 from workbench.contracts import Finding, Severity
-from workbench.edits import Change, apply_changes, with_body
-from workbench.edits.repairs import Fault
+from workbench.edits.fault import Fault
+from workbench.edits.request import Change, apply_changes, with_body
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, ModelRequest, Part
 from workbench.lazy_dataclass import dataclass
@@ -51,7 +51,13 @@ class VariedRequest:
 
     @staticmethod
     def of(inspector: Inspector, index: int, request: HttpRequest | None = None) -> VariedRequest:
-        """A request in the place of an exchange. Raises as ``variants``."""
+        """A request in the place of an exchange.
+
+        Raises:
+            IndexError: the session has no such exchange.
+            SessionFormatError: the session cannot be read.
+            LocalProtocolError: the exchange has no request to a model.
+        """
         detail = inspector.detail(index)
         http = request or detail.decoded.exchange.request
         if http is None:
