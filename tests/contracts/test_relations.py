@@ -10,22 +10,29 @@ from tests.contracts.relation_twins import BODIES, broken, healthy
 from workbench import contracts
 from workbench.contracts import Consequence
 from workbench.contracts.relations import rule_of
+from workbench.protocols import traits
 from workbench.rules import Inspector
 from workbench.wire.session import MemorySession
 
 
 @cache
 def rows():
-    """(contract, protocol, model, relation) of every relation, on the first protocol and model that it holds for."""
+    """(contract, protocol, model, relation) of every relation, on the first protocol and model that it holds for.
+
+    One with named places is there for each protocol that has them.
+    """
     found = []
     for name in contracts.names():
         file = contracts.read(name)
         for holds, relation in file.relations:
-            protocol = next(p for p in (*holds.protocols, *file.protocols) if p in BODIES)
+            spoken = [p for p in holds.protocols or file.protocols if p in BODIES]
+            placed = [(p, relation.on(p, traits(p).places)) for p in spoken]
             globs = holds.models or file.models or ("some-model",)
             model = globs[0].replace("*", "")
             label = f"{name}:{holds.variants[0]}" if holds.variants else name
-            found.append((label, protocol, model.strip("-") or "some-model", relation))
+            here = [(label, p, model.strip("-") or "some-model", each) for p, each in placed if each]
+            assert here, f"{name} {relation.name} holds for no protocol"
+            found += here if relation.place.name else here[:1]
     return found
 
 
@@ -39,7 +46,7 @@ def named(exchange, label, protocol):
 
 
 @pytest.mark.parametrize(("label", "protocol", "model", "relation"), ROWS,
-                         ids=[f"{row[0]} {row[3].name}" for row in ROWS])  # fmt: skip
+                         ids=[f"{row[0]} {row[3].name} {row[1]}" for row in ROWS])  # fmt: skip
 def test_the_broken_twin_is_named_and_the_healthy_one_is_not(label, protocol, model, relation):
     contract = contracts.get(label, protocol=protocol)
     slug = rule_of(relation)

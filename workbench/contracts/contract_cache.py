@@ -19,7 +19,8 @@ from workbench.config import cache_files, resources
 from workbench.contracts.contract import EnforcedCheck, Fact
 from workbench.contracts.facts import ContractFile, Endpoint, Holds, Sign, Variant
 from workbench.contracts.places import Place
-from workbench.contracts.relations import Condition, Relation, Test, When
+from workbench.contracts.relations import Condition, Relation, When
+from workbench.contracts.value_tests import Test
 from workbench.wire import plain_form
 
 _CLASSES = (

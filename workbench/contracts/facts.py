@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -17,6 +17,7 @@ from workbench.contracts.relations import Relation, check_of, of_refused_params,
 from workbench.errors import ProfileError, UnreadableInput
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols import traits
 
 VERSION = 1
 
@@ -228,7 +229,7 @@ class ContractFile:
             terms=terms,
             relations=(
                 *(of_refused_params(older.value, older.source, older.date) if older else ()),
-                *(relation for holds, relation in self.relations if holds.covers(spoken, variant, model)),
+                *_place_relations(self.relations, spoken, variant, model),
             ),
             note="; ".join(notes),
             covers=covered,
@@ -273,7 +274,7 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
         facts=tuple(_block(node, sources) for node in root.get("facts").items()),
         checks=(
             *(_check(node, sources) for node in root.get("enforces").items()),
-            *((holds, check) for holds, _, check in related if check),
+            *((replace(holds, protocols=check.protocols), check) for holds, _, check in related if check),
         ),
         relations=tuple((holds, relation) for holds, relation, _ in related),
         endpoints=tuple(_endpoint(node) for node in root.get("endpoints").items()),
@@ -404,7 +405,16 @@ def _relation(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds
     holds, (source, date) = _holds(node.get("for")), _citation(node, sources)
     relation = read_relation(node, source, date)
     check = check_of(relation, node)
-    return holds, relation, check and replace(check, models=holds.models, protocols=holds.protocols)
+    return holds, relation, check and replace(check, models=holds.models, protocols=relation.seen_on or holds.protocols)
+
+
+def _place_relations(
+    relations: Iterable[tuple[Holds, Relation]], protocol: str | None, variant: str, model: str | None
+) -> Iterator[Relation]:
+    """The relations that hold for a protocol, variant and model, their named places where the protocol has them."""
+    found = [relation for holds, relation in relations if holds.covers(protocol, variant, model)]
+    wire = traits(protocol).places if found else {}
+    yield from (placed for relation in found if (placed := relation.on(protocol or "", wire)))
 
 
 def _citation(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[str, str]:

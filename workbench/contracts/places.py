@@ -2,7 +2,8 @@
 
 ``*`` is every element of a list or every member of an object, ``**`` any number of steps, ``*[type=tool_use]`` every
 element whose member ``type`` is that text. A place that begins with ``..`` is relative to another one: each ``..`` goes
-one step up. Keys of JSON that is mapped from protocol buffers are found in both of their spellings.
+one step up. A place that begins with a name (``tool.parameters/**/pattern``) is where the protocol says
+(``Traits.places``). Keys of JSON that is mapped from protocol buffers are found in both of their spellings.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from workbench.provenance import escape
 
 _FILTER = regex.compile(r"\*\[([^=\]]+)=([^\]]*)\]")
 _INDEX = regex.compile("0|[1-9][0-9]{0,8}")
+_NAMED = regex.compile(r"([a-z_]+(?:\.[a-z_]+)+)(/.*)?")
 
 
 MOST_STEPS = 24
@@ -39,10 +41,12 @@ class Place:
     Attributes:
         steps: keys and wildcards, below the root or below the node that ``up`` leads to.
         up: steps up from another place; -1 for a place that begins at the root of the body.
+        name: name of the place that the steps begin at, where the protocol says where that is.
     """
 
     steps: tuple[str, ...]
     up: int = -1
+    name: str = ""
 
     @property
     def first(self) -> str:
@@ -56,7 +60,13 @@ class Place:
         return "" if last.startswith("*") else last
 
     def __str__(self) -> str:
+        if self.name:
+            return "/".join((self.name, *self.steps))
         return "/".join(("",) * (self.up < 0) + ("..",) * max(self.up, 0) + self.steps)
+
+    def on(self, wire: Mapping[str, str]) -> Place:
+        """The same place on a wire that has these named places. Raises KeyError if it has none of this name."""
+        return Place(read_place(wire[self.name]).steps + self.steps) if self.name else self
 
     def below(self, count: int) -> Place:
         """The rest of the place after so many steps."""
@@ -76,14 +86,17 @@ class Place:
 
 @lru_cache(maxsize=4096)
 def read_place(text: str) -> Place:
-    """The place of a text such as ``/messages/*/role`` or ``../role``. Raises ValueError."""
+    """The place of a text: ``/messages/*/role``, ``../role`` or ``tool.name``. Raises ValueError."""
+    if named := _NAMED.fullmatch(text):
+        rest = read_place(named[2]).steps if named[2] else ()
+        return Place(rest, name=named[1])
     up = 0
     while text == ".." or text.startswith("../"):
         up, text = up + 1, text[3:]
     text = f"/{text}" if up and text else text
     steps = text.split("/")[1:]
     if (not up and not (text.startswith("/") and steps)) or not all(steps):
-        raise ValueError(f"not a place (/messages/*/role, ../type): {text!r}")
+        raise ValueError(f"not a place (/messages/*/role, ../type, tool.name): {text!r}")
     return Place(tuple(step.replace("~1", "/").replace("~0", "~") for step in steps), up or -1)
 
 

@@ -10,8 +10,7 @@ A relation names a place, a test on the values there, conditions, and a conseque
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
@@ -21,6 +20,7 @@ from workbench import regex
 from workbench.contracts.contract import EnforcedCheck
 from workbench.contracts.places import Place, PlacedValue, read_place
 from workbench.contracts.reader import Node
+from workbench.contracts.value_tests import ABSENT, COMPARED, NONE, PRESENT, SINGLE, TESTS, TOGETHER, Test
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.wire import dumps
@@ -43,158 +43,12 @@ class Evidence(StrEnum):
     PROBE = "probe"
     DOCUMENTS = "documents"
     TYPES = "types"
+    SIBLING = "sibling"
 
     @property
     def is_seen(self) -> bool:
         """Somebody saw the provider do it."""
         return self in (Evidence.RECORDING, Evidence.REPORT, Evidence.PROBE)
-
-
-def same(one: JsonValue, other: JsonValue) -> bool:
-    """Equality as in JSON: true is not 1."""
-    return bool(one == other) and isinstance(one, bool) is isinstance(other, bool)
-
-
-def json_type(value: JsonValue) -> str:
-    """Name of a value's type in JSON Schema; a whole number is an ``integer``."""
-    if isinstance(value, bool):
-        return "boolean"
-    names = ((str, "string"), (int, "integer"), (float, "number"), (list, "array"), (Mapping, "object"))
-    return next((name for kind, name in names if isinstance(value, kind)), "null")
-
-
-def _has_type(value: JsonValue, types: Any) -> bool:
-    wanted = types if isinstance(types, list) else [types]
-    found = json_type(value)
-    return found in wanted or (found == "integer" and "number" in wanted)
-
-
-def _number(value: JsonValue) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _size(value: JsonValue) -> int:
-    return len(value) if isinstance(value, str | list | Mapping) else -1
-
-
-def _fits(pattern: str, value: JsonValue) -> bool:
-    return isinstance(value, str) and re.search(pattern, value) is not None
-
-
-_ON_NULL = ("is", "in", "type")
-"""Tests that null can pass: for all others null is nothing."""
-
-_SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
-    "is": same,
-    "in": lambda value, known: any(same(value, one) for one in known),
-    "not-in": lambda value, known: not any(same(value, one) for one in known),
-    "type": _has_type,
-    "not-type": lambda value, types: not _has_type(value, types),
-    "above": lambda value, limit: (found := _number(value)) is not None and found > limit,
-    "below": lambda value, limit: (found := _number(value)) is not None and found < limit,
-    "longer": lambda value, limit: _size(value) > limit,
-    "shorter": lambda value, limit: 0 <= _size(value) < limit,
-    "matches": lambda value, pattern: _fits(pattern, value),
-    "not-matches": lambda value, pattern: isinstance(value, str) and not _fits(pattern, value),
-    "blank": lambda value, wanted: isinstance(value, str) and (not value.strip()) is wanted,
-    "has": lambda value, key: isinstance(value, Mapping) and value.get(key) is not None,
-    "key-not-matches": lambda value, pattern: isinstance(value, Mapping) and any(not _fits(pattern, k) for k in value),
-    "lacks": lambda value, key: isinstance(value, Mapping) and value.get(key) is None,
-}
-"""Tests on one value: word → (value, argument) → the value passes."""
-
-_COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
-    "same-as": same,
-    "differs-from": lambda value, other: not same(value, other),
-    "above-at": lambda value, other: None not in (_number(value), _number(other)) and value > other,
-    "not-below-at": lambda value, other: None not in (_number(value), _number(other)) and value >= other,
-    "in-at": lambda value, other: isinstance(other, list) and any(same(value, one) for one in other),
-    "not-in-at": lambda value, other: isinstance(other, list) and not any(same(value, one) for one in other),
-}
-"""Tests on a value and the one at another place."""
-
-
-def _find_repeats(found: Sequence[PlacedValue], wanted: bool) -> list[PlacedValue]:
-    counts = Counter(dumps(each.value) for each in found)
-    seen: set[bytes] = set()
-    again = []
-    for each in found:
-        key = dumps(each.value)
-        if wanted and counts[key] > 1 and key in seen:
-            again.append(each)
-        seen.add(key)
-    return again
-
-
-def _find_deviation(found: Sequence[PlacedValue], wanted: bool) -> list[PlacedValue]:
-    first = found[0].value if found else None
-    return [each for each in found if wanted and not same(each.value, first)][:1]
-
-
-def _find_excess(found: Sequence[PlacedValue], limit: int) -> list[PlacedValue]:
-    return list(found[limit : limit + 1])
-
-
-def _find_disorder(found: Sequence[PlacedValue], order: list[JsonValue]) -> list[PlacedValue]:
-    most = -1
-    for each in found:
-        rank = next((n for n, one in enumerate(order) if same(each.value, one)), most)
-        if rank < most:
-            return [each]
-        most = rank
-    return []
-
-
-_TOGETHER: Mapping[str, Callable[[Sequence[PlacedValue], Any], list[PlacedValue]]] = {
-    "repeated": _find_repeats,
-    "mixed": _find_deviation,
-    "count-above": _find_excess,
-    "order": _find_disorder,
-}
-"""Tests on all values of a place together: word → (values, argument) → those at fault."""
-
-_ABSENT, _PRESENT, _NONE = "absent", "present", "none"
-TESTS = (_ABSENT, _PRESENT, _NONE, *_SINGLE, *_COMPARED, *_TOGETHER)
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """Tests on the values of one place; all of them have to be passed.
-
-    Attributes:
-        is_absent: the place has to be missing.
-        is_none: (of a condition) no value at the place passes the tests.
-        single: (word, argument) of tests on one value.
-        compared: (word, place) of tests on a value and another one.
-        together: (word, argument) of tests on all values.
-    """
-
-    is_absent: bool = False
-    is_none: bool = False
-    single: tuple[tuple[str, Any], ...] = ()
-    compared: tuple[tuple[str, Place], ...] = ()
-    together: tuple[tuple[str, Any], ...] = ()
-
-    def passes(self, value: JsonValue) -> bool:
-        """One value passes the tests on single values."""
-        if value is None and not any(word in _ON_NULL for word, _ in self.single):
-            return False
-        return all(_SINGLE[word](value, argument) for word, argument in self.single)
-
-    def find_faults(self, found: Iterable[PlacedValue]) -> list[PlacedValue]:
-        """Those of the values of a place that pass the tests that need nothing beside the place."""
-        return self.find_joint_faults([each for each in found if self.passes(each.value)])
-
-    def find_joint_faults(self, found: list[PlacedValue]) -> list[PlacedValue]:
-        """Those of the values that are at fault because of the others; all of them without such a test."""
-        for word, argument in self.together:
-            found = _TOGETHER[word](found, argument)
-        return found
-
-    @staticmethod
-    def compares(word: str, value: JsonValue, other: JsonValue) -> bool:
-        """A value and the one at another place pass a test."""
-        return _COMPARED[word](value, other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +90,10 @@ class When:
     more_bytes: int = -1
     places: tuple[Condition, ...] = ()
 
+    def on(self, wire: Mapping[str, str]) -> When:
+        """The same conditions with named places where a wire has them. Raises KeyError."""
+        return replace(self, places=tuple(replace(each, place=each.place.on(wire)) for each in self.places))
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -249,6 +107,7 @@ class Relation:
         evidence: what it rests on.
         why: the reason, in words; empty if the place and the value say it.
         instead: value that is accepted at the place; ``has_instead`` tells it from null.
+        seen_on: protocols on which it was seen, where it was not seen on all that it holds for.
         models: globs of models, in the older form of these facts; () for any.
         term: the term of the older form that it is from; empty for a relation of its own.
         broken, healthy: pointer → value of requests that are refused and accepted, for the tests.
@@ -267,6 +126,7 @@ class Relation:
     note: str = ""
     instead: JsonValue = None
     has_instead: bool = False
+    seen_on: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     term: str = ""
     broken: Mapping[str, JsonValue] = field(default_factory=dict, compare=False)
@@ -277,10 +137,22 @@ class Relation:
         """Somebody saw the provider refuse it."""
         return self.then == Consequence.REFUSED and Evidence(self.evidence).is_seen
 
+    def on(self, protocol: str, wire: Mapping[str, str]) -> Relation | None:
+        """The relation with its named places where a protocol has them; None if it lacks one of them.
+
+        What was seen on other protocols of the provider alone rests on its sibling.
+        """
+        try:
+            found = replace(self, place=self.place.on(wire), test=self.test.on(wire), when=self.when.on(wire))
+        except KeyError:
+            return None
+        is_seen = not self.seen_on or protocol in self.seen_on
+        return found if is_seen else replace(found, evidence=Evidence.SIBLING)
+
 
 KEYS = (
     *("name", "at", "when", "for", "then", "rule", "status", "says", "type-of-error", "param", "code", "body"),
-    *("rests-on", "source", "date", "why", "note", "instead", "broken", "healthy", *TESTS),
+    *("rests-on", "source", "date", "why", "note", "instead", "broken", "healthy", "seen-on", *TESTS),
 )
 _WHEN = ("role", "thinking", "stream", "url", "beta", "without-beta", "more-messages", "more-bytes")
 
@@ -306,6 +178,7 @@ def read_relation(node: Node, source: str, date: str) -> Relation:
         note=node.get("note").text(""),
         instead=value.get("instead"),
         has_instead="instead" in value,
+        seen_on=node.get("seen-on").texts(),
         broken={key: each.value for key, each in node.get("broken").members()},
         healthy={key: each.value for key, each in node.get("healthy").members()},
     )
@@ -334,6 +207,15 @@ def check_of(relation: Relation, node: Node) -> EnforcedCheck | None:
 
 _BY_PLACE = (
     (regex.compile(r"/tool_?[cC](hoice|onfig)\b|/function_call\b"), "choice.unsupported"),
+    (regex.compile(r"^tool\.description$"), "schema.description"),
+    (regex.compile(r"^tool\.type$"), "schema.tool-type"),
+    (regex.compile(r"^tool\.strict$"), "schema.strict"),
+    (regex.compile(r"^tool\.name$"), "schema.name"),
+    (regex.compile(r"^tool\.parameters\b"), "schema.unsupported-keyword"),
+    (regex.compile(r"^request\.tools$"), "tools.unsupported"),
+    (regex.compile(r"^request\.tool_choice\b"), "choice.unsupported"),
+    (regex.compile(r"^content\.(image|file|audio)\b"), "content.unsupported-part"),
+    (regex.compile(r"^(content|call|result)\."), "content.shape"),
     (regex.compile(r"/(tools|functions)\b.*/description$"), "schema.description"),
     (regex.compile(r"/(tools|functions)/[^/]*/type$"), "schema.tool-type"),
     (regex.compile(r"/(tools|functions)\b.*/strict$"), "schema.strict"),
@@ -382,17 +264,17 @@ def _word(node: Node, words: Any, usual: Any) -> Any:
 def _test(node: Node) -> Test:
     """The tests in a mapping; words of other kinds are left to others."""
     value = node.value if isinstance(node.value, Mapping) else {}
-    if value.get(_ABSENT) is True and any(word in value for word in TESTS if word != _ABSENT):
+    if value.get(ABSENT) is True and any(word in value for word in TESTS if word != ABSENT):
         raise node.fail("what is absent has no value to test")
     for word in ("matches", "not-matches", "key-not-matches"):
         if word in value:
             _pattern(node.get(word))
     return Test(
-        is_absent=value.get(_ABSENT) is True,
-        is_none=value.get(_NONE) is True,
-        single=tuple((word, value[word]) for word in _SINGLE if word in value),
-        compared=tuple((word, _place(node.get(word))) for word in _COMPARED if word in value),
-        together=tuple((word, value[word]) for word in _TOGETHER if word in value),
+        is_absent=value.get(ABSENT) is True,
+        is_none=value.get(NONE) is True,
+        single=tuple((word, value[word]) for word in SINGLE if word in value),
+        compared=tuple((word, _place(node.get(word))) for word in COMPARED if word in value),
+        together=tuple((word, value[word]) for word in TOGETHER if word in value),
     )
 
 
@@ -431,8 +313,8 @@ def _condition(key: str, node: Node) -> Condition:
     except ValueError as error:
         raise node.fail(f"no condition is called {key!r}: one of {', '.join(_WHEN)}, or a place") from error
     value = node.value
-    if value in (_ABSENT, _PRESENT):
-        return Condition(place, Test(is_absent=value == _ABSENT))
+    if value in (ABSENT, PRESENT):
+        return Condition(place, Test(is_absent=value == ABSENT))
     if isinstance(value, Mapping):
         node.only(*TESTS)
         return Condition(place, _test(node))
@@ -460,7 +342,7 @@ def _of_refused_param(entry: Mapping[str, Any], source: str, date: str) -> Relat
     when: dict[str, Any] = {"without-beta": entry["without-beta"]} if "without-beta" in entry else {}
     if beside := entry.get("with"):
         told = {key: beside[key] for key in ("is", "in") if key in beside}
-        when[beside["at"]] = told or (_ABSENT if beside.get("absent") else _PRESENT)
+        when[beside["at"]] = told or (ABSENT if beside.get("absent") else PRESENT)
     node = Node({"at": entry["at"], **tests, "when": when}, "params.refused")
     relation = read_relation(node, source, date)
     return replace(relation, name=entry.get("when", ""), rule="params.unsupported", term="params.refused",

@@ -84,6 +84,8 @@ def vet(root: Node) -> None:
                 _fits(plain, fact.get("value"))
     for relation in root.get("relations").items():
         _holds(relation.get("for"), variants)
+        _all_known(relation.get("seen-on"), "protocol", _protocols)
+        _named_places(relation)
         if relation.get("rule").value is not None:
             _require_known(relation.get("rule"), relation.get("rule").text(), "rule", _rules)
     for check in root.get("enforces").items():
@@ -94,6 +96,18 @@ def vet(root: Node) -> None:
 def _holds(node: Node, variants: tuple[str, ...]) -> None:
     _all_known(node.get("protocols"), "protocol", _protocols)
     _all_known(node.get("variants"), "variant", lambda: variants)
+
+
+def _named_places(relation: Node) -> None:
+    """Refuse a name of a place that no protocol has, in the place of a relation and in its conditions."""
+    for node, place in ((relation.get("at"), relation.get("at").text()), *_conditions(relation.get("when"))):
+        name = place.partition("/")[0]
+        if name and name != "..":
+            _require_known(node, name, "place", _places)
+
+
+def _conditions(when: Node) -> Iterable[tuple[Node, str]]:
+    return ((node, key) for key, node in when.members() if "." in key or "/" in key)
 
 
 def _all_known(names: Node, kind: str, known: Callable[[], Iterable[str]]) -> None:
@@ -141,6 +155,13 @@ def _protocols() -> tuple[str, ...]:
     from workbench import protocols
 
     return (*protocols.protocols(), *protocols.elsewhere())
+
+
+@cache
+def _places() -> frozenset[str]:
+    from workbench import protocols
+
+    return frozenset(name for adapter in protocols.every() for name in adapter.traits.places)
 
 
 @cache

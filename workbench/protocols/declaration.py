@@ -239,6 +239,8 @@ class Traits:
         partial_markers: pieces of bytes that show tool calls in pieces, which the SDK passes on unjoined.
         clients_build_all: known SDKs are compared in all that they build; otherwise in the calls alone.
         clients_read_lines: SDKs read an event stream line by line, whatever its events.
+        places: name of a place in a request ("tool.description") → a pointer with wildcards, as in the relations of
+            contracts (``profiles/README.md`` lists the names); the protocol lacks what is not there.
         end_repeats_calls: the event that ends a stream holds the whole response, and SDKs take the calls from it.
     """
 
@@ -260,6 +262,7 @@ class Traits:
     partial_markers: tuple[bytes, ...] = ()
     clients_build_all: bool = False
     clients_read_lines: bool = False
+    places: Mapping[str, str] = NOTHING
     end_repeats_calls: bool = False
 
     def counts_stream(self, params: Mapping[str, JsonValue]) -> bool:

@@ -16,4 +16,26 @@ IMPORT_HINTS = ImportHints(
     providers=("bedrock", "amazon"), apis=("bedrock-converse-stream",), carrier=Carrier.REASONING_BLOCK
 )
 
-TRAITS = Traits(caches_marked_only=True, schema_key="inputSchema")
+PLACES = {
+    "request.tools": "/toolConfig/tools",
+    "request.tool_choice": "/toolConfig/toolChoice",
+    "tool.name": "/toolConfig/tools/*/toolSpec/name",
+    "tool.description": "/toolConfig/tools/*/toolSpec/description",
+    "tool.parameters": "/toolConfig/tools/*/toolSpec/inputSchema/json",
+    "tool.strict": "/toolConfig/tools/*/toolSpec/strict",
+    "content.text": "/messages/*/content/*/text",
+    "content.image": "/messages/*/content/*/image",
+    "content.file": "/messages/*/content/*/document",
+    "call.id": "/messages/*/content/*/toolUse/toolUseId",
+    "call.name": "/messages/*/content/*/toolUse/name",
+    "call.arguments": "/messages/*/content/*/toolUse/input",
+    "result.id": "/messages/*/content/*/toolResult/toolUseId",
+    "result.content": "/messages/*/content/*/toolResult/content",
+    "sampling.temperature": "/inferenceConfig/temperature",
+    "sampling.top_p": "/inferenceConfig/topP",
+    "sampling.stop": "/inferenceConfig/stopSequences",
+    "request.max_tokens": "/inferenceConfig/maxTokens",
+}
+"""Name of a place → where it is in a request."""
+
+TRAITS = Traits(places=PLACES, caches_marked_only=True, schema_key="inputSchema")

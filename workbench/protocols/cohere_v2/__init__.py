@@ -23,7 +23,7 @@ from workbench.protocols import (
     UrlFacts,
 )
 from workbench.protocols.cohere_v2 import write as _events_write
-from workbench.protocols.cohere_v2.declaration import IMPORT_HINTS, SDK, SERVING
+from workbench.protocols.cohere_v2.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.cohere_v2.request import CHOICES, PLACES, PROTOCOL, find_params, read_request
 from workbench.protocols.cohere_v2.response import STOPS, read_response
 from workbench.protocols.cohere_v2.stream import EventStreamDecoder
@@ -88,6 +88,7 @@ class CohereV2(AdapterDefaults):
         ),
     )
     serving = SERVING
+    traits = TRAITS
     sdk = SDK
     import_hints = IMPORT_HINTS
 

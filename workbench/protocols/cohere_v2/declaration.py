@@ -8,6 +8,7 @@ from workbench.protocols.declaration import (
     ErrorStyle,
     ImportHints,
     Serving,
+    Traits,
     TransportSdk,
     endpoint,
 )
@@ -34,3 +35,32 @@ SDK = TransportSdk(
 )
 
 IMPORT_HINTS = ImportHints(providers=("cohere",), carrier=Carrier.THINKING_CHUNK)
+
+PLACES = {
+    "request.tools": "/tools",
+    "request.tool_choice": "/tool_choice",
+    "tool.name": "/tools/*/function/name",
+    "tool.description": "/tools/*/function/description",
+    "tool.parameters": "/tools/*/function/parameters",
+    "tool.type": "/tools/*/type",
+    "content.text": "/messages/*/content/*[type=text]/text",
+    "content.image": "/messages/*/content/*[type=image_url]",
+    "call.id": "/messages/*/tool_calls/*/id",
+    "call.name": "/messages/*/tool_calls/*/function/name",
+    "call.arguments": "/messages/*/tool_calls/*/function/arguments",
+    "result.id": "/messages/*[role=tool]/tool_call_id",
+    "result.content": "/messages/*[role=tool]/content",
+    "sampling.temperature": "/temperature",
+    "sampling.top_p": "/p",
+    "sampling.top_k": "/k",
+    "sampling.presence_penalty": "/presence_penalty",
+    "sampling.frequency_penalty": "/frequency_penalty",
+    "sampling.seed": "/seed",
+    "sampling.stop": "/stop_sequences",
+    "sampling.logprobs": "/logprobs",
+    "request.max_tokens": "/max_tokens",
+    "output.schema": "/response_format/json_schema",
+}
+"""Name of a place → where it is in a request."""
+
+TRAITS = Traits(places=PLACES)

@@ -38,4 +38,30 @@ SDK = TransportSdk(
 
 IMPORT_HINTS = ImportHints(carrier=Carrier.THOUGHT_SIGNATURE)
 
-TRAITS = Traits(output_schemas=("/response_format/schema",), previous_pointer="/previous_interaction_id")
+PLACES = {
+    "request.tools": "/tools",
+    "request.tool_choice": "/generation_config/tool_choice",
+    "tool.name": "/tools/*/name",
+    "tool.description": "/tools/*/description",
+    "tool.parameters": "/tools/*/parameters",
+    "tool.type": "/tools/*/type",
+    "call.id": "/input/*[type=function_call]/id",
+    "call.name": "/input/*[type=function_call]/name",
+    "call.arguments": "/input/*[type=function_call]/arguments",
+    "result.id": "/input/*[type=function_result]/call_id",
+    "result.content": "/input/*[type=function_result]/result",
+    "content.text": "/input/*/content/*[type=text]/text",
+    "content.image": "/input/*/content/*[type=image]",
+    "content.audio": "/input/*/content/*[type=audio]",
+    "content.file": "/input/*/content/*[type=document]",
+    "sampling.temperature": "/generation_config/temperature",
+    "sampling.top_p": "/generation_config/top_p",
+    "sampling.seed": "/generation_config/seed",
+    "sampling.stop": "/generation_config/stop_sequences",
+    "request.max_tokens": "/generation_config/max_output_tokens",
+    "reasoning.effort": "/generation_config/thinking_level",
+    "output.schema": "/response_format/schema",
+}
+"""Name of a place → where it is in a request."""
+
+TRAITS = Traits(places=PLACES, output_schemas=("/response_format/schema",), previous_pointer="/previous_interaction_id")

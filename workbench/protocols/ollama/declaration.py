@@ -55,4 +55,28 @@ SDK = TransportSdk(
 
 IMPORT_HINTS = ImportHints(providers=("ollama",), carrier=Carrier.MESSAGE_THINKING)
 
-TRAITS = Traits(may_be_empty=True, output_schemas=("/format",))
+PLACES = {
+    "request.tools": "/tools",
+    "tool.name": "/tools/*/function/name",
+    "tool.description": "/tools/*/function/description",
+    "tool.parameters": "/tools/*/function/parameters",
+    "tool.type": "/tools/*/type",
+    "content.text": "/messages/*/content",
+    "content.image": "/messages/*/images/*",
+    "call.name": "/messages/*/tool_calls/*/function/name",
+    "call.arguments": "/messages/*/tool_calls/*/function/arguments",
+    "result.content": "/messages/*[role=tool]/content",
+    "sampling.temperature": "/options/temperature",
+    "sampling.top_p": "/options/top_p",
+    "sampling.top_k": "/options/top_k",
+    "sampling.presence_penalty": "/options/presence_penalty",
+    "sampling.frequency_penalty": "/options/frequency_penalty",
+    "sampling.seed": "/options/seed",
+    "sampling.stop": "/options/stop",
+    "request.max_tokens": "/options/num_predict",
+    "reasoning.effort": "/think",
+    "output.schema": "/format",
+}
+"""Name of a place → where it is in a request."""
+
+TRAITS = Traits(places=PLACES, may_be_empty=True, output_schemas=("/format",))

@@ -50,7 +50,41 @@ SDK = RawSdk(
 
 IMPORT_HINTS = ImportHints(apis=("openai-completions",), has_plain_params=True, error_prefix="Error: ")
 
+PLACES = {
+    "request.tools": "/tools",
+    "request.tool_choice": "/tool_choice",
+    "tool.name": "/tools/*/function/name",
+    "tool.description": "/tools/*/function/description",
+    "tool.parameters": "/tools/*/function/parameters",
+    "tool.strict": "/tools/*/function/strict",
+    "tool.type": "/tools/*/type",
+    "content.text": "/messages/*/content/*[type=text]/text",
+    "content.image": "/messages/*/content/*[type=image_url]",
+    "content.audio": "/messages/*/content/*[type=input_audio]",
+    "content.file": "/messages/*/content/*[type=file]",
+    "call.id": "/messages/*/tool_calls/*/id",
+    "call.name": "/messages/*/tool_calls/*/function/name",
+    "call.arguments": "/messages/*/tool_calls/*/function/arguments",
+    "result.id": "/messages/*[role=tool]/tool_call_id",
+    "result.content": "/messages/*[role=tool]/content",
+    "sampling.temperature": "/temperature",
+    "sampling.top_p": "/top_p",
+    "sampling.presence_penalty": "/presence_penalty",
+    "sampling.frequency_penalty": "/frequency_penalty",
+    "sampling.seed": "/seed",
+    "sampling.stop": "/stop",
+    "sampling.logprobs": "/logprobs",
+    "sampling.top_logprobs": "/top_logprobs",
+    "sampling.top_k": "/top_k",
+    "request.max_tokens": "/max_tokens",
+    "request.parallel_calls": "/parallel_tool_calls",
+    "reasoning.effort": "/reasoning_effort",
+    "output.schema": "/response_format/json_schema/schema",
+}
+"""Name of a place → where it is in a request."""
+
 TRAITS = Traits(
+    places=PLACES,
     has_one_switch=False,
     # Servers return one and the same reasoning in these fields (vLLM docs, reasoning outputs: renamed from
     # ``reasoning_content`` to ``reasoning`` in 0.12; OpenRouter docs, reasoning tokens).

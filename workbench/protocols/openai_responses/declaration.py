@@ -48,8 +48,35 @@ IMPORT_HINTS = ImportHints(
     apis=("openai-responses", "azure-openai-responses", "openai-codex-responses"), carrier=Carrier.ENCRYPTED_ITEM
 )
 
+PLACES = {
+    "request.tools": "/tools",
+    "request.tool_choice": "/tool_choice",
+    "tool.name": "/tools/*/name",
+    "tool.description": "/tools/*/description",
+    "tool.parameters": "/tools/*/parameters",
+    "tool.strict": "/tools/*/strict",
+    "tool.type": "/tools/*/type",
+    "content.text": "/input/*/content/*[type=input_text]/text",
+    "content.image": "/input/*/content/*[type=input_image]",
+    "content.file": "/input/*/content/*[type=input_file]",
+    "call.id": "/input/*[type=function_call]/call_id",
+    "call.name": "/input/*[type=function_call]/name",
+    "call.arguments": "/input/*[type=function_call]/arguments",
+    "result.id": "/input/*[type=function_call_output]/call_id",
+    "result.content": "/input/*[type=function_call_output]/output",
+    "sampling.temperature": "/temperature",
+    "sampling.top_p": "/top_p",
+    "sampling.top_logprobs": "/top_logprobs",
+    "request.max_tokens": "/max_output_tokens",
+    "request.parallel_calls": "/parallel_tool_calls",
+    "reasoning.effort": "/reasoning/effort",
+    "output.schema": "/text/format/schema",
+}
+"""Name of a place → where it is in a request."""
+
 TRAITS = Traits(
     warm_up=("generate", False),  # OpenAI, "WebSocket mode"
+    places=PLACES,
     previous_pointer="/previous_response_id",
     reasoning_request={"include": ["reasoning.encrypted_content"], "store": False},
     end_repeats_calls=True,

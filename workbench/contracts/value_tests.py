@@ -1,0 +1,165 @@
+"""Tests of relations: words of a contract that tell which values at a place are at fault."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from workbench.contracts.places import Place, PlacedValue
+from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
+from workbench.wire import dumps
+
+
+def same(one: JsonValue, other: JsonValue) -> bool:
+    """Equality as in JSON: true is not 1."""
+    return bool(one == other) and isinstance(one, bool) is isinstance(other, bool)
+
+
+def json_type(value: JsonValue) -> str:
+    """Name of a value's type in JSON Schema; a whole number is an ``integer``."""
+    if isinstance(value, bool):
+        return "boolean"
+    names = ((str, "string"), (int, "integer"), (float, "number"), (list, "array"), (Mapping, "object"))
+    return next((name for kind, name in names if isinstance(value, kind)), "null")
+
+
+def _has_type(value: JsonValue, types: Any) -> bool:
+    wanted = types if isinstance(types, list) else [types]
+    found = json_type(value)
+    return found in wanted or (found == "integer" and "number" in wanted)
+
+
+def _number(value: JsonValue) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _size(value: JsonValue) -> int:
+    return len(value) if isinstance(value, str | list | Mapping) else -1
+
+
+def _fits(pattern: str, value: JsonValue) -> bool:
+    return isinstance(value, str) and re.search(pattern, value) is not None
+
+
+_ON_NULL = ("is", "in", "type")
+"""Tests that null can pass: for all others null is nothing."""
+
+SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "is": same,
+    "in": lambda value, known: any(same(value, one) for one in known),
+    "not-in": lambda value, known: not any(same(value, one) for one in known),
+    "type": _has_type,
+    "not-type": lambda value, types: not _has_type(value, types),
+    "above": lambda value, limit: (found := _number(value)) is not None and found > limit,
+    "below": lambda value, limit: (found := _number(value)) is not None and found < limit,
+    "longer": lambda value, limit: _size(value) > limit,
+    "shorter": lambda value, limit: 0 <= _size(value) < limit,
+    "matches": lambda value, pattern: _fits(pattern, value),
+    "not-matches": lambda value, pattern: isinstance(value, str) and not _fits(pattern, value),
+    "blank": lambda value, wanted: isinstance(value, str) and (not value.strip()) is wanted,
+    "has": lambda value, key: isinstance(value, Mapping) and value.get(key) is not None,
+    "key-not-matches": lambda value, pattern: isinstance(value, Mapping) and any(not _fits(pattern, k) for k in value),
+    "lacks": lambda value, key: isinstance(value, Mapping) and value.get(key) is None,
+}
+"""Tests on one value: word → (value, argument) → the value passes."""
+
+COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
+    "same-as": same,
+    "differs-from": lambda value, other: not same(value, other),
+    "above-at": lambda value, other: None not in (_number(value), _number(other)) and value > other,
+    "not-below-at": lambda value, other: None not in (_number(value), _number(other)) and value >= other,
+    "in-at": lambda value, other: isinstance(other, list) and any(same(value, one) for one in other),
+    "not-in-at": lambda value, other: isinstance(other, list) and not any(same(value, one) for one in other),
+}
+"""Tests on a value and the one at another place."""
+
+
+def _find_repeats(found: Sequence[PlacedValue], wanted: bool) -> list[PlacedValue]:
+    counts = Counter(dumps(each.value) for each in found)
+    seen: set[bytes] = set()
+    again = []
+    for each in found:
+        key = dumps(each.value)
+        if wanted and counts[key] > 1 and key in seen:
+            again.append(each)
+        seen.add(key)
+    return again
+
+
+def _find_deviation(found: Sequence[PlacedValue], wanted: bool) -> list[PlacedValue]:
+    first = found[0].value if found else None
+    return [each for each in found if wanted and not same(each.value, first)][:1]
+
+
+def _find_excess(found: Sequence[PlacedValue], limit: int) -> list[PlacedValue]:
+    return list(found[limit : limit + 1])
+
+
+def _find_disorder(found: Sequence[PlacedValue], order: list[JsonValue]) -> list[PlacedValue]:
+    most = -1
+    for each in found:
+        rank = next((n for n, one in enumerate(order) if same(each.value, one)), most)
+        if rank < most:
+            return [each]
+        most = rank
+    return []
+
+
+TOGETHER: Mapping[str, Callable[[Sequence[PlacedValue], Any], list[PlacedValue]]] = {
+    "repeated": _find_repeats,
+    "mixed": _find_deviation,
+    "count-above": _find_excess,
+    "order": _find_disorder,
+}
+"""Tests on all values of a place together: word → (values, argument) → those at fault."""
+
+ABSENT, PRESENT, NONE = "absent", "present", "none"
+TESTS = (ABSENT, PRESENT, NONE, *SINGLE, *COMPARED, *TOGETHER)
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """Tests on the values of one place; all of them have to be passed.
+
+    Attributes:
+        is_absent: the place has to be missing.
+        is_none: (of a condition) no value at the place passes the tests.
+        single: (word, argument) of tests on one value.
+        compared: (word, place) of tests on a value and another one.
+        together: (word, argument) of tests on all values.
+    """
+
+    is_absent: bool = False
+    is_none: bool = False
+    single: tuple[tuple[str, Any], ...] = ()
+    compared: tuple[tuple[str, Place], ...] = ()
+    together: tuple[tuple[str, Any], ...] = ()
+
+    def passes(self, value: JsonValue) -> bool:
+        """One value passes the tests on single values."""
+        if value is None and not any(word in _ON_NULL for word, _ in self.single):
+            return False
+        return all(SINGLE[word](value, argument) for word, argument in self.single)
+
+    def find_faults(self, found: Iterable[PlacedValue]) -> list[PlacedValue]:
+        """Those of the values of a place that pass the tests that need nothing beside the place."""
+        return self.find_joint_faults([each for each in found if self.passes(each.value)])
+
+    def find_joint_faults(self, found: list[PlacedValue]) -> list[PlacedValue]:
+        """Those of the values that are at fault because of the others; all of them without such a test."""
+        for word, argument in self.together:
+            found = TOGETHER[word](found, argument)
+        return found
+
+    def on(self, wire: Mapping[str, str]) -> Test:
+        """The same tests with named places where a wire has them. Raises KeyError."""
+        return replace(self, compared=tuple((word, place.on(wire)) for word, place in self.compared))
+
+    @staticmethod
+    def compares(word: str, value: JsonValue, other: JsonValue) -> bool:
+        """A value and the one at another place pass a test."""
+        return COMPARED[word](value, other)
