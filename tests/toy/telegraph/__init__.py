@@ -9,34 +9,48 @@ Such a package is all that a protocol needs. Workbench finds it by the entry poi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 from telegraph.reading import PARAMS, read_request, read_response
 from telegraph.stream import StreamDecoder
 from telegraph.writing import StreamWriter, write_request, write_response
 
+from workbench import regex
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse
 from workbench.protocols import (
-    AdapterDefaults,
     AnswerCapabilities,
     Capabilities,
     Param,
     RequestCapabilities,
     ToolCapabilities,
     TransportSdk,
-    UrlFacts,
 )
-from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
-from workbench.protocols.common.reading import decode_request
-from workbench.protocols.common.writing import write_stream
+from workbench.protocols.common.codec import Codec, CodecAdapter
 from workbench.protocols.declaration import BaseVariable, ErrorStyle, ImportHints, Serving, endpoint
-from workbench.protocols.known_messages import KnownMessages
 
 _EVENTS = ("open", "words", "errand", "orders", "close")
 
 
-class Telegraph(AdapterDefaults):
+def _request_nodes(request: ModelRequest) -> Sequence[Message]:
+    """Everything of a request that can be edited in place: its own keys as a message without parts, then the log."""
+    keys = {} if request.model is None else {"operator": request.model}
+    tools = (
+        Message("", (), extra={"do": t.name, "about": t.description, "takes": t.schema}, pointer=t.pointer)
+        for t in request.tools
+    )
+    return (Message("", request.system, extra=keys | dict(request.params)), *tools, *request.messages)
+
+
+def _response_nodes(response: ModelResponse) -> Sequence[Message]:
+    keys = {"telegram": response.id, "operator": response.model, "ended": response.finish_reason}
+    return (Message("", (), extra={k: v for k, v in keys.items() if v is not None}), *response.messages)
+
+
+def _params(request: ModelRequest) -> Iterator[Param]:
+    return (Param(f"/{key}", value, PARAMS.get(key, "")) for key, value in request.params.items())
+
+
+class Telegraph(CodecAdapter):
     """The adapter. What it does not state has the default of ``AdapterDefaults``."""
 
     name = "telegraph"
@@ -46,6 +60,20 @@ class Telegraph(AdapterDefaults):
             params=frozenset(PARAMS.values()), one_text=frozenset(("user", "assistant", "tool", "answer"))
         ),
         answer=AnswerCapabilities(usage_fields=frozenset(), error_fields=frozenset(("type",))),
+    )
+    codec = Codec(
+        url=regex.compile(r"/telegraph/wire(?:[?]|$)"),
+        path="/telegraph/wire",
+        read_request=read_request,
+        read_response=read_response,
+        decoder=StreamDecoder,
+        request_nodes=_request_nodes,
+        response_nodes=_response_nodes,
+        params=_params,
+        write_request=write_request,
+        write_response=write_response,
+        writer=StreamWriter,
+        key="log",
     )
     serving = Serving(
         call_id="ticket-{8}",
@@ -70,12 +98,6 @@ class Telegraph(AdapterDefaults):
 
     # Recognise it
 
-    def claims_url(self, url: str) -> bool:
-        return url.partition("?")[0].endswith("/telegraph/wire")
-
-    def read_url(self, url: str) -> UrlFacts:
-        return UrlFacts()
-
     def claims_request(self, value: JsonValue) -> float:
         return 0.95 if isinstance(value, dict) and isinstance(value.get("log"), list) and "operator" in value else 0.0
 
@@ -84,60 +106,6 @@ class Telegraph(AdapterDefaults):
 
     def claims_event(self, event: str | None, value: JsonValue) -> float:
         return 0.95 if event in _EVENTS and isinstance(value, dict) else 0.0
-
-    # Decode it
-
-    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
-        return decode_request(body, read_request, known, "log")
-
-    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
-        return read_response(body, status)
-
-    def stream_decoder(self) -> StreamDecoder:
-        return StreamDecoder()
-
-    # Edit what was recorded
-
-    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
-        return edit_request(self, _request_nodes, request, original)
-
-    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
-        return edit_answer(partial(answer_in, self), _response_nodes, response, original)
-
-    # Write new bodies
-
-    def params(self, request: ModelRequest) -> tuple[Param, ...]:
-        return tuple(Param(f"/{key}", value, PARAMS.get(key, "")) for key, value in request.params.items())
-
-    def path(self, request: ModelRequest) -> str:
-        return "/telegraph/wire"
-
-    def write_request(self, request: ModelRequest) -> JsonValue:
-        return write_request(request)
-
-    def write_response(self, response: ModelResponse) -> JsonValue:
-        return write_response(response)
-
-    def stream_writer(self) -> StreamWriter:
-        return StreamWriter()
-
-    def write_stream(self, response: ModelResponse) -> bytes:
-        return write_stream(self.stream_writer(), response)
-
-
-def _request_nodes(request: ModelRequest) -> Sequence[Message]:
-    """Everything of a request that can be edited in place: its own keys as a message without parts, then the log."""
-    keys = {} if request.model is None else {"operator": request.model}
-    tools = (
-        Message("", (), extra={"do": t.name, "about": t.description, "takes": t.schema}, pointer=t.pointer)
-        for t in request.tools
-    )
-    return (Message("", request.system, extra=keys | dict(request.params)), *tools, *request.messages)
-
-
-def _response_nodes(response: ModelResponse) -> Sequence[Message]:
-    keys = {"telegram": response.id, "operator": response.model, "ended": response.finish_reason}
-    return (Message("", (), extra={k: v for k, v in keys.items() if v is not None}), *response.messages)
 
 
 adapter = Telegraph()

@@ -7,27 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench import regex
-from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.ir import Carrier, JsonValue, ModelRequest
 from workbench.protocols import (
-    AdapterDefaults,
     AnswerCapabilities,
     Capabilities,
     MediaCapabilities,
-    Param,
     ReasoningCapabilities,
     RequestCapabilities,
     ToolCapabilities,
     UrlFacts,
 )
 from workbench.protocols.anthropic_messages.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
-from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
-from workbench.protocols.common.reading import decode_request, none
-from workbench.protocols.common.writing import write_stream
+from workbench.protocols.common.codec import Codec, CodecAdapter
 from workbench.protocols.families.blocks import params as _blocks_params
 from workbench.protocols.families.blocks import write as _blocks_write
 from workbench.protocols.families.blocks import write_answer as _blocks_write_answer
@@ -35,7 +30,6 @@ from workbench.protocols.families.blocks.nodes import request_nodes, response_no
 from workbench.protocols.families.blocks.request import PROTOCOL, read_request
 from workbench.protocols.families.blocks.response import read_response
 from workbench.protocols.families.blocks.stream import BlockStreamDecoder
-from workbench.protocols.known_messages import KnownMessages
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy
@@ -74,7 +68,7 @@ _CHAT_KEYS = (
 _CHAT_ROLES = ("tool", "function", "developer")
 
 
-class AnthropicMessages(AdapterDefaults):
+class AnthropicMessages(CodecAdapter):
     """The adapter."""
 
     name = PROTOCOL
@@ -119,14 +113,23 @@ class AnthropicMessages(AdapterDefaults):
             error_fields=frozenset(("type", "request_id")),
         ),
     )
+    codec = Codec(
+        url=_URL,
+        path="/v1/messages",
+        read_request=read_request,
+        read_response=read_response,
+        decoder=BlockStreamDecoder,
+        request_nodes=request_nodes,
+        response_nodes=response_nodes,
+        params=_blocks_params.params,
+        write_request=_blocks_write.write_request,
+        write_response=_blocks_write_answer.write_response,
+        writer=_blocks_write_answer.BlockWriter,
+    )
     serving = SERVING
     sdk = SDK
     import_hints = IMPORT_HINTS
     traits = TRAITS
-
-    def claims_url(self, url: str) -> bool:
-        """``/v1/messages`` behind any prefix, and Vertex AI's path; neither ``count_tokens`` nor ``batches``."""
-        return bool(_URL.search(url))
 
     def claims_request(self, value: JsonValue) -> float:
         """By the shape of the tools, then of the blocks, then by keys; a model's name is no more than a hint."""
@@ -162,63 +165,23 @@ class AnthropicMessages(AdapterDefaults):
             return 0.6 if event == kind else 0.2
         return 0.0 if key not in value else 0.98 if event == kind else 0.9
 
-    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
-        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, read_request, known, shapes=none)
-
-    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
-        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        return read_response(body, status)
-
-    def stream_decoder(self) -> BlockStreamDecoder:
-        """A fresh decoder for one stream."""
-        return BlockStreamDecoder()
-
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
         before = self.decode_request(original)
         if str(before.params.get("anthropic_version", "")).startswith("vertex-"):  # whose URL says both
             request = replace(request, model=before.model, stream=before.stream)
-        return edit_request(self, request_nodes, request, original)
-
-    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
-        """The same for a response body or a stream. Raises LocalProtocolError."""
-        return edit_answer(partial(answer_in, self), response_nodes, response, original)
+        return super().encode_request(request, original)
 
     def read_url(self, url: str) -> UrlFacts:
         """Vertex AI has the model and the stream in the path."""
         found = _VERTEX.search(url)
         return UrlFacts(unquote(found[1]), found[2] == "stream") if found else UrlFacts()
 
-    def params(self, request: ModelRequest) -> tuple[Param, ...]:
-        """Every parameter that has no field of ``ModelRequest``."""
-        return _blocks_params.params(request)
-
-    def path(self, request: ModelRequest) -> str:
-        """The same for every model."""
-        return "/v1/messages"
-
     def client_policies(self) -> tuple[type[Policy], ...]:
         """SDKs whose stream assembly is known."""
         from workbench.protocols.clients import blocks
 
         return blocks.POLICIES
-
-    def write_request(self, request: ModelRequest) -> JsonValue:
-        """A new body for a request in normal form."""
-        return _blocks_write.write_request(request)
-
-    def write_response(self, response: ModelResponse) -> JsonValue:
-        """A new body for an answer in normal form."""
-        return _blocks_write_answer.write_response(response)
-
-    def write_stream(self, response: ModelResponse) -> bytes:
-        """The same as events."""
-        return write_stream(self.stream_writer(), response)
-
-    def stream_writer(self) -> _blocks_write_answer.BlockWriter:
-        """A fresh writer for one stream."""
-        return _blocks_write_answer.BlockWriter()
 
 
 def _blocks(messages: list[JsonValue]) -> Iterator[dict[str, JsonValue]]:

@@ -7,17 +7,14 @@ Facts: AWS Bedrock API Reference, "Converse" and "ConverseStream"; botocore's se
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from urllib.parse import unquote
 
 from workbench import regex
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import (
-    AdapterDefaults,
     AnswerCapabilities,
     Capabilities,
     MediaCapabilities,
-    Param,
     ReasoningCapabilities,
     RequestCapabilities,
     ToolCapabilities,
@@ -28,12 +25,10 @@ from workbench.protocols.bedrock_converse import request as _keyed_request
 from workbench.protocols.bedrock_converse.declaration import IMPORT_HINTS, SERVING, TRAITS
 from workbench.protocols.bedrock_converse.request import CHOICES, DOCUMENT, DOCUMENT_KEY, MEDIA_TYPES, PLACES, PROTOCOL
 from workbench.protocols.bedrock_converse.stream import KeyedStreamDecoder
-from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
-from workbench.protocols.common.reading import decode_request, none
+from workbench.protocols.common.codec import Codec, CodecAdapter
+from workbench.protocols.common.edits import answer_in
 from workbench.protocols.common.stream_exception import EXCEPTIONS, as_in_body
 from workbench.protocols.common.url import segment
-from workbench.protocols.common.writing import write_stream
-from workbench.protocols.known_messages import KnownMessages
 
 _URL = regex.compile(r"/model/([^/?#]+)/converse(-stream)?/?(?:[?#]|$)")
 _MODEL = regex.compile(r"/model/([^/?#]+)/(?:converse|invoke)(-stream|-with-response-stream)?/?(?:[?#]|$)")
@@ -50,7 +45,7 @@ _EVENTS = {
 """Name of an event → a key that it has."""
 
 
-class BedrockConverse(AdapterDefaults):
+class BedrockConverse(CodecAdapter):
     """The adapter."""
 
     name = PROTOCOL
@@ -96,13 +91,22 @@ class BedrockConverse(AdapterDefaults):
             stop_is_end=True,
         ),
     )
+    codec = Codec(
+        url=_URL,
+        read_request=_keyed_request.read_request,
+        read_response=_keyed_answer.read_response,
+        decoder=KeyedStreamDecoder,
+        request_nodes=_keyed_request.request_nodes,
+        response_nodes=_keyed_answer.response_nodes,
+        fields=("parallel", "thinking", "previous_id", "tool_choice"),
+        params=_keyed_request.params,
+        write_request=_keyed_request.write_request,
+        write_response=_keyed_answer.write_response,
+        writer=_keyed_answer.KeyedWriter,
+    )
     serving = SERVING
     import_hints = IMPORT_HINTS
     traits = TRAITS
-
-    def claims_url(self, url: str) -> bool:
-        """``/model/…/converse`` with and without stream."""
-        return bool(_URL.search(url))
 
     def read_url(self, url: str) -> UrlFacts:
         """The model and whether a stream is asked for."""
@@ -138,52 +142,18 @@ class BedrockConverse(AdapterDefaults):
         inner = value.get(key) if key in _EVENTS else None
         return 0.95 if isinstance(inner, dict) and _EVENTS[str(key)] in inner else 0.0
 
-    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
-        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, _keyed_request.read_request, known, shapes=none)
-
-    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
-        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        return _keyed_answer.read_response(body, status)
-
-    def stream_decoder(self) -> KeyedStreamDecoder:
-        """A fresh decoder for one stream."""
-        return KeyedStreamDecoder()
-
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
         after = replace(request, model=None, stream=False)  # the URL says these
-        fields = ("parallel", "thinking", "previous_id", "tool_choice")
-        return edit_request(self, _keyed_request.request_nodes, after, original, fields)
+        return super().encode_request(after, original)
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream. Raises LocalProtocolError."""
-        response = as_in_body(answer_in(self, original), response)
-        return edit_answer(partial(answer_in, self), _keyed_answer.response_nodes, response, original)
-
-    def params(self, request: ModelRequest) -> tuple[Param, ...]:
-        """Every parameter that has no field of ``ModelRequest``."""
-        return _keyed_request.params(request)
+        return super().encode_response(as_in_body(answer_in(self, original), response), original)
 
     def path(self, request: ModelRequest) -> str:
         """Path of the request, with the model and whether a stream is asked for."""
         return f"/model/{segment(request.model)}/converse{'-stream' if request.stream else ''}"
-
-    def write_request(self, request: ModelRequest) -> JsonValue:
-        """A new body for a request in normal form."""
-        return _keyed_request.write_request(request)
-
-    def write_response(self, response: ModelResponse) -> JsonValue:
-        """A new body for an answer in normal form."""
-        return _keyed_answer.write_response(response)
-
-    def write_stream(self, response: ModelResponse) -> bytes:
-        """The same as AWS event stream messages."""
-        return write_stream(self.stream_writer(), response)
-
-    def stream_writer(self) -> _keyed_answer.KeyedWriter:
-        """A fresh writer for one stream."""
-        return _keyed_answer.KeyedWriter()
 
 
 def _list(value: JsonValue) -> list[JsonValue]:

@@ -8,16 +8,14 @@ payload wraps each event in base64. Facts: AWS Bedrock API Reference, "InvokeMod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from urllib.parse import unquote
 
 from workbench import regex
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import (
-    AdapterDefaults,
     AnswerCapabilities,
     Capabilities,
     MediaCapabilities,
@@ -31,11 +29,10 @@ from workbench.protocols import (
 from workbench.protocols.bedrock_invoke import completion_text, shared_urls
 from workbench.protocols.bedrock_invoke.completion_text import CompletionStreamDecoder
 from workbench.protocols.bedrock_invoke.declaration import SERVING, TRAITS
-from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
-from workbench.protocols.common.reading import decode_request, none
+from workbench.protocols.common.codec import Codec, CodecAdapter
+from workbench.protocols.common.edits import answer_in
 from workbench.protocols.common.stream_exception import EXCEPTIONS, as_in_body, read_exception, write_exception
 from workbench.protocols.common.url import segment
-from workbench.protocols.common.writing import write_stream
 from workbench.protocols.families.blocks import params as _blocks_params
 from workbench.protocols.families.blocks.nodes import request_nodes, response_nodes
 from workbench.protocols.families.blocks.request import read_request
@@ -53,144 +50,6 @@ _URL = regex.compile(r"/model/([^/?#]+)/invoke(-with-response-stream)?/?(?:[?#]|
 _EVENTS = ("message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop")
 _TEXT_TYPE = "completion"
 _NOT_IN_BODY = ("model", "stream")
-
-
-class BedrockInvoke(AdapterDefaults):
-    """The adapter."""
-
-    name = PROTOCOL
-    shares_urls = True
-    capabilities = Capabilities(
-        reasoning=ReasoningCapabilities(
-            carriers=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
-            switches=frozenset(("on", "off", "adaptive")),
-            budget_required=True,
-            least_budget=1024,
-        ),
-        media=MediaCapabilities(
-            kinds=frozenset(("image", "document")),
-            in_results=frozenset(("image", "document")),
-            sources=frozenset(("data",)),
-            document_key=("title",),
-            document_length=500,
-        ),
-        tools=ToolCapabilities(
-            error_flag=True,
-            parallel_switch=True,
-            arguments="object",
-            id_pattern="[a-zA-Z0-9_-]+",
-            name_pattern="[a-zA-Z0-9_-]{1,128}",
-            parallel_in_choice=True,
-        ),
-        request=RequestCapabilities(
-            cache_markers=True,
-            params=frozenset(("max_tokens", "temperature", "top_p", "top_k", "stop", "thinking_budget", "user")),
-            required={"max_tokens": 4096},
-        ),
-        answer=AnswerCapabilities(
-            interleaved=True,
-            usage_needed=frozenset(("input", "output")),
-            error_fields=frozenset(),
-            stream_errors=EXCEPTIONS,
-        ),
-    )
-    serving = SERVING
-    traits = TRAITS
-
-    def claims_url(self, url: str) -> bool:
-        """``/model/…/invoke`` with and without stream."""
-        return bool(_URL.search(url))
-
-    def read_url(self, url: str) -> UrlFacts:
-        """The model and whether a stream is asked for."""
-        found = _URL.search(url)
-        return UrlFacts(unquote(found[1]), found[2] is not None) if found else UrlFacts()
-
-    def protocol_of(self, request: JsonValue, answer: JsonValue) -> str:
-        """Bodies of other makers' models come at the same URL, each in a protocol of its own."""
-        return shared_urls.protocol_of(request, answer)
-
-    def claims_request(self, value: JsonValue) -> float:
-        """By ``anthropic_version``, which has the service's name in it."""
-        if not isinstance(value, dict):
-            return 0.0
-        if str(value.get("anthropic_version", "")).startswith("bedrock-"):
-            return 0.99
-        return 0.6 if completion_text.is_request(value) and "max_tokens_to_sample" in value else 0.0
-
-    def claims_response(self, value: JsonValue) -> float:
-        """A whole answer is one of Anthropic's, with an id that tells who gave it; or a text."""
-        if not isinstance(value, dict):
-            return 0.0
-        if isinstance(value.get("content"), list) and str(value.get("id", "")).startswith("msg_bdrk_"):
-            return 0.97
-        return 0.5 if isinstance(value.get("completion"), str) and "stop_reason" in value else 0.0
-
-    def claims_event(self, event: str | None, value: JsonValue) -> float:
-        """An event that came in a ``chunk``."""
-        if event != "chunk" or not isinstance(value, dict):
-            return 0.0
-        return 0.99 if value.get("type") in _EVENTS or completion_text.is_answer(value) else 0.0
-
-    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
-        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        if b'"messages"' not in body:
-            value = loads(body)
-            if completion_text.is_request(value):
-                return completion_text.read_request(value, PROTOCOL)
-            if isinstance(value, dict) and "anthropic_version" not in value:
-                names = ", ".join(f"{key:.40}" for key in list(value)[:4])
-                raise ProtocolMismatch(
-                    f"a body of a model whose vendor is not recognised by its name ({names}): not decoded"
-                )
-        return decode_request(body, _read_request, known, shapes=none)
-
-    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
-        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        if b'"content"' not in body and _is_text(body):
-            return completion_text.read_response(loads(body), PROTOCOL)
-        return replace(read_response(body, status), protocol=PROTOCOL)
-
-    def stream_decoder(self) -> ChunkDecoder:
-        """A fresh decoder for one stream."""
-        return ChunkDecoder()
-
-    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
-        """The original body with the values that differ replaced. Raises LocalProtocolError."""
-        before = self.decode_request(original)
-        after = replace(request, model=before.model, stream=before.stream)  # the URL says these
-        return edit_request(self, request_nodes, after, original, ("parallel", "thinking", "previous_id"))
-
-    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
-        """The same for a response body or a stream. Raises LocalProtocolError."""
-        response = as_in_body(answer_in(self, original), response)
-        return edit_answer(partial(answer_in, self), response_nodes, response, original)
-
-    def params(self, request: ModelRequest) -> tuple[Param, ...]:
-        """Every parameter that has no field of ``ModelRequest``."""
-        return tuple(p for p in _blocks_params.params(request) if p.pointer != "/anthropic_version")
-
-    def path(self, request: ModelRequest) -> str:
-        """Path of the request, with the model and whether a stream is asked for."""
-        action = "invoke-with-response-stream" if request.stream else "invoke"
-        return f"/model/{segment(request.model)}/{action}"
-
-    def write_request(self, request: ModelRequest) -> JsonValue:
-        """A new body for a request in normal form."""
-        body = write_request(request)
-        return {"anthropic_version": VERSION, **{k: v for k, v in body.items() if k not in _NOT_IN_BODY}}
-
-    def write_response(self, response: ModelResponse) -> JsonValue:
-        """A new body for an answer in normal form."""
-        return {"message": response.error.message} if response.error else write_response(response)
-
-    def write_stream(self, response: ModelResponse) -> bytes:
-        """The same as AWS event stream messages."""
-        return write_stream(self.stream_writer(), response)
-
-    def stream_writer(self) -> ChunkWriter:
-        """A fresh writer for one stream."""
-        return ChunkWriter()
 
 
 class ChunkWriter(BlockWriter):
@@ -262,6 +121,140 @@ class _UnnamedBlocks(BlockStreamDecoder):
 
 def _read_request(value: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
     return replace(read_request(value, known), protocol=PROTOCOL)
+
+
+def _read_response(body: bytes, status: int) -> ModelResponse:
+    if b'"content"' not in body and _is_text(body):
+        return completion_text.read_response(loads(body), PROTOCOL)
+    return replace(read_response(body, status), protocol=PROTOCOL)
+
+
+def _params(request: ModelRequest) -> Iterator[Param]:
+    return (p for p in _blocks_params.params(request) if p.pointer != "/anthropic_version")
+
+
+def _write_request(request: ModelRequest) -> JsonValue:
+    body = write_request(request)
+    return {"anthropic_version": VERSION, **{k: v for k, v in body.items() if k not in _NOT_IN_BODY}}
+
+
+def _write_response(response: ModelResponse) -> JsonValue:
+    return {"message": response.error.message} if response.error else write_response(response)
+
+
+class BedrockInvoke(CodecAdapter):
+    """The adapter."""
+
+    name = PROTOCOL
+    shares_urls = True
+    capabilities = Capabilities(
+        reasoning=ReasoningCapabilities(
+            carriers=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
+            switches=frozenset(("on", "off", "adaptive")),
+            budget_required=True,
+            least_budget=1024,
+        ),
+        media=MediaCapabilities(
+            kinds=frozenset(("image", "document")),
+            in_results=frozenset(("image", "document")),
+            sources=frozenset(("data",)),
+            document_key=("title",),
+            document_length=500,
+        ),
+        tools=ToolCapabilities(
+            error_flag=True,
+            parallel_switch=True,
+            arguments="object",
+            id_pattern="[a-zA-Z0-9_-]+",
+            name_pattern="[a-zA-Z0-9_-]{1,128}",
+            parallel_in_choice=True,
+        ),
+        request=RequestCapabilities(
+            cache_markers=True,
+            params=frozenset(("max_tokens", "temperature", "top_p", "top_k", "stop", "thinking_budget", "user")),
+            required={"max_tokens": 4096},
+        ),
+        answer=AnswerCapabilities(
+            interleaved=True,
+            usage_needed=frozenset(("input", "output")),
+            error_fields=frozenset(),
+            stream_errors=EXCEPTIONS,
+        ),
+    )
+    codec = Codec(
+        url=_URL,
+        read_request=_read_request,
+        read_response=_read_response,
+        decoder=ChunkDecoder,
+        request_nodes=request_nodes,
+        response_nodes=response_nodes,
+        fields=("parallel", "thinking", "previous_id"),
+        params=_params,
+        write_request=_write_request,
+        write_response=_write_response,
+        writer=ChunkWriter,
+    )
+    serving = SERVING
+    traits = TRAITS
+
+    def read_url(self, url: str) -> UrlFacts:
+        """The model and whether a stream is asked for."""
+        found = _URL.search(url)
+        return UrlFacts(unquote(found[1]), found[2] is not None) if found else UrlFacts()
+
+    def protocol_of(self, request: JsonValue, answer: JsonValue) -> str:
+        """Bodies of other makers' models come at the same URL, each in a protocol of its own."""
+        return shared_urls.protocol_of(request, answer)
+
+    def claims_request(self, value: JsonValue) -> float:
+        """By ``anthropic_version``, which has the service's name in it."""
+        if not isinstance(value, dict):
+            return 0.0
+        if str(value.get("anthropic_version", "")).startswith("bedrock-"):
+            return 0.99
+        return 0.6 if completion_text.is_request(value) and "max_tokens_to_sample" in value else 0.0
+
+    def claims_response(self, value: JsonValue) -> float:
+        """A whole answer is one of Anthropic's, with an id that tells who gave it; or a text."""
+        if not isinstance(value, dict):
+            return 0.0
+        if isinstance(value.get("content"), list) and str(value.get("id", "")).startswith("msg_bdrk_"):
+            return 0.97
+        return 0.5 if isinstance(value.get("completion"), str) and "stop_reason" in value else 0.0
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """An event that came in a ``chunk``."""
+        if event != "chunk" or not isinstance(value, dict):
+            return 0.0
+        return 0.99 if value.get("type") in _EVENTS or completion_text.is_answer(value) else 0.0
+
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
+        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
+        if b'"messages"' not in body:
+            value = loads(body)
+            if completion_text.is_request(value):
+                return completion_text.read_request(value, PROTOCOL)
+            if isinstance(value, dict) and "anthropic_version" not in value:
+                names = ", ".join(f"{key:.40}" for key in list(value)[:4])
+                raise ProtocolMismatch(
+                    f"a body of a model whose vendor is not recognised by its name ({names}): not decoded"
+                )
+        return super().decode_request(body, known)
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        before = self.decode_request(original)
+        after = replace(request, model=before.model, stream=before.stream)  # the URL says these
+        return super().encode_request(after, original)
+
+    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
+        """The same for a response body or a stream. Raises LocalProtocolError."""
+        return super().encode_response(as_in_body(answer_in(self, original), response), original)
+
+    def path(self, request: ModelRequest) -> str:
+        """Path of the request, with the model and whether a stream is asked for."""
+        action = "invoke-with-response-stream" if request.stream else "invoke"
+        return f"/model/{segment(request.model)}/{action}"
 
 
 adapter = BedrockInvoke()

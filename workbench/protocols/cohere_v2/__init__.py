@@ -6,34 +6,25 @@ Beside Cohere it is spoken by its private deployments, by vLLM (``/cohere/v2/cha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
 
 from workbench import regex
-from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
+from workbench.ir import Carrier, JsonValue
 from workbench.protocols import (
-    AdapterDefaults,
     AnswerCapabilities,
     Capabilities,
     MediaCapabilities,
-    Param,
     ReasoningCapabilities,
     RequestCapabilities,
     ToolCapabilities,
-    UrlFacts,
 )
 from workbench.protocols.cohere_v2 import write as _events_write
 from workbench.protocols.cohere_v2.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
-from workbench.protocols.cohere_v2.request import CHOICES, PLACES, PROTOCOL, find_params, read_request
-from workbench.protocols.cohere_v2.response import STOPS, read_response
+from workbench.protocols.cohere_v2.request import CHOICES, PLACES, PROTOCOL, find_params, read_request, request_nodes
+from workbench.protocols.cohere_v2.response import STOPS, read_response, response_nodes
 from workbench.protocols.cohere_v2.stream import EventStreamDecoder
-from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
-from workbench.protocols.common.reading import decode_request, none
-from workbench.protocols.common.writing import write_stream
-from workbench.protocols.families.chat.tools import tool_json
-from workbench.protocols.known_messages import KnownMessages
+from workbench.protocols.common.codec import Codec, CodecAdapter
 
-_URL = regex.compile(r"[^?#]*/v2/chat/?(?:[?#]|$)")
+_URL = regex.compile(r"^[^?#]*/v2/chat/?(?:[?#]|$)")
 _OUR_KEYS = ("strict_tools", "citation_options", "safety_mode", "documents", "p", "k", "raw_prompting")
 _OUR_MODELS = regex.compile(r"command-|c4ai-|tiny-aya")
 _CHAT_KEYS = ("max_completion_tokens", "parallel_tool_calls", "top_p", "stop", "n", "stream_options", "user")
@@ -55,7 +46,7 @@ _EVENTS: Mapping[str, str | None] = {
 _READ = ("model", "tools", "tool_choice", "parallel", "stream", "thinking", "previous_id", "system")
 
 
-class CohereV2(AdapterDefaults):
+class CohereV2(CodecAdapter):
     """The adapter."""
 
     name = PROTOCOL
@@ -87,18 +78,24 @@ class CohereV2(AdapterDefaults):
             stop_is_end=True,
         ),
     )
+    codec = Codec(
+        url=_URL,
+        path="/v2/chat",
+        read_request=read_request,
+        read_response=read_response,
+        decoder=EventStreamDecoder,
+        request_nodes=request_nodes,
+        response_nodes=response_nodes,
+        fields=_READ,
+        params=find_params,
+        write_request=_events_write.write_request,
+        write_response=_events_write.write_response,
+        writer=_events_write.EventWriter,
+    )
     serving = SERVING
     traits = TRAITS
     sdk = SDK
     import_hints = IMPORT_HINTS
-
-    def claims_url(self, url: str) -> bool:
-        """``/v2/chat`` behind any prefix."""
-        return bool(_URL.match(url))
-
-    def read_url(self, url: str) -> UrlFacts:
-        """Read nothing from the URL: the body contains everything."""
-        return UrlFacts()
 
     def claims_request(self, value: JsonValue) -> float:
         """By the values and keys that only this protocol has; a model's name counts where nothing speaks against it."""
@@ -131,78 +128,6 @@ class CohereV2(AdapterDefaults):
         if not isinstance(kind, str) or kind not in _EVENTS or _EVENTS[kind] not in value:
             return 0.0
         return 0.98 if event == kind else 0.95
-
-    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
-        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, read_request, known, shapes=none)
-
-    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
-        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        return read_response(body, status)
-
-    def stream_decoder(self) -> EventStreamDecoder:
-        """A fresh decoder for one stream."""
-        return EventStreamDecoder()
-
-    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
-        """The original body with the values that differ replaced. Raises LocalProtocolError."""
-        return edit_request(self, _request_nodes, request, original, _READ)
-
-    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
-        """The same for a response body or a stream. Raises LocalProtocolError."""
-        return edit_answer(partial(answer_in, self), _response_nodes, response, original)
-
-    def params(self, request: ModelRequest) -> tuple[Param, ...]:
-        """Every parameter that has no field of ``ModelRequest``."""
-        return tuple(find_params(request))
-
-    def path(self, request: ModelRequest) -> str:
-        """One path for every model."""
-        return "/v2/chat"
-
-    def write_request(self, request: ModelRequest) -> JsonValue:
-        """A new body for a request in normal form."""
-        return _events_write.write_request(request)
-
-    def write_response(self, response: ModelResponse) -> JsonValue:
-        """A new body for an answer in normal form; answers do not name their model here."""
-        return _events_write.write_response(response)
-
-    def write_stream(self, response: ModelResponse) -> bytes:
-        """The same as events."""
-        return write_stream(self.stream_writer(), response)
-
-    def stream_writer(self) -> _events_write.EventWriter:
-        """A fresh writer for one stream."""
-        return _events_write.EventWriter()
-
-
-def _request_nodes(request: ModelRequest) -> tuple[Message, ...]:
-    """A request as nodes that can be compared: its keys and its tools in the form of messages without parts."""
-    own = {"model": request.model, "tool_choice": _choice(request.tool_choice)}
-    keys = {k: v for k, v in own.items() if v is not None} | dict(request.params)
-    is_strict = request.params.get("strict_tools") is True
-    tools = (Message("", (), extra=_tool(tool, is_strict=is_strict), pointer=tool.pointer) for tool in request.tools)
-    return (Message("", (), extra=keys), *tools, *request.messages)
-
-
-def _choice(choice: ToolChoice | None) -> JsonValue:
-    if choice is None or choice.mode == "other":
-        return choice and choice.value
-    return next((sent for sent, mode in CHOICES.items() if mode == choice.mode), choice.mode)
-
-
-def _tool(tool: ToolDef, *, is_strict: bool) -> Mapping[str, JsonValue]:
-    """A tool in wire form, where the request says for all of them that they are strict."""
-    return tool_json(replace(tool, strict=None) if is_strict else tool)
-
-
-def _response_nodes(response: ModelResponse) -> tuple[Message, ...]:
-    own = {"id": response.id, "finish_reason": response.finish_reason}
-    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params)
-    if response.usage:
-        keys["usage"] = response.usage.raw
-    return (Message("", (), extra=keys), *response.messages)
 
 
 adapter = CohereV2()

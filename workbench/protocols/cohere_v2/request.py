@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.errors import ProtocolMismatch
-from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice
+from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, ToolChoice, ToolDef
 from workbench.protocols._params import Param, read_params
 from workbench.protocols.common.reading import Notes, read_messages
 from workbench.protocols.families.chat.message import read_message
-from workbench.protocols.families.chat.tools import read_tools
+from workbench.protocols.families.chat.tools import read_tools, tool_json
 from workbench.protocols.known_messages import KnownMessages
 
 PROTOCOL = "cohere-v2"
@@ -100,3 +100,25 @@ def _choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
 def _thinking(value: JsonValue) -> str | None:
     kind = value.get("type") if isinstance(value, dict) else None
     return SWITCH.get(kind, kind) if isinstance(kind, str) else None
+
+
+def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
+    """A request as nodes that can be compared: its keys and its tools in the form of messages without parts."""
+    own = {"model": request.model, "tool_choice": _choice_json(request.tool_choice)}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(request.params)
+    is_strict = request.params.get("strict_tools") is True
+    tools = (
+        Message("", (), extra=_tool_json(tool, is_strict=is_strict), pointer=tool.pointer) for tool in request.tools
+    )
+    return (Message("", (), extra=keys), *tools, *request.messages)
+
+
+def _choice_json(choice: ToolChoice | None) -> JsonValue:
+    if choice is None or choice.mode == "other":
+        return choice and choice.value
+    return next((sent for sent, mode in CHOICES.items() if mode == choice.mode), choice.mode)
+
+
+def _tool_json(tool: ToolDef, *, is_strict: bool) -> Mapping[str, JsonValue]:
+    """A tool in wire form, where the request says for all of them that they are strict."""
+    return tool_json(replace(tool, strict=None) if is_strict else tool)

@@ -93,3 +93,12 @@ def _answer(body: Mapping[str, JsonValue]) -> ModelResponse:
     if wrong:
         notes.add("stream.finish-reason", wrong, "/finish_reason")
     return describe(body, messages=(message,), anomalies=tuple(notes.anomalies))
+
+
+def response_nodes(response: ModelResponse) -> tuple[Message, ...]:
+    """A response as nodes that can be compared."""
+    own = {"id": response.id, "finish_reason": response.finish_reason}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params)
+    if response.usage:
+        keys["usage"] = response.usage.raw
+    return (Message("", (), extra=keys), *response.messages)

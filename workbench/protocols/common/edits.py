@@ -45,11 +45,15 @@ def edit_request(
 
 
 def edit_answer(
-    read: Callable[[bytes], ModelResponse], nodes: ResponseNodes, response: ModelResponse, original: bytes
+    read: Callable[[bytes], ModelResponse],
+    nodes: ResponseNodes,
+    response: ModelResponse,
+    original: bytes,
+    fields: Sequence[str] = OF_ANSWERS,
 ) -> bytes:
     """The same for an answer, whole or a stream. ``read`` reads it as ``answer_in`` does."""
     before = read(original)
     encode = leaves.encode_stream if before.is_stream else leaves.encode
     encoded = encode(nodes(before), nodes(response), original)
-    leaves.agree(before if encoded == original else read(encoded), response, OF_ANSWERS)
+    leaves.agree(before if encoded == original else read(encoded), response, fields)
     return encoded

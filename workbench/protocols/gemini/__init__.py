@@ -13,20 +13,17 @@ from urllib.parse import unquote
 from workbench import regex
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolDef
 from workbench.protocols import (
-    AdapterDefaults,
     AnswerCapabilities,
     Capabilities,
     MediaCapabilities,
-    Param,
     ReasoningCapabilities,
     RequestCapabilities,
     ToolCapabilities,
     UrlFacts,
 )
+from workbench.protocols.common.codec import Codec, CodecAdapter
 from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
-from workbench.protocols.common.reading import decode_request, none
 from workbench.protocols.common.url import segment
-from workbench.protocols.common.writing import write_stream
 from workbench.protocols.gemini.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.gemini.nodes import find, get, key_of, snake
 from workbench.protocols.gemini.params import PLACES, params_of
@@ -45,7 +42,6 @@ from workbench.protocols.gemini.response import ENVELOPE as ANSWER_ENVELOPE
 from workbench.protocols.gemini.response import KEYS, read_response, reason_of
 from workbench.protocols.gemini.stream import ContentsStreamDecoder
 from workbench.protocols.gemini.write import ContentsWriter, request_body, response_body
-from workbench.protocols.known_messages import KnownMessages
 from workbench.wire import loads
 
 if TYPE_CHECKING:
@@ -58,7 +54,7 @@ _KINDS = frozenset(("image", "document", "audio", "video"))
 _OUR_KEYS = ("generationConfig", "systemInstruction", "safetySettings", "toolConfig", "cachedContent")
 
 
-class Gemini(AdapterDefaults):
+class Gemini(CodecAdapter):
     """The adapter."""
 
     name = PROTOCOL
@@ -99,14 +95,21 @@ class Gemini(AdapterDefaults):
             error_fields=frozenset(("type", "code")),
         ),
     )
+    codec = Codec(
+        url=_URL,
+        read_request=read_request,
+        read_response=read_response,
+        decoder=ContentsStreamDecoder,
+        params=params_of,
+        write_request=request_body,
+        write_response=response_body,
+        writer=ContentsWriter,
+        key=KEY,
+    )
     serving = SERVING
     sdk = SDK
     import_hints = IMPORT_HINTS
     traits = TRAITS
-
-    def claims_url(self, url: str) -> bool:
-        """Any path that ends in one of the two methods; not ``countTokens``."""
-        return bool(_URL.search(url))
 
     def read_url(self, url: str) -> UrlFacts:
         """The model, but for Code Assist's path, and the method."""
@@ -143,18 +146,6 @@ class Gemini(AdapterDefaults):
         """The same: every event is an answer. None of them has a name."""
         return self.claims_response(value) * (1.0 if event is None else 0.9)
 
-    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
-        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, read_request, known, KEY, none)
-
-    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
-        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        return read_response(body, status)
-
-    def stream_decoder(self) -> ContentsStreamDecoder:
-        """A fresh decoder for one stream."""
-        return ContentsStreamDecoder()
-
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError.
 
@@ -170,10 +161,6 @@ class Gemini(AdapterDefaults):
         body = {} if before.is_stream or before.error else loads(original)
         return edit_answer(partial(answer_in, self), partial(_response_nodes, body=body), response, original)
 
-    def params(self, request: ModelRequest) -> tuple[Param, ...]:
-        """Every parameter, those of ``generationConfig`` one by one."""
-        return params_of(request)
-
     def path(self, request: ModelRequest) -> str:
         """The path of the Gemini API, version included; a stream as server-sent events."""
         kind, _, name = (request.model or "").rpartition("/")
@@ -187,22 +174,6 @@ class Gemini(AdapterDefaults):
         from workbench.protocols.clients.typed_clients import GoogleGenAI
 
         return (GoogleGenAI,)
-
-    def write_request(self, request: ModelRequest) -> JsonValue:
-        """A new body for a request in normal form. Strings that tools returned are wrapped in ``output``."""
-        return request_body(request)
-
-    def write_response(self, response: ModelResponse) -> JsonValue:
-        """A new body for an answer in normal form."""
-        return response_body(response)
-
-    def write_stream(self, response: ModelResponse) -> bytes:
-        """The same as server-sent events."""
-        return write_stream(self.stream_writer(), response)
-
-    def stream_writer(self) -> ContentsWriter:
-        """A fresh writer for one stream."""
-        return ContentsWriter()
 
 
 def _request_nodes(request: ModelRequest, before: ModelRequest, body: JsonValue) -> tuple[Message, ...]:

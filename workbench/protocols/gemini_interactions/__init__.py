@@ -6,22 +6,16 @@ The server stores the interaction unless the request disables that; ``previous_i
 from __future__ import annotations
 
 from workbench import regex
-from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.ir import Carrier, JsonValue
 from workbench.protocols import (
-    AdapterDefaults,
     AnswerCapabilities,
     Capabilities,
     MediaCapabilities,
-    Param,
     ReasoningCapabilities,
     RequestCapabilities,
     ToolCapabilities,
-    UrlFacts,
 )
-from workbench.protocols.common import leaves
-from workbench.protocols.common.edits import edit_request
-from workbench.protocols.common.reading import decode_request, none
-from workbench.protocols.common.writing import write_stream
+from workbench.protocols.common.codec import Codec, CodecAdapter
 from workbench.protocols.gemini_interactions.content import is_content
 from workbench.protocols.gemini_interactions.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.gemini_interactions.encode import encode_stream
@@ -31,11 +25,9 @@ from workbench.protocols.gemini_interactions.response import LISTS, STATUSES, re
 from workbench.protocols.gemini_interactions.step import is_step
 from workbench.protocols.gemini_interactions.stream import BEGINS, ENDS, STATUS, STEPS, StepStreamDecoder
 from workbench.protocols.gemini_interactions.write import StepWriter, write_request, write_response
-from workbench.protocols.known_messages import KnownMessages
-from workbench.wire import read_untyped
 
 _URL = regex.compile(
-    r"[^?#]*/v\d[a-z0-9]*/(?:projects/[^/?#]+/locations/[^/?#]+/)?interactions(?:/[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)"
+    r"^[^?#]*/v\d[a-z0-9]*/(?:projects/[^/?#]+/locations/[^/?#]+/)?interactions(?:/[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)"
 )
 _ASKED = regex.compile(r"(?:models/)?gemini-|deep-research-|agents/")
 _HINTS = (
@@ -54,7 +46,7 @@ _FOREIGN = ("messages", "contents", "instructions", "previous_response_id", "rea
 _MEDIA = frozenset(("image", "document", "audio", "video"))
 
 
-class GeminiInteractions(AdapterDefaults):
+class GeminiInteractions(CodecAdapter):
     """The adapter."""
 
     name = PROTOCOL
@@ -91,18 +83,27 @@ class GeminiInteractions(AdapterDefaults):
             error_fields=frozenset(("code",)),
         ),
     )
+    codec = Codec(
+        url=_URL,
+        path="/v1beta/interactions",
+        read_request=read_request,
+        read_response=read_response,
+        decoder=StepStreamDecoder,
+        request_nodes=request_nodes,
+        response_nodes=response_nodes,
+        fields=READ,
+        params=params_of,
+        write_request=write_request,
+        write_response=write_response,
+        writer=StepWriter,
+        key=KEY,
+        answer_fields=READ_OF_ANSWERS,
+        encode_stream=encode_stream,
+    )
     serving = SERVING
     sdk = SDK
     import_hints = IMPORT_HINTS
     traits = TRAITS
-
-    def claims_url(self, url: str) -> bool:
-        """``/interactions`` behind a version, and the path of one interaction below it."""
-        return bool(_URL.match(url))
-
-    def read_url(self, url: str) -> UrlFacts:
-        """Nothing: the body says it all."""
-        return UrlFacts()
 
     def claims_request(self, value: JsonValue) -> float:
         """By the steps of ``input`` or a key of its own; a model's name counts where nothing speaks against it."""
@@ -138,56 +139,6 @@ class GeminiInteractions(AdapterDefaults):
         if not isinstance(kind, str) or kind not in {STATUS, *BEGINS, *ENDS, *STEPS}:
             return 0.5 if kind == "error" else 0.0
         return 0.98 if event in (kind, None) else 0.9
-
-    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
-        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, read_request, known, KEY, none)
-
-    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
-        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        return read_response(body, status)
-
-    def stream_decoder(self) -> StepStreamDecoder:
-        """A fresh decoder for one stream."""
-        return StepStreamDecoder()
-
-    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
-        """The original body with the values that differ replaced. Raises LocalProtocolError."""
-        return edit_request(self, request_nodes, request, original, READ)
-
-    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
-        """The same for a response body or a stream, where it is replaced wherever it is said. Raises as above."""
-        if read_untyped(original).events:
-            return encode_stream(response, original)
-        before = self.decode_response(original, status=400)  # whatever has no steps is an error
-        encoded = leaves.encode(response_nodes(before), response_nodes(response), original)
-        written = before if encoded == original else self.decode_response(encoded, status=400)
-        leaves.agree(written, response, READ_OF_ANSWERS)
-        return encoded
-
-    def params(self, request: ModelRequest) -> tuple[Param, ...]:
-        """Every parameter that has no field of ``ModelRequest``."""
-        return tuple(params_of(request))
-
-    def path(self, request: ModelRequest) -> str:
-        """One path for every model."""
-        return "/v1beta/interactions"
-
-    def write_request(self, request: ModelRequest) -> JsonValue:
-        """A new body for a request in normal form."""
-        return write_request(request)
-
-    def write_response(self, response: ModelResponse) -> JsonValue:
-        """A new body for an answer in normal form."""
-        return write_response(response)
-
-    def write_stream(self, response: ModelResponse) -> bytes:
-        """The same as a stream."""
-        return write_stream(self.stream_writer(), response)
-
-    def stream_writer(self) -> StepWriter:
-        """A fresh writer for one stream."""
-        return StepWriter()
 
 
 def _is_content(said: JsonValue) -> bool:

@@ -10,34 +10,28 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench import regex
-from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse
+from workbench.ir import Carrier, JsonValue, ModelResponse
 from workbench.protocols import (
-    AdapterDefaults,
     AnswerCapabilities,
     Capabilities,
     MediaCapabilities,
-    Param,
     ReasoningCapabilities,
     RequestCapabilities,
     ToolCapabilities,
-    UrlFacts,
 )
-from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
-from workbench.protocols.common.reading import decode_request, none
-from workbench.protocols.common.writing import write_stream
-from workbench.protocols.families.chat.tools import tool_json
-from workbench.protocols.known_messages import KnownMessages
+from workbench.protocols.common.codec import Codec, CodecAdapter
+from workbench.protocols.common.edits import answer_in, edit_answer
 from workbench.protocols.ollama import write as _native_write
 from workbench.protocols.ollama.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
-from workbench.protocols.ollama.request import PLACES, PROTOCOL, find_params, read_request
-from workbench.protocols.ollama.response import read_response
+from workbench.protocols.ollama.request import PLACES, PROTOCOL, find_params, read_request, request_nodes
+from workbench.protocols.ollama.response import read_response, response_nodes
 from workbench.protocols.ollama.stream import NativeStreamDecoder
 from workbench.wire import Framing
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy
 
-_URL = regex.compile(r"[^?#]*/api/(?:chat|generate)/?(?:[?#]|$)")
+_URL = regex.compile(r"^[^?#]*/api/(?:chat|generate)/?(?:[?#]|$)")
 _OUR_KEYS = ("options", "keep_alive", "think")
 _TOP_KEYS = ("temperature", "top_p", "seed", "stop", "user", "metadata", "stream_options")
 """Keys of Chat Completions for which this protocol has others, below ``options``."""
@@ -49,7 +43,7 @@ _CHAT_KEYS = ("tool_choice", "parallel_tool_calls", "max_tokens", "max_completio
 _READ = ("model", "tools", "tool_choice", "parallel", "stream", "thinking", "previous_id")
 
 
-class Ollama(AdapterDefaults):
+class Ollama(CodecAdapter):
     """The adapter."""
 
     name = PROTOCOL
@@ -88,18 +82,24 @@ class Ollama(AdapterDefaults):
             stop_by_calls=True,
         ),
     )
+    codec = Codec(
+        url=_URL,
+        path="/api/chat",
+        read_request=read_request,
+        read_response=read_response,
+        decoder=NativeStreamDecoder,
+        request_nodes=request_nodes,
+        response_nodes=response_nodes,
+        fields=_READ,
+        params=find_params,
+        write_request=_native_write.write_request,
+        write_response=_native_write.write_response,
+        writer=_native_write.LineWriter,
+    )
     serving = SERVING
     sdk = SDK
     import_hints = IMPORT_HINTS
     traits = TRAITS
-
-    def claims_url(self, url: str) -> bool:
-        """``/api/chat`` and ``/api/generate`` behind any prefix."""
-        return bool(_URL.match(url))
-
-    def read_url(self, url: str) -> UrlFacts:
-        """The URL says nothing that the body does not."""
-        return UrlFacts()
 
     def claims_request(self, value: JsonValue) -> float:
         """By what only this protocol has: its keys, pictures and thinking beside the content, arguments as objects."""
@@ -130,56 +130,16 @@ class Ollama(AdapterDefaults):
         """A line is an object like a whole answer."""
         return self.claims_response(value)
 
-    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
-        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, read_request, known, shapes=none)
-
-    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
-        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        return read_response(body, status)
-
-    def stream_decoder(self) -> NativeStreamDecoder:
-        """A fresh decoder for one stream."""
-        return NativeStreamDecoder()
-
-    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
-        """The original body with the values that differ replaced. Raises LocalProtocolError."""
-        return edit_request(self, _request_nodes, request, original, _READ)
-
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream. Raises LocalProtocolError."""
         framing = Framing.NDJSON if response.is_stream else None  # one line alone looks like a whole answer
-        return edit_answer(partial(answer_in, self, framing=framing), _response_nodes, response, original)
-
-    def params(self, request: ModelRequest) -> tuple[Param, ...]:
-        """Every parameter that has no field of ``ModelRequest``; most are below ``options``."""
-        return tuple(find_params(request))
-
-    def path(self, request: ModelRequest) -> str:
-        """One path for every model."""
-        return "/api/chat"
+        return edit_answer(partial(answer_in, self, framing=framing), response_nodes, response, original)
 
     def client_policies(self) -> tuple[type[Policy], ...]:
         """SDKs whose stream assembly is known."""
         from workbench.protocols.clients.typed_clients import OllamaPython
 
         return (OllamaPython,)
-
-    def write_request(self, request: ModelRequest) -> JsonValue:
-        """A new body for a request in normal form."""
-        return _native_write.write_request(request)
-
-    def write_response(self, response: ModelResponse) -> JsonValue:
-        """A new body for an answer in normal form."""
-        return _native_write.write_response(response)
-
-    def write_stream(self, response: ModelResponse) -> bytes:
-        """The same as lines of JSON."""
-        return write_stream(self.stream_writer(), response)
-
-    def stream_writer(self) -> _native_write.LineWriter:
-        """A fresh writer for one stream."""
-        return _native_write.LineWriter()
 
 
 def _is_ours(message: JsonValue) -> bool:
@@ -211,21 +171,6 @@ def _has_object(call: JsonValue) -> bool:
     """A call without type, whose arguments are an object."""
     function = call.get("function") if isinstance(call, dict) and "type" not in call else None
     return isinstance(function, dict) and isinstance(function.get("arguments"), dict)
-
-
-def _request_nodes(request: ModelRequest) -> tuple[Message, ...]:
-    """A request as nodes that can be compared: its keys and its tools in the form of messages."""
-    keys = ({} if request.model is None else {"model": request.model}) | dict(request.params)
-    tools = (Message("", (), extra=tool_json(tool), pointer=tool.pointer) for tool in request.tools)
-    return (Message("", request.system, extra=keys), *tools, *request.messages)
-
-
-def _response_nodes(response: ModelResponse) -> tuple[Message, ...]:
-    own = {"model": response.model, "done_reason": response.finish_reason}
-    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params)
-    if response.usage:
-        keys |= response.usage.raw
-    return (Message("", (), extra=keys), *response.messages)
 
 
 adapter = Ollama()

@@ -13,7 +13,7 @@ from workbench.errors import ProtocolMismatch
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Opaque, Part, Source, Text
 from workbench.protocols._params import Param, read_params
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
-from workbench.protocols.families.chat.tools import read_tools
+from workbench.protocols.families.chat.tools import read_tools, tool_json
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.ollama.message import read_content, read_images, read_message
 
@@ -96,3 +96,10 @@ def _thinking(value: JsonValue) -> str | None:
     if isinstance(value, bool):
         return "on" if value else "off"
     return "on" if isinstance(value, str) and value else None
+
+
+def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
+    """A request as nodes that can be compared: its keys and its tools in the form of messages."""
+    keys = ({} if request.model is None else {"model": request.model}) | dict(request.params)
+    tools = (Message("", (), extra=tool_json(tool), pointer=tool.pointer) for tool in request.tools)
+    return (Message("", request.system, extra=keys), *tools, *request.messages)

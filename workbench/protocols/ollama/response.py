@@ -109,3 +109,12 @@ def _answer(body: Mapping[str, JsonValue]) -> ModelResponse:
         is_complete=body.get("done") is not False,
         anomalies=tuple(notes.anomalies),
     )
+
+
+def response_nodes(response: ModelResponse) -> tuple[Message, ...]:
+    """A response as nodes that can be compared; token counts are members of its own."""
+    own = {"model": response.model, "done_reason": response.finish_reason}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params)
+    if response.usage:
+        keys |= response.usage.raw
+    return (Message("", (), extra=keys), *response.messages)

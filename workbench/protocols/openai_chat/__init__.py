@@ -9,27 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench import regex
-from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.ir import Carrier, JsonValue, ModelRequest
 from workbench.protocols import (
-    AdapterDefaults,
     AnswerCapabilities,
     Capabilities,
     MediaCapabilities,
-    Param,
     ReasoningCapabilities,
     RequestCapabilities,
-    StreamDecoder,
     ToolCapabilities,
     UrlFacts,
 )
-from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
-from workbench.protocols.common.reading import decode_request, none
-from workbench.protocols.common.writing import write_stream
+from workbench.protocols.common.codec import Codec, CodecAdapter
 from workbench.protocols.families.chat import params as _chat_params
 from workbench.protocols.families.chat import write as _chat_write
 from workbench.protocols.families.chat import write_answer as _chat_write_answer
@@ -37,13 +31,12 @@ from workbench.protocols.families.chat.nodes import READ, request_nodes, respons
 from workbench.protocols.families.chat.request import PROTOCOL, read_request
 from workbench.protocols.families.chat.response import read_response
 from workbench.protocols.families.chat.stream import ChatStreamDecoder
-from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.openai_chat.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy
 
-_URL = regex.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")
+_URL = regex.compile(r"^[^?#]*/chat/completions/?(?:[?#]|$)")
 _DEPLOYMENT = regex.compile(r"/(?:deployments/([^/?#]+)/chat/completions|model/([^/?#]+)/invoke)")
 _HINTS = (
     "max_completion_tokens",
@@ -74,7 +67,7 @@ _FOREIGN_BLOCKS = ("tool_use", "tool_result", "redacted_thinking")
 _FOREIGN_KEYS = ("system", "anthropic_version", "stop_sequences", "options", "keep_alive")
 
 
-class OpenAIChat(AdapterDefaults):
+class OpenAIChat(CodecAdapter):
     """The adapter."""
 
     name = PROTOCOL
@@ -123,14 +116,24 @@ class OpenAIChat(AdapterDefaults):
             error_fields=frozenset(("type", "param", "code")),
         ),
     )
+    codec = Codec(
+        url=_URL,
+        path="/v1/chat/completions",
+        read_request=read_request,
+        read_response=read_response,
+        decoder=ChatStreamDecoder,
+        request_nodes=request_nodes,
+        response_nodes=response_nodes,
+        fields=READ,
+        params=_chat_params.params,
+        write_request=_chat_write.write_request,
+        write_response=_chat_write_answer.write_response,
+        writer=_chat_write_answer.ChatWriter,
+    )
     serving = SERVING
     sdk = SDK
     import_hints = IMPORT_HINTS
     traits = TRAITS
-
-    def claims_url(self, url: str) -> bool:
-        """Any path that ends in ``/chat/completions``, Azure's deployments too."""
-        return bool(_URL.match(url))
 
     def claims_request(self, value: JsonValue) -> float:
         """By the shape of the tools, then of the messages, then by keys; a model's name is no more than a hint."""
@@ -169,40 +172,16 @@ class OpenAIChat(AdapterDefaults):
             return 0.98
         return 0.9 if any(isinstance(c, dict) and "delta" in c for c in choices) else 0.3
 
-    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
-        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, read_request, known, shapes=none)
-
-    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
-        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        return read_response(body, status)
-
-    def stream_decoder(self) -> StreamDecoder:
-        """A fresh decoder for one stream."""
-        return ChatStreamDecoder()
-
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
         if request.model is not None and self.decode_request(original).model is None:
             request = replace(request, model=None)  # the URL of a deployment says it
-        return edit_request(self, request_nodes, request, original, READ)
-
-    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
-        """The same for a response body or a stream. Raises LocalProtocolError."""
-        return edit_answer(partial(answer_in, self), response_nodes, response, original)
+        return super().encode_request(request, original)
 
     def read_url(self, url: str) -> UrlFacts:
         """Azure's deployments and Bedrock have the model in the path."""
         found = _DEPLOYMENT.search(url)
         return UrlFacts(model=unquote(found[1] or found[2])) if found else UrlFacts()
-
-    def params(self, request: ModelRequest) -> tuple[Param, ...]:
-        """Every parameter that has no field of ``ModelRequest``."""
-        return _chat_params.params(request)
-
-    def path(self, request: ModelRequest) -> str:
-        """The same for every model."""
-        return "/v1/chat/completions"
 
     def client_policies(self) -> tuple[type[Policy], ...]:
         """SDKs whose stream assembly is known."""
@@ -210,22 +189,6 @@ class OpenAIChat(AdapterDefaults):
 
         merging, table = chat_by_merging.POLICIES, chat_by_index.POLICIES
         return (merging[0], table[0], chat_tracked.VercelCompatible, *merging[1:], *table[1:])
-
-    def write_request(self, request: ModelRequest) -> JsonValue:
-        """A new body for a request in normal form."""
-        return _chat_write.write_request(request)
-
-    def write_response(self, response: ModelResponse) -> JsonValue:
-        """A new body for an answer in normal form."""
-        return _chat_write_answer.write_response(response)
-
-    def write_stream(self, response: ModelResponse) -> bytes:
-        """The same as chunks."""
-        return write_stream(self.stream_writer(), response)
-
-    def stream_writer(self) -> _chat_write_answer.ChatWriter:
-        """A fresh writer for one stream."""
-        return _chat_write_answer.ChatWriter()
 
 
 def _is_ours(message: JsonValue) -> bool:

@@ -8,21 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench import regex
-from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.ir import Carrier, JsonValue, ModelRequest
 from workbench.protocols import (
-    AdapterDefaults,
     AnswerCapabilities,
     Capabilities,
     MediaCapabilities,
-    Param,
     ReasoningCapabilities,
     RequestCapabilities,
     ToolCapabilities,
-    UrlFacts,
 )
 from workbench.protocols.common import leaves
-from workbench.protocols.common.reading import decode_request
-from workbench.protocols.common.writing import write_stream
+from workbench.protocols.common.codec import Codec, CodecAdapter
 from workbench.protocols.families.items.calls import CALLS, RESULTS
 from workbench.protocols.families.items.encode import encode_stream
 from workbench.protocols.families.items.nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes, settle_tools
@@ -32,14 +28,12 @@ from workbench.protocols.families.items.response import read_response
 from workbench.protocols.families.items.stream import ItemStreamDecoder
 from workbench.protocols.families.items.write import UNKNOWN, write_request, write_response
 from workbench.protocols.families.items.write_stream import ItemWriter
-from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
-from workbench.wire import read_untyped
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.policy import Policy
 
-_URL = regex.compile(r"[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
+_URL = regex.compile(r"^[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
 _HINTS = (
     "instructions",
     "previous_response_id",
@@ -80,7 +74,7 @@ _REALTIME = ("event_id", "response_id")
 """Keys of the events of realtime sessions, which have names like ours."""
 
 
-class OpenAIResponses(AdapterDefaults):
+class OpenAIResponses(CodecAdapter):
     """The adapter."""
 
     name = PROTOCOL
@@ -120,18 +114,27 @@ class OpenAIResponses(AdapterDefaults):
             stop_by_calls=True,
         ),
     )
+    codec = Codec(
+        url=_URL,
+        path="/v1/responses",
+        read_request=read_request,
+        read_response=read_response,
+        decoder=ItemStreamDecoder,
+        request_nodes=request_nodes,
+        response_nodes=response_nodes,
+        params=lambda request: read_item_params(request.params),
+        write_request=write_request,
+        write_response=write_response,
+        writer=ItemWriter,
+        key="input",
+        shapes=brings_tools,
+        answer_fields=READ_OF_ANSWERS,
+        encode_stream=encode_stream,
+    )
     serving = SERVING
     sdk = SDK
     import_hints = IMPORT_HINTS
     traits = TRAITS
-
-    def claims_url(self, url: str) -> bool:
-        """Any path that ends in ``/responses``, and that of one answer below it; not those that count tokens."""
-        return bool(_URL.match(url))
-
-    def read_url(self, url: str) -> UrlFacts:
-        """Nothing: the body says it all."""
-        return UrlFacts()
 
     def claims_request(self, value: JsonValue) -> float:
         """By the items of ``input``; where that is a text, by the keys beside it: embeddings have an ``input`` too."""
@@ -163,18 +166,6 @@ class OpenAIResponses(AdapterDefaults):
             return 0.0
         return 0.1 if any(key in value for key in _REALTIME) else 0.98 if event in (kind, None) else 0.9
 
-    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
-        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return decode_request(body, read_request, known, "input", brings_tools)
-
-    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
-        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        return read_response(body, status)
-
-    def stream_decoder(self) -> ItemStreamDecoder:
-        """A fresh decoder for one stream."""
-        return ItemStreamDecoder()
-
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
         before = self.decode_request(original)
@@ -183,45 +174,11 @@ class OpenAIResponses(AdapterDefaults):
         leaves.agree(written, settle_tools(request, before, written), READ)
         return encoded
 
-    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
-        """The same for a response body or a stream, where it is replaced wherever it is said. Raises as above."""
-        if read_untyped(original).events:
-            return encode_stream(response, original)
-        before = self.decode_response(original, status=400)  # whatever has no output is an error
-        encoded = leaves.encode(response_nodes(before), response_nodes(response), original)
-        written = before if encoded == original else self.decode_response(encoded, status=400)
-        leaves.agree(written, response, READ_OF_ANSWERS)
-        return encoded
-
-    def params(self, request: ModelRequest) -> tuple[Param, ...]:
-        """Every parameter that has no field of ``ModelRequest``."""
-        return tuple(read_item_params(request.params))
-
-    def path(self, request: ModelRequest) -> str:
-        """``/v1/responses``."""
-        return "/v1/responses"
-
     def client_policies(self) -> tuple[type[Policy], ...]:
         """SDKs whose stream assembly is known."""
         from workbench.protocols.clients import items
 
         return items.POLICIES
-
-    def write_request(self, request: ModelRequest) -> JsonValue:
-        """A new body for a request in normal form."""
-        return write_request(request)
-
-    def write_response(self, response: ModelResponse) -> JsonValue:
-        """A new body for an answer in normal form."""
-        return write_response(response)
-
-    def write_stream(self, response: ModelResponse) -> bytes:
-        """The same as a stream."""
-        return write_stream(self.stream_writer(), response)
-
-    def stream_writer(self) -> ItemWriter:
-        """A fresh writer for one stream."""
-        return ItemWriter()
 
 
 def _is_item(value: JsonValue) -> bool:

@@ -1,0 +1,127 @@
+"""Adapters from a table of functions: what nearly every protocol does alike is written here once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse
+from workbench.protocols import Adapter, AdapterDefaults, Param, StreamDecoder, StreamWriter, UrlFacts
+from workbench.protocols.common.edits import (
+    OF_ANSWERS,
+    OF_REQUESTS,
+    RequestNodes,
+    ResponseNodes,
+    answer_in,
+    edit_answer,
+    edit_request,
+)
+from workbench.protocols.common.reading import decode_request, none
+from workbench.protocols.common.writing import write_stream
+from workbench.protocols.known_messages import KnownMessages
+from workbench.protocols.request_reading import ReadRequest
+from workbench.wire import read_untyped
+
+
+def messages_alone(body: ModelRequest | ModelResponse) -> Sequence[Message]:
+    """The messages, where no value beside them can be edited."""
+    return body.messages
+
+
+class Codec(NamedTuple):
+    """Functions between the bodies of a protocol and the IR.
+
+    Attributes:
+        url: found in the URLs of the protocol.
+        read_request: a function of a module, from a parsed body.
+        read_response: from the bytes of a body and its status.
+        decoder: a fresh decoder for one stream.
+        params: parameters that have no field of ``ModelRequest``.
+        write_request: a new body for a request in normal form.
+        write_response: the same for a response.
+        writer: a fresh writer for one stream.
+        path: path of each request; empty if the adapter has a method for it.
+        request_nodes: a request as nodes that can be compared.
+        response_nodes: the same for a response.
+        key: of the list with the messages in a request.
+        shapes: as in ``decode_request``.
+        fields: fields of a request that are read from several keys; an edit of one has to come out again.
+        answer_fields: the same for a response.
+        encode_stream: edits a stream that says each value several times; None if no value is said twice.
+    """
+
+    url: re.Pattern[str]
+    read_request: ReadRequest
+    read_response: Callable[[bytes, int], ModelResponse]
+    decoder: Callable[[], StreamDecoder]
+    params: Callable[[ModelRequest], Iterable[Param]]
+    write_request: Callable[[ModelRequest], JsonValue]
+    write_response: Callable[[ModelResponse], JsonValue]
+    writer: Callable[[], StreamWriter]
+    path: str = ""
+    request_nodes: RequestNodes = messages_alone
+    response_nodes: ResponseNodes = messages_alone
+    key: str = "messages"
+    shapes: Callable[[Message], object] | None = none
+    fields: Sequence[str] = OF_REQUESTS
+    answer_fields: Sequence[str] = OF_ANSWERS
+    encode_stream: Callable[[ModelResponse, bytes], bytes] | None = None
+
+
+class _WithCodec(Adapter, Protocol):
+    codec: Codec
+
+
+class CodecAdapter(AdapterDefaults):
+    """Methods of an adapter that only call the functions of its ``codec``; a protocol overrides what it does otherwise.
+
+    What tells its bodies from those of other protocols, ``claims_request``, ``claims_response`` and ``claims_event``,
+    each protocol writes itself.
+    """
+
+    codec: Codec
+
+    def claims_url(self, url: str) -> bool:
+        return bool(self.codec.url.search(url))
+
+    def read_url(self, url: str) -> UrlFacts:
+        """Nothing: the body says it all."""
+        return UrlFacts()
+
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
+        return decode_request(body, self.codec.read_request, known, self.codec.key, self.codec.shapes)
+
+    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
+        return self.codec.read_response(body, status)
+
+    def stream_decoder(self) -> StreamDecoder:
+        return self.codec.decoder()
+
+    def encode_request(self: _WithCodec, request: ModelRequest, original: bytes) -> bytes:
+        return edit_request(self, self.codec.request_nodes, request, original, self.codec.fields)
+
+    def encode_response(self: _WithCodec, response: ModelResponse, original: bytes) -> bytes:
+        codec = self.codec
+        if codec.encode_stream and read_untyped(original).events:
+            return codec.encode_stream(response, original)
+        return edit_answer(partial(answer_in, self), codec.response_nodes, response, original, codec.answer_fields)
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        return tuple(self.codec.params(request))
+
+    def path(self, request: ModelRequest) -> str:
+        return self.codec.path
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        return self.codec.write_request(request)
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        return self.codec.write_response(response)
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> StreamWriter:
+        return self.codec.writer()
