@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from workbench import contracts
+from workbench import contracts, rules, testing
 from workbench.config import resources
-from workbench.contracts import Verdict
+from workbench.contracts import Finding, Verdict
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.formats.importers import open_input
+from workbench.protocols import DecodedExchange
+from workbench.rules import SharedResults
 from workbench.rules.inspection import Inspector
 from workbench.send import matrix
 from workbench.wire.exchange import Body, Exchange, HttpRequest
@@ -78,3 +85,43 @@ def test_asking_changes_nothing(tmp_path: Path) -> None:
     before = looked.run()
     list(matrix.rows(looked, 2))
     assert looked.run() == before
+
+
+def every_field(findings: Sequence[Finding]) -> list[dict[str, object]]:
+    """Those too that findings are not compared by."""
+    return [{field.name: getattr(found, field.name) for field in fields(found)} for found in findings]
+
+
+def check_shared(looked: Inspector, decoded: DecodedExchange) -> None:
+    """What contracts share of one request is what each finds by itself."""
+    shared = SharedResults()
+    for label in reversed(matrix.labels()):
+        alone, beside = looked.judge(decoded, label), looked.judge(decoded, label, shared=shared)
+        assert every_field(beside.findings) == every_field(alone.findings), label
+        assert (beside.case.closure, beside.case.ledger) == (alone.case.closure, alone.case.ledger), label
+
+
+@pytest.mark.parametrize("name", ["anthropic-thinking-trimmed", "deepseek-reasoning-lost", "openai-arguments-twice"])
+def test_contracts_share_no_finding_that_one_of_them_would_not_have(name: str) -> None:
+    looked = inspector(name)
+    check_shared(looked, looked.detail(matrix.longest(looked)).decoded)
+
+
+@settings(max_examples=4)
+@given(st.sampled_from(["anthropic-messages", "gemini", "openai-chat"]).flatmap(testing.request_bodies))
+def test_contracts_share_no_finding_on_any_request(body: bytes) -> None:
+    looked = Inspector(MemorySession("any", (Exchange("e", HttpRequest(body=Body(body))),)))
+    check_shared(looked, looked.detail(0).decoded)
+
+
+def test_a_rule_runs_once_for_contracts_that_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, run = Counter[str](), rules._run
+    monkeypatch.setattr(rules, "_run", lambda name, case: (runs.update([name]), run(name, case))[1])
+    looked, shared = inspector("deepseek-reasoning-lost"), SharedResults()
+    decoded = looked.detail(1).decoded
+    runs.clear()
+    labels = matrix.labels()
+    for label in labels:
+        looked.judge(decoded, label, shared=shared)
+    assert runs["encoding"] == 1  # it reads nothing of a contract
+    assert 1 < runs["reasoning"] < len(labels) / 2

@@ -254,11 +254,9 @@ def owes(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> Debt:
 
 
 def _not_asked(thinking: str | None, terms: ReasoningTerms) -> Debt | None:
-    if terms.scope is Scope.NEVER:
-        return Debt(False, "the provider does not require it")
-    if thinking == "off" or (thinking is None and not terms.thinking_default):
-        return Debt(False, "thinking is off")
-    return None
+    if terms.is_asked(thinking):
+        return None
+    return Debt(False, "the provider does not require it" if terms.scope is Scope.NEVER else "thinking is off")
 
 
 def _never_there(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> Debt | None:

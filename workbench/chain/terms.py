@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
+from functools import cache
 
 from workbench.lazy_dataclass import dataclass
 
@@ -47,6 +49,11 @@ class ClosureTerms:
     call_role: str = "assistant"
     result_role: str = ""
 
+    @property
+    def pairing(self) -> ClosureTerms:
+        """The terms that closure depends on: the form of ids pairs nothing."""
+        return _pairing(self)
+
 
 @dataclass(frozen=True, slots=True)
 class ReasoningTerms:
@@ -68,3 +75,23 @@ class ReasoningTerms:
     exact: str = "none"
     required_when: str = ""
     leading: bool = False
+
+    def is_asked(self, thinking: str | None) -> bool:
+        """True if a request with this value of ``ModelRequest.thinking`` has to send reasoning at all."""
+        return self.scope is not Scope.NEVER and (self.thinking_default if thinking is None else thinking != "off")
+
+    def debts(self, thinking: str | None) -> ReasoningTerms:
+        """The terms that the ledger of such a request depends on."""
+        return _debts(self, thinking)
+
+
+@cache
+def _pairing(terms: ClosureTerms) -> ClosureTerms:
+    return replace(terms, id_pattern="", id_max_length=None)
+
+
+@cache
+def _debts(terms: ReasoningTerms, thinking: str | None) -> ReasoningTerms:
+    if terms.is_asked(thinking):
+        return replace(terms, exact="none", leading=False)
+    return ReasoningTerms(scope=Scope.NEVER if terms.scope is Scope.NEVER else Scope.TOOL_LOOP)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches
     from workbench.contracts.facts import matches
+    from workbench.contracts.noted_contract import NotedContract, Read, agrees
     from workbench.contracts.places import Place, PlacedValue, at_pointer
     from workbench.contracts.reader import Node
     from workbench.contracts.refusal import dotted_path, fill, known_values
@@ -76,10 +77,12 @@ __all__ = [
     "Match",
     "NamedIds",
     "Node",
+    "NotedContract",
     "Origin",
     "Part",
     "Place",
     "PlacedValue",
+    "Read",
     "Refusal",
     "Relation",
     "Repair",
@@ -87,6 +90,7 @@ __all__ = [
     "Severity",
     "Template",
     "Verdict",
+    "agrees",
     "as_json",
     "at_pointer",
     "broken_files",

@@ -108,8 +108,12 @@ class Contract:
             rule: slug.
             when: which fault of the rule; where no check is named for it the one for any fault, else the first.
         """
-        checks = [e for e in self.enforces if e.rule == rule and (not e.is_exact or e.when == when)]
+        checks = [e for e in self.checks_of(rule) if not e.is_exact or e.when == when]
         return next((e for name in (when, "") for e in checks if e.when == name), checks[0] if checks else None)
+
+    def checks_of(self, rule: str) -> tuple[EnforcedCheck, ...]:
+        """The checks that predict this rule, in the provider's order."""
+        return tuple(check for check in self.enforces if check.rule == rule)
 
     def term(self, key: str, default: JsonValue = None) -> JsonValue:
         """The value of a term."""

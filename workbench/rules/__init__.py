@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,7 @@ from workbench.rules._acceptance import Acceptances, accepted_by
 from workbench.rules._causes import Causes, ContradictedFact, by_cause, contradicted_facts
 from workbench.rules._origin import Origins
 from workbench.rules._refusal_explanation import is_accounted_for
+from workbench.rules._shared_results import SharedResults
 from workbench.rules.answers import check_error_alone, check_undecoded_failure
 from workbench.rules.context import Rule, RuleContext
 
@@ -110,6 +111,7 @@ __all__ = [
     "Saving",
     "Servers",
     "Severity",
+    "SharedResults",
     "Trial",
     "TurnCost",
     "Verdict",
@@ -172,10 +174,15 @@ def every_rule() -> Mapping[str, Rule]:
     return dict(sorted(rules.items()))
 
 
-def check(case: RuleContext) -> list[Finding]:
-    """Every finding of an exchange, the worst first, then the one its answer names, then in the order of the wire."""
+def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
+    """Every finding of an exchange, the worst first, then the one its answer names, then in the order of the wire.
+
+    Args:
+        is_shared: findings are shared with other contracts under which the same exchange is judged.
+    """
     names = families() if case.request or case.response else (_UNREAD_FAMILY,)
-    found = [finding for name in names for finding in _run(name, case)]
+    run = _run_shared if is_shared else _run
+    found = [finding for name in names for finding in run(name, case)]
     found.sort(key=lambda f: (f.severity.rank, f.side, f.span or (0, 0), f.pointer, f.rule))
     for name, family in families().items():
         if hasattr(family, "review"):
@@ -189,6 +196,10 @@ def judge(findings: Iterable[Finding], contract: Contract) -> Judgement:
     """The verdict on a request by its findings under a contract; advice (costs, risks) breaks no chain."""
     advice = [slug for slug, rule in every_rule().items() if rule.is_advice]
     return _judge(findings, contract, advice=[*advice, REFUSED])  # what was answered is no fault of what was asked
+
+
+def _run_shared(name: str, case: RuleContext) -> Iterable[Finding]:
+    return case.shared.findings(name, case, partial(_run, name))
 
 
 def _run(name: str, case: RuleContext) -> Iterator[Finding]:

@@ -55,7 +55,7 @@ RULES = (INVALID_JSON, DOUBLE, EMPTY, TRUNCATED, SCHEMA, NOT_OBJECT)
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the calls of the answer, and on replayed calls as far as a provider cares."""
-    strict = any(e.rule in (EMPTY.slug, NOT_OBJECT.slug) for e in case.contract.enforces)
+    strict = any(case.contract.checks_of(rule.slug) for rule in (EMPTY, NOT_OBJECT))
     for n, message in case.suspects(_is_replayed_wrong, case.decoded.protocol, strict):
         for k, call in message.tool_calls():
             yield from _check_replayed(case, NodeRef(REQUEST, n, k), call)

@@ -7,10 +7,11 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from workbench.chain import Closure, Conversation, Hops, Ledger, NodeRef
-from workbench.contracts import Basis, Breaks, Contract, Finding, Repair, Severity, fill, known_values
+from workbench.contracts import Basis, Breaks, Contract, Finding, NotedContract, Repair, Severity, fill, known_values
 from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, Part, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, WirePlace, where
+from workbench.rules._shared_results import SharedResults
 from workbench.wire import Summary
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ class RuleContext:
         accepted: what the providers of this session accepted so far; None under a contract that was asked for by name,
             which judges as if no answer had been recorded.
         is_recorded: request and answer are a pair of this session: the answer is that to this request.
+        shared: what was derived of the exchange already, maybe under other contracts.
+        chain: of closure and ledger what was asked for.
     """
 
     decoded: DecodedExchange
     contract: Contract
-    closure: Closure
-    ledger: Ledger
     earlier: Conversation
     tools: Mapping[str, ToolDef] = field(default_factory=dict)
     providers: Mapping[int, str] = field(default_factory=dict)
@@ -44,14 +45,31 @@ class RuleContext:
     peek: Callable[[int], DecodedExchange | None] = lambda _: None
     accepted: Acceptances | None = None
     is_recorded: bool = False
-    _hops: list[Hops] = field(default_factory=list, repr=False, compare=False)
+    shared: SharedResults = field(default_factory=SharedResults, repr=False, compare=False)
+    chain: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def closure(self) -> Closure:
+        """Calls and results of the request and its answer."""
+        if "closure" not in self.chain:
+            self.chain["closure"] = self.shared.closure(self)
+        return self.chain["closure"]  # type: ignore[no-any-return]
+
+    @property
+    def ledger(self) -> Ledger:
+        """Reasoning that was received, and what the request sends of it."""
+        if "ledger" not in self.chain:
+            self.chain["ledger"] = self.shared.ledger(self)
+        return self.chain["ledger"]  # type: ignore[no-any-return]
 
     @property
     def hops(self) -> Hops:
         """The same turn at the other places where it was recorded."""
-        if not self._hops:
-            self._hops.append(Hops(self.decoded, self.summaries, self.peek))
-        return self._hops[0]
+        return self.shared.hops(self)
+
+    def note_reads(self) -> NotedCase:
+        """The same, for a rule of which is to be known what it reads."""
+        return NotedCase(self)
 
     @property
     def request(self) -> ModelRequest | None:
@@ -153,6 +171,36 @@ class RuleContext:
             fact=":".join(filter(None, (enforced.rule, enforced.when))) if enforced else "",
             unenforced=rule.severity,
         )
+
+
+class NotedCase(RuleContext):
+    """A case that notes what is read of its contract and its chain.
+
+    Attributes:
+        contract: with notes.
+        chain: what was asked for.
+    """
+
+    __slots__ = ("_case",)
+    _case: RuleContext
+    contract: NotedContract
+
+    def __init__(self, case: RuleContext) -> None:
+        object.__setattr__(self, "_case", case)
+        object.__setattr__(self, "contract", NotedContract(case.contract))
+        object.__setattr__(self, "chain", {})
+
+    def __getattr__(self, name: str) -> Any:
+        """Any other field: its slot is empty here."""
+        return getattr(self._case, name)
+
+    @property
+    def closure(self) -> Closure:
+        return self.chain.setdefault("closure", self._case.closure)  # type: ignore[no-any-return]
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.chain.setdefault("ledger", self._case.ledger)  # type: ignore[no-any-return]
 
 
 def _basis(rule: Rule, side: str, source: str) -> Basis:

@@ -15,13 +15,14 @@ from dataclasses import field, replace
 from functools import partial
 
 from workbench import contracts
-from workbench.chain import Closure, Conversation, Conversations, Ledger, closure, ledger
+from workbench.chain import Closure, Conversation, Conversations, Ledger
 from workbench.contracts import UNREAD, Choice, Contract, Finding, Judgement, Servers, choose_contract, clues_of
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMessages
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
+from workbench.rules._shared_results import SharedResults
 from workbench.wire import Exchange, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import ReplacingSession, Session
 
@@ -292,7 +293,13 @@ class Inspector:
         return self.judge(decoded, provider, is_own=is_own)
 
     def judge(
-        self, decoded: DecodedExchange, provider: str = "", *, is_alone: bool = False, is_own: bool = False
+        self,
+        decoded: DecodedExchange,
+        provider: str = "",
+        *,
+        is_alone: bool = False,
+        is_own: bool = False,
+        shared: SharedResults | None = None,
     ) -> Trial:
         """Findings on a decoded request in the place of the inspected exchange of its index.
 
@@ -301,12 +308,14 @@ class Inspector:
             provider: as for ``trial``.
             is_alone: what came before it in its conversation is left out: it was said in other words.
             is_own: as for ``trial``.
+            shared: results of judging the same request, as alone as here, under other contracts.
         """
         row = self.rows[decoded.index]
         choice = self._contract(decoded, provider)
         counts = (choice.is_own or (is_own and not self.provider)) and not is_alone and not row.is_refused
-        case = self._case(decoded, choice._replace(is_own=counts), None if is_alone else row.conversation)
-        return Trial(decoded, choice.contract, case, tuple(check(case)))
+        lane = None if is_alone else row.conversation
+        case = self._case(decoded, choice._replace(is_own=counts), lane, shared=shared)
+        return Trial(decoded, choice.contract, case, tuple(check(case, is_shared=shared is not None and not counts)))
 
     def with_exchange(self, index: int, made: Exchange) -> Inspector:
         """An inspector of the same session, as far as it is inspected, with another exchange in the place of one.
@@ -425,18 +434,21 @@ class Inspector:
             journal.put(self._held_tools, decoded.index, self._tools[conversation.id])
 
     def _case(
-        self, decoded: DecodedExchange, choice: Choice, conversation: int | None, *, is_recorded: bool = False
+        self,
+        decoded: DecodedExchange,
+        choice: Choice,
+        conversation: int | None,
+        *,
+        is_recorded: bool = False,
+        shared: SharedResults | None = None,
     ) -> RuleContext:
         """Input of the rules: the exchange, and the earlier part of its conversation."""
-        request, index, contract = decoded.request, decoded.index, choice.contract
+        request, index = decoded.request, decoded.index
         lane = self._conversations.all[conversation] if conversation is not None else Conversation(-1)
         earlier = lane.before(index)
-        remembered = earlier.answer(request.previous_id) if request else ()
         return RuleContext(
             decoded=decoded,
-            contract=contract,
-            closure=closure.derive(request, decoded.response, contract.closure, remembered=remembered),
-            ledger=ledger.derive(request, decoded.response, earlier.received, contract.reasoning),
+            contract=choice.contract,
             earlier=earlier,
             tools=by_name(request.tools) if request and request.tools else self._held_tools.get(index, {}),
             providers=self._providers,
@@ -444,6 +456,7 @@ class Inspector:
             peek=self._peek,
             accepted=self._accepted if choice.is_own else None,
             is_recorded=is_recorded and not choice.is_translated,
+            shared=shared or SharedResults(),
         )
 
     def _peek(self, index: int) -> DecodedExchange | None:

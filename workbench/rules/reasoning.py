@@ -93,7 +93,7 @@ def _is_replaced(case: RuleContext, entry: Entry) -> bool:
 
 def _check_signatures(case: RuleContext) -> Iterator[Finding]:
     """Thinking blocks without the key of their signature, where the provider asks for it in every one."""
-    if not any(check.rule == EMPTY.slug and check.when == "no-signature" for check in case.contract.enforces):
+    if not any(check.when == "no-signature" for check in case.contract.checks_of(EMPTY.slug)):
         return
     told = {entry.sent_part for entry in case.ledger.deviations if entry.sent is ReplayOutcome.EMPTY}
     for ref, part in sent_reasoning(case, _is_unsigned):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 
-from workbench.chain import Closure, Conversation, Ledger
+from workbench.chain import Conversation
 from workbench.contracts import (
     Breaks,
     Condition,
@@ -98,7 +98,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def refusals(decoded: DecodedExchange, contract: Contract) -> Iterator[Finding]:
     """Parameters of a request that are known to be refused, whatever was recorded before it."""
-    case = RuleContext(decoded, contract, Closure(), Ledger(), Conversation(-1))
+    case = RuleContext(decoded, contract, Conversation(-1))
     for finding in check(case) if decoded.request else ():
         if finding.rule in (UNSUPPORTED.slug, CONFLICT.slug) and finding.severity is Severity.ERROR and finding.pointer:
             yield finding

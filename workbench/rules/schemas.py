@@ -284,7 +284,7 @@ def _finding(case: RuleContext, tool: ToolDef, issue: lint.Issue, pointer: str, 
     rule = _RULE_OF[issue.kind]
     message = f"tool {quote(tool.name)}: {issue.message}"
     finding = case.finding(rule, REQUEST, pointer, message, source=issue.source, when=issue.when, values=said)
-    enforced = next((e for e in case.contract.enforces if e.rule == rule.slug and e.when in ("", issue.when)), None)
+    enforced = next((e for e in case.contract.checks_of(rule.slug) if e.when in ("", issue.when)), None)
     severity = ERROR if issue.source else WARNING  # a fact of the contract, or a fault nobody is known to refuse
     if enforced is None:  # the text that is known belongs to another fault of this rule
         return replace(finding, refusal="", check=None, severity=severity)

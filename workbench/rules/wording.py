@@ -43,7 +43,7 @@ def as_warning(finding: Finding) -> Finding:
 
 def enforced_exactly(case: RuleContext, rule: Rule, *whens: str) -> EnforcedCheck | None:
     """The provider's check of exactly this fault, whichever of its names is known; None for one of another fault."""
-    checks = [check for check in case.contract.enforces if check.rule == rule.slug]
+    checks = case.contract.checks_of(rule.slug)
     return next((check for when in whens for check in checks if check.when == when), None)
 
 

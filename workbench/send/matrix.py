@@ -6,7 +6,7 @@ For a contract that does not support the request's protocol it is converted, as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from workbench import contracts, protocols
 from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal_of
@@ -14,7 +14,7 @@ from workbench.convert import Loss, convert, rename_fields
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
-from workbench.rules import Inspector, judge
+from workbench.rules import Inspector, SharedResults, judge
 from workbench.wire import Body, Exchange, HttpRequest
 
 
@@ -56,6 +56,7 @@ class _HistoryForm:
     decoded: DecodedExchange
     losses: tuple[Loss, ...] = ()
     is_converted: bool = False
+    shared: SharedResults = field(default_factory=SharedResults)
 
 
 def longest(inspector: Inspector) -> int:
@@ -115,7 +116,7 @@ class MatrixHistory:
         history = self._in(spoken, contract)
         if isinstance(history, str):
             return MatrixRow(label, contract.title, spoken, Verdict.UNKNOWN, note=history)
-        trial = self._inspector.judge(history.decoded, label, is_alone=history.is_converted)
+        trial = self._inspector.judge(history.decoded, label, is_alone=history.is_converted, shared=history.shared)
         found = judge(trial.findings, trial.contract)
         return MatrixRow(
             contract=label,
@@ -143,7 +144,7 @@ class MatrixHistory:
         if body == said.decoded.request_text:
             return said
         asked = replace(said.decoded.exchange.request or HttpRequest(), body=Body(body))
-        return replace(said, decoded=self._read(asked, protocol))
+        return replace(said, decoded=self._read(asked, protocol), shared=SharedResults())
 
     def _convert(self, protocol: str) -> _HistoryForm | str:
         """The history in another protocol, or the reason why there is none."""

@@ -55,7 +55,7 @@ def _keeps_results_together(contract: Contract) -> bool:
 
 
 def _refuses_empty_texts(contract: Contract) -> bool:
-    return any(check.rule == "content.empty" and check.when in ("", "empty-text") for check in contract.enforces)
+    return any(check.when in ("", "empty-text") for check in contract.checks_of("content.empty"))
 
 
 def _at_call(call_id: str | None) -> Where:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from workbench.chain import Closure, Conversation, Entry, Ledger, NodeRef
+from workbench.chain import Conversation, Entry, NodeRef
 from workbench.contracts import Contract, Finding, Severity
 from workbench.edits import shape
 from workbench.edits.fault import Fault
@@ -188,6 +188,6 @@ def restore_reasoning(
         contract: to judge by.
         received: index of a message of the turn → the parts of the answer that it repeats, in order.
     """
-    case = RuleContext(decoded, contract, Closure(), Ledger(), Conversation(-1))
+    case = RuleContext(decoded, contract, Conversation(-1))
     fault = Fault(Finding("reasoning.missing", Severity.ERROR, decoded.index, REQUEST, "", ""), case)
     return tuple(change for number, parts in received.items() for change in restore_parts(fault, number, parts))

@@ -1,0 +1,133 @@
+"""A contract that notes what is read of it, so that contracts which agree on that can share a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from workbench.contracts.contract import Contract, EnforcedCheck, Fact
+from workbench.ir import JsonValue
+
+Read: TypeAlias = tuple[Callable[..., Any], str]
+"""One reading: a function of a contract and a name, and that name."""
+
+
+class NotedContract(Contract):
+    """A contract with notes of what was read.
+
+    Attributes:
+        reads: reading → what was read.
+    """
+
+    __slots__ = ("_contract", "reads")
+    _contract: Contract
+    reads: dict[Read, Any]
+
+    def __init__(self, contract: Contract) -> None:
+        object.__setattr__(self, "_contract", contract)
+        object.__setattr__(self, "reads", {})
+
+    def __getattr__(self, name: str) -> Any:
+        """Any field: the slots of a contract are empty here."""
+        if name == "terms":
+            return _NotedTerms(self)
+        if name == "facts":
+            return _NotedFacts(self._contract, self.reads)
+        if name in _RECORDS:
+            return _NotedRecord(self, _RECORDS[name])
+        return self.read(getattr, name)
+
+    def term(self, key: str, default: JsonValue = None) -> JsonValue:
+        value = self.read(_value_of, key)
+        return default if value is _ABSENT else value
+
+    def checks_of(self, rule: str) -> tuple[EnforcedCheck, ...]:
+        return self.read(Contract.checks_of, rule)  # type: ignore[no-any-return]
+
+    def read(self, find: Callable[..., Any], name: str) -> Any:
+        """``find(contract, name)``, noted."""
+        value = self.reads[find, name] = find(self._contract, name)
+        return value
+
+
+def agrees(contract: Contract, reads: Mapping[Read, Any]) -> bool:
+    """True if the same is read of a contract."""
+    return all(_is_same(find(contract, name), value) for (find, name), value in reads.items())
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Equal, and no other type inside: ``1 == True``, and texts of findings show the difference."""
+    return one is other or (one == other and repr(one) == repr(other))
+
+
+_ABSENT = object()
+
+
+def _value_of(contract: Contract, key: str) -> Any:
+    fact = contract.terms.get(key)
+    return _ABSENT if fact is None else fact.value
+
+
+def _closure_term(contract: Contract, name: str) -> Any:
+    return getattr(contract.closure, name)
+
+
+def _reasoning_term(contract: Contract, name: str) -> Any:
+    return getattr(contract.reasoning, name)
+
+
+_RECORDS = {"closure": _closure_term, "reasoning": _reasoning_term}
+
+
+class _NotedRecord:
+    """Terms of closure or of reasoning, noted one by one."""
+
+    def __init__(self, noted: NotedContract, find: Callable[[Contract, str], Any]) -> None:
+        self._noted, self._find = noted, find
+
+    def __getattr__(self, name: str) -> Any:
+        return self._noted.read(self._find, name)
+
+
+def _fact_of(contract: Contract, key: str) -> Fact | None:
+    return contract.terms.get(key)
+
+
+class _NotedTerms(Mapping[str, Fact]):
+    """The terms of a contract; one that it does not have is noted, too."""
+
+    def __init__(self, noted: NotedContract) -> None:
+        self._noted = noted
+
+    def __getitem__(self, key: str) -> Fact:
+        found = self._noted.read(_fact_of, key)
+        if found is None:
+            raise KeyError(key)
+        return found  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._noted.read(getattr, "terms"))
+
+    def __len__(self) -> int:
+        return len(self._noted.read(getattr, "terms"))
+
+
+class _NotedFacts(dict[Any, Any]):
+    """What was derived from a contract (``known.fact``), noted as the readings it was derived from."""
+
+    def __init__(self, contract: Contract, reads: dict[Read, Any]) -> None:
+        self._contract, self._reads = contract, reads
+
+    def __contains__(self, key: object) -> bool:
+        """True: the fact is derived if it was not before."""
+        if (_NotedFacts, key) not in self._contract.facts:
+            find, terms = key if isinstance(key, tuple) else (key, ())
+            noted = NotedContract(self._contract)
+            value = find(noted, *terms)
+            self._contract.facts.setdefault(key, value)
+            self._contract.facts[_NotedFacts, key] = noted.reads
+        self._reads.update(self._contract.facts[_NotedFacts, key])
+        return True
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._contract.facts[key]
