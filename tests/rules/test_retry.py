@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rules.conftest import brief
-from workbench.ir import ToolCallIR, ToolDef
-from workbench.rules._repeats import FAILURE, has_effect
+from workbench.ir import Text, ToolCallIR, ToolDef, ToolResultIR
+from workbench.rules._outcomes import FAILURE, has_failed
+from workbench.rules._repeats import has_effect
 
 GO = {"role": "user", "content": "go"}
 LOOP, TWICE = "retry.loop", "retry.duplicate-side-effect"
@@ -142,6 +143,31 @@ FAILURES = [
     "Fehler: Datei nicht gefunden",
     "错误：找不到文件",
 ]
+FAILED = [
+    *FAILURES,
+    "exit code: 2",
+    "Exited with code 1",
+    "make\n[exit code 2]",
+    "404 Not Found",
+    "HTTP 502",
+    "操作失败",
+]
+HELPFUL = [
+    "ok",
+    "0 errors",
+    "450 results",
+    "finished 12 tests",
+    "return 42",
+    "exit code: 0",
+    "[exit code 0]",
+    '{"code": 0}',
+]
+
+
+@pytest.mark.parametrize(("texts", "expected"), [(FAILED, True), (HELPFUL, False)])
+def test_a_result_tells_of_a_failure(texts, expected):
+    results = [ToolResultIR("1", (Text(text),)) for text in texts]
+    assert [text for text, r in zip(texts, results, strict=True) if has_failed(r) is not expected] == []
 
 
 @pytest.mark.parametrize("text", FAILURES)
@@ -174,6 +200,68 @@ LOOPS = [
         "one error whatever is tried",
         steps(*(("bash", {"n": n}, "error: no") for n in range(5))),
         ["/messages/9/tool_calls/0"],
+    ),
+    ("another error each time, of one length", steps(*((*BAD[:2], f"error: {n} of 9 files") for n in range(5))), []),
+    (
+        "one error, other arguments",
+        steps(*(("bash", {"n": n}, "error: no") for n in range(3))),
+        ["/messages/5/tool_calls/0"],
+    ),
+    ("an exit code alone", steps(*(("bash", {"n": n}, "Command exited with code 1") for n in range(4))), []),
+    ("one error, other tools", steps(*((f"t{n}", {}, "error: no") for n in range(3))), []),
+    (
+        "one error, side by side",
+        [GO, turn(*(call(n, n=n) for n in range(5))), *(result(n, "error: no") for n in range(5))],
+        [],
+    ),
+    (
+        "failed by status",
+        steps(*[("fetch", {"id": 1}, '{"status": 404, "body": "x"}')] * 3),
+        ["/messages/5/tool_calls/0"],
+    ),
+    (
+        "failed by exit code",
+        steps(*[("sh", {"c": "make"}, '{"exit_code": 1, "output": "x"}')] * 3),
+        ["/messages/5/tool_calls/0"],
+    ),
+    ("failed by a flag", steps(*[("sh", {"c": "make"}, '{"success": false}')] * 3), ["/messages/5/tool_calls/0"]),
+    ("failed in Chinese", steps(*[("sh", {"c": "make"}, "文件不存在")] * 3), ["/messages/5/tool_calls/0"]),
+    (
+        "nothing is found",
+        steps(*[("search", {"q": "a"}, '{"results": [], "total": 0}')] * 3),
+        ["/messages/5/tool_calls/0"],
+    ),
+    ("a read is silent", steps(*[("get_page", {"q": "a"}, "")] * 3), ["/messages/5/tool_calls/0"]),
+    ("an act is silent", steps(*[("scroll", {"by": 1}, "null")] * 3), []),
+    ("nothing new to wait for", steps(*[("poll_inbox", {}, "[]")] * 6), []),
+    ("other searches find nothing", steps(*(("search", {"q": n}, "No results found.") for n in range(7))), []),
+    (
+        "no search finds anything",
+        steps(*(("search", {"q": n}, "No results found.") for n in range(8))),
+        ["/messages/15/tool_calls/0"],
+    ),
+    ("acts with other arguments are silent", steps(*(("bash", {"n": n}, "") for n in range(9))), []),
+    (
+        "times change",
+        steps(
+            *(("sh", {"c": "make"}, f"error: timed out at 2026-03-01T12:00:{n:02}Z after {n}.5 s") for n in range(3))
+        ),
+        ["/messages/5/tool_calls/0"],
+    ),
+    (
+        "white space in arguments",
+        steps(*(("sh", {"c": f"make{' ' * n} all"}, "error: no rule") for n in range(1, 4))),
+        ["/messages/5/tool_calls/0"],
+    ),
+    (
+        "a job makes progress",
+        steps(*(("job", {"id": 1}, f'{{"status": "running", "done": {n}}}') for n in range(8))),
+        [],
+    ),
+    (
+        "a job runs, and the clock",
+        steps(*(("get", {"id": 1}, f'{{"id": 7, "state": "queued", "at": "12:0{n}"}}') for n in range(8))),
+        [],
     ),
     ("asked each time", [m for n in range(4) for m in (GO, turn(call(n, **BAD[1])), result(n, BAD[2]))], []),
 ]

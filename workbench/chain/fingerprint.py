@@ -83,13 +83,13 @@ def _other(part: Part) -> tuple[int, str | None]:
     return 0, None
 
 
-def call_digest(call: ToolCallIR) -> int:
-    """Name and arguments of a call, its id left out."""
-    arguments = digest(call.input) if call.error is None else hash((call.raw or "").strip())
+def call_digest(call: ToolCallIR, *, is_loose: bool = False) -> int:
+    """Name and arguments of a call, its id left out; if loose, also the length of white space in texts."""
+    arguments = digest(call.input, is_loose=is_loose) if call.error is None else hash((call.raw or "").strip())
     return hash(("call", call.name, arguments))
 
 
-def digest(value: JsonValue) -> int:
+def digest(value: JsonValue, *, is_loose: bool = False) -> int:
     """A JSON value without key order and cache markers. Walks without recursion: arguments may be nested deeply."""
     tokens: list[JsonValue] = []
     stack = [value]
@@ -103,6 +103,8 @@ def digest(value: JsonValue) -> int:
         elif isinstance(node, list | tuple):
             tokens.append(("[", len(node)))
             stack.extend(reversed(node))
+        elif is_loose and isinstance(node, str):
+            tokens.append(" ".join(node.split()))
         else:
             tokens.append(node)
     return hash(tuple(tokens))

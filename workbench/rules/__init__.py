@@ -56,6 +56,7 @@ from workbench.rules.context import Rule, RuleContext
 if TYPE_CHECKING:
     from workbench.rules import schema_check
     from workbench.rules._alone import decode_alone, judge_alone
+    from workbench.rules._outcomes import PENDING_WORDS
     from workbench.rules.costs import Costs, Saving, TurnCost, costs_of, turns
     from workbench.rules.counts import GROUPS, Counts, Key, count_exchanges, group_counts
     from workbench.rules.inspection import PENDING_RULE, Detail, InspectedExchange, Inspection, Inspector, Trial
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
     from workbench.rules.reasoning_proof import PROOF, proof_of
     from workbench.rules.relations import refusals
-    from workbench.rules.retry import PENDING_WORDS, UNSURE
+    from workbench.rules.retry import UNSURE
     from workbench.rules.schema_check import JudgedSchema
     from workbench.rules.schemas import of_contract, schema_at, standing
     from workbench.rules.wording import as_warning, quote

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from workbench import regex
 from workbench.chain import NodeRef, call_digest
-from workbench.ir import Message, Text, ToolCallIR, ToolDef, ToolResultIR
+from workbench.ir import Message, Text, ToolCallIR, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, fact
+from workbench.rules._outcomes import ResultReading, Outcome, classify
 from workbench.rules.context import RuleContext
-
-FAILURE = regex.compile(
-    r"\s*(?:[\"'{\[(<`*]|[\w ]{1,12}[\"']?:)*\s*(?:\w*error\b|\w*exception\b|traceback\b|fail(?:ed|ure)\b|fatal\b"
-    r"|invalid\b|unknown (?:tool|function|command)\b|denied\b|permission denied|command not found|no such (?:file|tool)"
-    r"|cannot\b|could not\b|tool_use_error|❌"
-    r"|fehler\b|erreur\b|erro\b|errore\b|ошибка|错误|失败|錯誤|失敗|エラー|오류)",
-    re.IGNORECASE,
-)
-"""Beginnings of tool results that report a failure in words."""
 
 _WORD = regex.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _EFFECT = regex.compile(
@@ -42,8 +33,8 @@ class Step:
     Attributes:
         digest: of name and arguments, without the id.
         outcome: what its result says, "" where it has none.
-        is_answered: it has a result.
-        is_failed: the result says so, by its flag or in words.
+        mark: the same without times and numbers that count nothing.
+        kind: the class of the outcome; None without a result.
         question: how often the user has spoken before it.
     """
 
@@ -51,9 +42,19 @@ class Step:
     call: ToolCallIR
     digest: int
     outcome: str
-    is_answered: bool
-    is_failed: bool
+    mark: str
+    kind: Outcome | None
     question: int
+
+    @property
+    def is_answered(self) -> bool:
+        """It has a result."""
+        return self.kind is not None
+
+    @property
+    def is_failed(self) -> bool:
+        """The result says so."""
+        return self.kind is not None and self.kind.is_failed
 
 
 def steps(case: RuleContext) -> list[Step]:
@@ -72,8 +73,8 @@ def steps(case: RuleContext) -> list[Step]:
             ref = NodeRef(REQUEST, n, k)
             result = results.get(ref)
             outcome = fact(case.message(result), _outcomes).get(result.part) if result else None
-            text, has_gone_wrong = outcome or ("", False)
-            found.append(Step(ref, call, digest, text, outcome is not None, has_gone_wrong, question))
+            text, kind, mark = outcome or ("", None, "")
+            found.append(Step(ref, call, digest, text, mark, kind, question))
     return found
 
 
@@ -126,32 +127,22 @@ def _start(case: RuleContext) -> int:
 
 
 def _digests(message: Message) -> tuple[int, ...]:
-    return tuple(call_digest(call) for _, call in message.tool_calls())
+    return tuple(call_digest(call, is_loose=True) for _, call in message.tool_calls())
 
 
-def _outcomes(message: Message) -> Mapping[int, tuple[str, bool]]:
-    """Part of a message → text of the result that it is, and whether that tells of a failure."""
-    return {k: (result_text(result), has_failed(result)) for k, result in message.tool_results()}
+def _outcomes(message: Message) -> Mapping[int, ResultReading]:
+    """Part of a message → outcome of the call whose result it is."""
+    return {k: classify(result) for k, result in message.tool_results()}
 
 
 def failures(message: Message) -> int:
-    """Number of its results that report a failure."""
-    return sum(is_failed for _, is_failed in fact(message, _outcomes).values())
+    """Number of its results that report a failure, or nothing."""
+    return sum(said.kind.is_failed or said.kind is Outcome.EMPTY for said in fact(message, _outcomes).values())
 
 
 def _is_question(message: Message) -> bool:
     """The user speaks in it."""
     return message.role == "user" and any(isinstance(p, Text) and p.text.strip() for p in message.parts)
-
-
-def result_text(result: ToolResultIR) -> str:
-    """The text of a result."""
-    return "".join(p.text for p in result.content if isinstance(p, Text)).strip()
-
-
-def has_failed(result: ToolResultIR) -> bool:
-    """The tool did not do what it was asked to, by the flag of the protocol or by the first words of the result."""
-    return bool(result.is_error) or FAILURE.match(result_text(result)[:200]) is not None
 
 
 def has_effect(call: ToolCallIR, tools: Mapping[str, ToolDef]) -> bool:
@@ -167,6 +158,11 @@ def has_effect(call: ToolCallIR, tools: Mapping[str, ToolDef]) -> bool:
     if verdict is None and tool and tool.description:
         verdict = _verb(_words(tool.description)[:1])
     return verdict is True
+
+
+def is_read(call: ToolCallIR) -> bool:
+    """Its name says that it looks something up."""
+    return _verb(_words(call.name or "")) is False
 
 
 def _hints(tool: ToolDef | None) -> Mapping[str, object]:
@@ -187,10 +183,13 @@ def _verb(words: Sequence[str]) -> bool | None:
 
 def is_told(case: RuleContext, step: Step) -> bool:
     """The request before held this call already: what is to be said of it was said there."""
-    if not case.earlier.exchanges:
-        return False
-    before = case.peek(case.earlier.exchanges[-1])
-    return before is not None and step.ref.message < len(before.messages(REQUEST))
+    return step.ref.message < first_new(case)
+
+
+def first_new(case: RuleContext) -> int:
+    """The first message that the request before did not hold."""
+    before = case.peek(case.earlier.exchanges[-1]) if case.earlier.exchanges else None
+    return len(before.messages(REQUEST)) if before else 0
 
 
 def has_broken_off(attempt: DecodedExchange) -> bool:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from workbench import regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR
 from workbench.protocols import REQUEST
+from workbench.rules._outcomes import BARE_STATUS, Outcome, has_failed
 from workbench.rules._repeats import (
     Step,
     failures,
+    first_new,
     has_broken_off,
     has_effect,
-    has_failed,
     has_repeated_call,
+    is_read,
     is_told,
     steps,
 )
@@ -42,18 +44,21 @@ LOOP = Rule(
 
 RULES = (DUPLICATE, LOOP)
 
-FAILING, USELESS, FLAILING = 3, 4, 5
-"""Repetitions that are a loop: of one failing call, of one call with one result, of one error whatever is called."""
+FAILING, USELESS, FLAILING, SEARCHING = 3, 4, 5, 8
+"""Repetitions that are a loop: of a call that fails or finds nothing, of one call with one result, of one error
+whatever is called, of one tool that finds nothing whatever it is asked."""
 
 WAITING = 20
-"""Repetitions that are a loop of one call whose result says that something is not ready yet."""
+"""Repetitions that are a loop of one call that waits: its name or its result says so."""
 
-PENDING_WORDS = regex.compile(
-    r"\W*(?:[\w ]{1,20}\W+)?(?:(?:is )?still |not )?(?:pending|running|queued|in[ _]progress|processing|waiting"
-    r"|(?:not|un)[ _]?ready|ready\W*false|starting|building|started|ready yet|finished yet|done yet)\b",
+_WAITS = regex.compile(
+    r"(?:^|_|-|\b)(?:poll|wait|watch|status|progress|sleep|check|health|inbox|receive|next|tail|monitor|job|task)s?"
+    r"(?:$|_|-|\b)|BashOutput|read_?output",
     re.IGNORECASE,
 )
-"""Beginnings of tool results that ask to wait."""
+"""Names of tools that are called until something comes."""
+
+_SLEEP = regex.compile(r"\b(?:sleep|wait|timeout)\b")
 
 UNSURE = regex.compile(
     r"timed?[ -]?out|deadline exceeded|connection (?:reset|closed|lost|aborted)|\b50[24]\b|interrupted", re.IGNORECASE
@@ -78,10 +83,16 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _may_repeat(case: RuleContext) -> bool:
     """The quick question before the history is read: a call twice, failures, or an effect that has just come in."""
-    if has_repeated_call(case) or sum(failures(m) for _, m in case.suspects(failures)) >= FLAILING:
+    if has_repeated_call(case) or _may_flail(case):
         return True
     answers = case.earlier.answers[-1:]
     return any(has_effect(call, case.tools) for _, answer in answers for call in _calls(answer.messages))
+
+
+def _may_flail(case: RuleContext) -> bool:
+    """Enough calls failed, the last of them just now."""
+    failed = [n for n, _ in case.suspects(failures)]
+    return len(failed) >= FAILING and failed[-1] >= first_new(case)
 
 
 def _effects(case: RuleContext, history: Sequence[Step]) -> Iterator[Finding]:
@@ -149,21 +160,62 @@ def _loops(case: RuleContext, history: Sequence[Step]) -> Iterator[Finding]:
     """Steps that come again with the same outcome; the last of them tells."""
     told: set[int] = set()
     for period in range(1, LONGEST_PERIOD + 1):
-        for start, stop in _runs([(s.digest, s.outcome, s.question) for s in history], period):
+        for start, stop in _runs([(s.digest, s.mark, s.question) for s in history], period):
             times, last = (stop - start) // period, history[stop - 1]
-            least = FAILING if last.is_failed else WAITING if PENDING_WORDS.match(last.outcome) else USELESS
-            if times < least or not last.is_answered or told & set(range(start, stop)):
+            if times < _least(last) or not last.is_answered or told & set(range(start, stop)):
                 continue
             told |= set(range(start, stop))
             if not is_told(case, last):
                 yield _loop(case, history[start:stop], period, times)
-    for start, stop in _runs([(s.is_failed and s.outcome, s.question) for s in history], 1):
-        run = history[start:stop]
-        is_new = run[0].is_failed and len(run) >= FLAILING and not told & set(range(start, stop))
-        if is_new and not is_told(case, run[-1]):
-            message = f"{len(run)} calls in a row end in the same error: no attempt changes it"
-            finding = case.at(LOOP, run[-1].ref, message, evidence=quote(run[-1].outcome))
-            yield with_related(finding, [case.pointer(step.ref) for step in run])
+    for is_varied, what in ((False, "of {name} "), (True, "")):
+        for start, stop in _runs([_fruitless(s, is_varied=is_varied) for s in history], 1):
+            run = history[start:stop]
+            turns = len({step.ref.message for step in run})
+            if told & set(range(start, stop)) or turns < _least_varied(run[-1], is_varied=is_varied):
+                continue
+            told |= set(range(start, stop))
+            if not is_told(case, run[-1]):
+                yield _flailing(case, run, what.format(name=quote(run[-1].call.name, 60)))
+
+
+def _least(last: Step) -> int:
+    """Repetitions of one call that are a loop."""
+    if last.kind is Outcome.PENDING:
+        return WAITING
+    if last.kind in (Outcome.EMPTY, Outcome.SILENT) and _is_wait(last.call):
+        return WAITING
+    is_fruitless = last.is_failed or last.kind is Outcome.EMPTY or (last.kind is Outcome.SILENT and is_read(last.call))
+    return FAILING if is_fruitless else USELESS
+
+
+def _is_wait(call: ToolCallIR) -> bool:
+    held = call.input.values() if isinstance(call.input, Mapping) else ()
+    return bool(_WAITS.search(call.name or "")) or any(isinstance(v, str) and _SLEEP.search(v[:200]) for v in held)
+
+
+def _fruitless(step: Step, *, is_varied: bool) -> object:
+    """What calls with other arguments, or of other tools, have in common if none returns anything."""
+    is_alike = step.is_failed or (step.kind is Outcome.EMPTY and not is_varied and not _is_wait(step.call))
+    return (None if is_varied else step.call.name, step.mark, step.question) if is_alike else step.ref
+
+
+def _least_varied(last: Step, *, is_varied: bool) -> int:
+    """Turns that end in one outcome, whatever the arguments, and are a loop."""
+    if last.kind is Outcome.EMPTY:
+        return SEARCHING
+    is_explained = last.kind is Outcome.FAILED and not BARE_STATUS.fullmatch(last.outcome)
+    return FAILING if is_explained and not is_varied else FLAILING
+
+
+def _flailing(case: RuleContext, run: Sequence[Step], what: str) -> Finding:
+    last = run[-1]
+    how = (
+        "end in the same error: no attempt changes it"
+        if last.is_failed
+        else "return nothing, whatever the arguments are"
+    )
+    finding = case.at(LOOP, last.ref, f"{len(run)} calls {what}in a row {how}", evidence=quote(last.outcome))
+    return with_related(finding, [case.pointer(step.ref) for step in run])
 
 
 def _loop(case: RuleContext, run: Sequence[Step], period: int, times: int) -> Finding:

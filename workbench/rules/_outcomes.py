@@ -1,0 +1,215 @@
+"""What became of a tool call, by what its result says: the class of it, and the text without what changes each time."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from workbench import regex
+from workbench.errors import WireError
+from workbench.ir import JsonValue, Text, ToolResultIR
+from workbench.wire import loads
+
+FAILURE = regex.compile(
+    r"\s*(?:[\"'{\[(<`*]|[\w ]{1,12}[\"']?:)*\s*(?:\w*error\b|\w*exception\b|traceback\b|fail(?:ed|ure)\b|fatal\b"
+    r"|invalid\b|unknown (?:tool|function|command)\b|denied\b|permission denied|command not found|no such (?:file|tool)"
+    r"|cannot\b|could not\b|tool_use_error|❌"
+    r"|fehler\b|erreur\b|erro\b|errore\b|ошибка|错误|失败|錯誤|失敗|エラー|오류)",
+    re.IGNORECASE,
+)
+"""Beginnings of tool results that report a failure in words."""
+
+_FAILURE_ANYWHERE = regex.compile(
+    r"\s*\w{0,16}?(?:失败|失敗|出错|异常|超时|被拒绝|無法|无法|不存在|未找到|找不到|没有权限|参数错误|見つかりません|できません"
+    r"|실패|찾을 수 없)"
+    r"|\s*(?:process |command |script )?(?:exited|finished|failed|terminated|exit|return)(?:ed)?(?: with)?"
+    r" ?(?:exit )?(?:code|status)[:= ]{1,3}-?[1-9]\d{0,9}\b"
+    r"|\s*(?:http(?:/[\d.]{1,3})? ?)?(?:error )?[45]\d\d:? (?:bad (?:request|gateway)|un(?:authorized|processable)"
+    r"|forbidden|not (?:found|allowed)|conflict|gone|too many|internal server|service unavail|gateway time)"
+    r"|\s*(?:http(?: status)?|status(?:[ _]code)?)[:= ]{1,3}[45]\d\d\b",
+    re.IGNORECASE,
+)
+BARE_STATUS = regex.compile(r"\W*(?:[a-z]+\W+){0,5}-?\d{1,10}\W*", re.IGNORECASE)
+"""A failure that says a number and not what went wrong: many have it in common."""
+
+_FAILURE_LINE = regex.compile(
+    r"(?m)^[\[(<]?(?:exit[ _]?(?:code|status)|return[ _]?code|exited with(?: code)?)[\])>]?[:= ]{1,3}-?[1-9]\d{0,9}"
+    r"[\])>]?\s*$",
+    re.IGNORECASE,
+)
+_EMPTY = regex.compile(
+    r"\W*(?:(?:there (?:are|were) )?(?:no|0|zero) (?:\w+ )?"
+    r"(?:results?|match(?:es)?|data|items?|entries|records?|rows?|files?|documents?|hits?|messages?)"
+    r"(?: (?:were |was )?(?:found|returned|matched|available|produced))?(?: (?:for|in|matching)\b.{0,120})?"
+    r"|nothing(?: was)? found|没有结果|无结果|没有找到.{0,40}|結果なし|결과 없음)\W*",
+    re.IGNORECASE,
+)
+_SILENT = regex.compile(
+    r"\W*(?:null|none|undefined|empty|n/a|no (?:output|content)|empty (?:output|result|string))?\W*", re.IGNORECASE
+)
+_NOT_FOUND = regex.compile(
+    r"\bnot[ _]found\b|\bno such\b|\bdoes(?: not|n't) exist\b|\bunknown (?:id|path|file)\b|\b404\b"
+    r"|不存在|未找到|找不到|見つかりません|찾을 수 없",
+    re.IGNORECASE,
+)
+PENDING_WORDS = regex.compile(
+    r"\W*(?:[\w ]{1,20}\W+)?(?:(?:is )?still |not )?(?:pending|running|queued|in[ _]progress|processing|waiting"
+    r"|(?:not|un)[ _]?ready|ready\W*false|starting|building|started|ready yet|finished yet|done yet)\b",
+    re.IGNORECASE,
+)
+"""Beginnings of tool results that ask to wait."""
+
+_TIME = regex.compile(
+    r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+    r"|\b\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b"
+    r"|\b1\d{9}(?:\d{3})?(?:\.\d+)?\b"
+    r"|\b\d+(?:[.,]\d+)?\s?(?:ns|µs|us|ms|s|sec(?:ond)?s?|min(?:ute)?s?|h(?:ours?)?)\b",
+    re.IGNORECASE,
+)
+_NUMBER = regex.compile(
+    r"\b(?:0x[0-9a-f]+|(?=[a-f-]*\d)[0-9a-f]{8}(?:-?[0-9a-f]{4,12}){0,4}|\d+[.,]\d+|\d{3,})\b", re.I
+)
+"""Numbers that count nothing: addresses, ids, fractions. A short one may be what is new about an error."""
+
+_ATTEMPT = regex.compile(r"\b(attempt|try|retry|request|run)( ?(?:no\.?|number|#)? ?)\d+", re.IGNORECASE)
+_BLANKS = regex.compile(r"\s+")
+_STATUS_KEYS = ("status", "statusCode", "status_code", "http_status", "httpStatus", "code")
+_EXIT_KEYS = ("exit_code", "exitCode", "exit", "returncode", "return_code", "exit_status", "exitStatus")
+_FLAG_KEYS = ("success", "ok", "successful", "succeeded")
+_ERROR_KEYS = ("error", "errors", "error_message", "errorMessage", "exception")
+_STATE_KEYS = ("status", "state", "phase", "stage")
+_DONE = regex.compile(r"(?:fail|error|denied|rejected|cancell?ed|abort|timed?[ _-]?out|not[ _]?found)", re.IGNORECASE)
+_NEST = ("metadata", "meta", "result", "response", "data", "output", "body")
+
+_LONGEST_JSON = 20_000
+_READ = 2_000  # characters of a result that tell what it is
+
+
+class Outcome(enum.Enum):
+    """What a tool result says of its call. Silence is success of a tool that acts, and nothing from one that reads."""
+
+    NORMAL = "normal"
+    PENDING = "pending"
+    SILENT = "silent"
+    EMPTY = "empty"
+    NOT_FOUND = "not found"
+    FAILED = "failed"
+
+    @property
+    def is_failed(self) -> bool:
+        """The tool did not do what it was asked to."""
+        return self in (Outcome.FAILED, Outcome.NOT_FOUND)
+
+
+class ResultReading(NamedTuple):
+    """An outcome.
+
+    Attributes:
+        text: what the result says.
+        kind: the class of it.
+        mark: what it says without times, in failures also without numbers that count nothing: two results with one
+            mark say the same.
+    """
+
+    text: str
+    kind: Outcome
+    mark: str
+
+
+def classify(result: ToolResultIR) -> ResultReading:
+    """The outcome of a tool result."""
+    text = result_text(result)
+    kind = _kind(result, text)
+    mark = _BLANKS.sub(" ", _TIME.sub("#", text[:_READ]))
+    if kind.is_failed:
+        mark = _ATTEMPT.sub(r"\1\2#", _NUMBER.sub("#", mark))
+    return ResultReading(text, kind, mark if len(text) <= _READ else mark + text[_READ:])
+
+
+def has_failed(result: ToolResultIR) -> bool:
+    """The tool did not do what it was asked to: by a flag, a status, an exit code or the first words of the result."""
+    return _kind(result, result_text(result)).is_failed
+
+
+def result_text(result: ToolResultIR) -> str:
+    """The text of a result."""
+    return "".join(p.text for p in result.content if isinstance(p, Text)).strip()
+
+
+def _kind(result: ToolResultIR, text: str) -> Outcome:
+    head = text[:200]
+    value = _value(text)
+    if result.is_error or FAILURE.match(head) or _FAILURE_ANYWHERE.match(head) or _is_failure(value, text):
+        return Outcome.NOT_FOUND if _NOT_FOUND.search(text[:400]) else Outcome.FAILED
+    if PENDING_WORDS.match(text) or _is_pending(value):
+        return Outcome.PENDING
+    if len(text) > _READ or any(not isinstance(part, Text) for part in result.content):
+        return Outcome.NORMAL
+    if _SILENT.fullmatch(text) and not isinstance(value, list):
+        return Outcome.SILENT
+    return Outcome.EMPTY if _is_empty(value) or _EMPTY.fullmatch(text) else Outcome.NORMAL
+
+
+def _value(text: str) -> JsonValue:
+    """What the text says as JSON; None if it is no object or list, or a long one."""
+    if text[:1] not in ("{", "[") or len(text) > _LONGEST_JSON:
+        return None
+    try:
+        return loads(text)
+    except WireError:
+        return None
+
+
+def _is_failure(value: JsonValue, text: str) -> bool:
+    if value is None:
+        return bool(_FAILURE_LINE.search(text[:_READ]) or _FAILURE_LINE.search(text[-_READ:]))
+    return any(_says_failure(held) for held in _objects(value))
+
+
+def _objects(value: JsonValue) -> Iterator[Mapping[str, JsonValue]]:
+    """The object that a result is, and those that it is wrapped around."""
+    if isinstance(value, Mapping):
+        yield value
+        yield from (inner for key in _NEST if isinstance(inner := value.get(key), Mapping))
+
+
+def _says_failure(held: Mapping[str, JsonValue]) -> bool:
+    if any(held.get(key) is False for key in _FLAG_KEYS) or any(
+        held.get(key) is True for key in ("isError", "is_error")
+    ):
+        return True
+    if any(type(code := held.get(key)) is int and code for key in _EXIT_KEYS):
+        return True
+    if any(held.get(key) for key in _ERROR_KEYS):
+        return True
+    for said in map(held.get, _STATUS_KEYS):
+        if type(said) is int and 400 <= said < 600:
+            return True
+        if isinstance(said, str) and (_DONE.match(said) or (said.isdigit() and 400 <= int(said[:9]) < 600)):
+            return True
+    return False
+
+
+def _is_pending(value: JsonValue) -> bool:
+    states = (said for held in _objects(value) for said in map(held.get, _STATE_KEYS) if isinstance(said, str))
+    return any(PENDING_WORDS.match(said) for said in states)
+
+
+def _is_empty(value: JsonValue) -> bool:
+    """No item, no text, no number but zero and what repeats the question."""
+    if isinstance(value, Mapping):
+        lists = [v for v in value.values() if isinstance(v, list | Mapping) or v is None or v == ""]
+        return not value or (bool(lists) and all(not v for v in lists) and not any(map(_is_content, value.items())))
+    return isinstance(value, list) and not value
+
+
+_ECHOES = frozenset(
+    {"query", "q", "page", "limit", "offset", "pattern", "path", "success", "ok", "status", "took", "next"}
+)
+
+
+def _is_content(item: tuple[str, JsonValue]) -> bool:
+    key, value = item
+    return key.lower() not in _ECHOES and bool(value)
