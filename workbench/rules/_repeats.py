@@ -9,7 +9,7 @@ from workbench.chain import NodeRef, call_digest
 from workbench.ir import Message, Text, ToolCallIR, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, fact
-from workbench.rules._outcomes import ResultReading, Outcome, classify
+from workbench.rules._outcomes import Outcome, ResultReading, classify
 from workbench.rules.context import RuleContext
 
 _WORD = regex.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
