@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from workbench.chain import closure, ledger
 from workbench.chain._history_keys import HistoryKeys, HistoryState
 from workbench.chain.received_answers import ReceivedAnswers
-from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.ir import (
     Anomaly,
     Carrier,
@@ -24,6 +23,7 @@ from workbench.ir import (
 )
 from workbench.protocols.history import HistoryPrefix, where
 from workbench.protocols.known_messages import KnownMessages
+from workbench.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 
 IDS = st.sampled_from(("a", "b", "c", "d", "", None))
 NAMES = st.sampled_from(("read", "write", None))

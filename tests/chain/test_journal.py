@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from workbench.chain.undo_log import Journal
+from workbench.undo_log import Journal
 
 
 def test_what_was_changed_is_taken_back_from_a_mark_on():

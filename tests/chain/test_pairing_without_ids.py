@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from workbench.chain._pairing import read
-from workbench.chain.terms import ClosureTerms
 from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
+from workbench.terms import ClosureTerms
 
 PAIRS: list[tuple[str, str, str, dict[int, int]]] = [
     ("in order", "fg", "fg", {0: 0, 1: 1}),

@@ -10,9 +10,9 @@ from workbench.chain import closure, ledger
 from workbench.chain.closure import CallState, Closure
 from workbench.chain.conversations import Conversations
 from workbench.chain.ledger import Entry, ReplayOutcome
-from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import DecodedExchange
+from workbench.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 
 BLOCKS = ClosureTerms(Placement.NEXT_MESSAGE, results_first=True, result_role="user")
 CHAT = ClosureTerms(Placement.CONTIGUOUS, result_role="tool")

@@ -13,11 +13,11 @@ import pytest
 
 import workbench
 from workbench import contracts
-from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.config import resources, safeyaml
 from workbench.contracts import choose, pages
 from workbench.contracts.facts import Clues
 from workbench.errors import ProfileError, UsageError
+from workbench.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.toolcalls.schemas.dialect import OF_TOOLS, SUBTREES, Dialect
 
 SHIPPED = sorted(resources.folder("profiles").glob("*.yaml"))

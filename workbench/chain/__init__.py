@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from workbench.chain.hops import Hops
     from workbench.chain.ledger import Entry, Ledger, ReplayOutcome
     from workbench.chain.likeness import Likeness, alike, likeness_of
-    from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
-    from workbench.chain.undo_log import Journal
 else:
     __getattr__ = lazy(__name__)
 
@@ -30,20 +28,15 @@ __all__ = [
     "CallLine",
     "CallState",
     "Closure",
-    "ClosureTerms",
     "Conversation",
     "Conversations",
     "Entry",
     "Flaw",
     "Hops",
-    "Journal",
     "Ledger",
     "Likeness",
     "NodeRef",
-    "Placement",
-    "ReasoningTerms",
     "ReplayOutcome",
-    "Scope",
     "alike",
     "call_digest",
     "closure",

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, CallNode, History, NodeRef, ResultNode
-from workbench.chain.terms import ClosureTerms, Placement
 from workbench.lazy_dataclass import dataclass
+from workbench.terms import ClosureTerms, Placement
 
 
 class CallState(StrEnum):

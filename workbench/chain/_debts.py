@@ -12,10 +12,10 @@ from typing import NamedTuple
 from workbench.chain.closure import NodeRef
 from workbench.chain.fingerprint import ANSWERING
 from workbench.chain.received_answers import ReceivedAnswer, ReceivedAnswers, join_items
-from workbench.chain.terms import ReasoningTerms, Scope
 from workbench.ir import Carrier, Message, ModelRequest, Reasoning, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import fact
+from workbench.terms import ReasoningTerms, Scope
 
 
 class Debt(NamedTuple):

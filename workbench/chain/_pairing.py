@@ -11,9 +11,9 @@ from dataclasses import field
 from typing import NamedTuple
 
 from workbench.chain.fingerprint import ANSWERING
-from workbench.chain.terms import ClosureTerms, Placement
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
+from workbench.terms import ClosureTerms, Placement
 
 REQUEST, RESPONSE, REMEMBERED = "request", "response", "remembered"
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from workbench.chain._call_lines import CallLine, first_ref, lines_of
 from workbench.chain._pairing import REQUEST, RESPONSE, History, NodeRef, read
-from workbench.chain.terms import ClosureTerms
 from workbench.ir import Message
 from workbench.protocols import HistoryPrefix
+from workbench.terms import ClosureTerms
 
 
 class _Lines(NamedTuple):

@@ -10,9 +10,9 @@ from functools import cached_property
 from workbench.chain._call_lines import CallLine, CallState, Flaw, lines_of
 from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, NodeRef, read
 from workbench.chain._settled_calls import SettledCalls
-from workbench.chain.terms import ClosureTerms
 from workbench.ir import Message, ModelRequest, ModelResponse
 from workbench.protocols import HistoryPrefix
+from workbench.terms import ClosureTerms
 
 __all__ = ["CallLine", "CallState", "Closure", "Flaw", "NodeRef", "derive"]
 

@@ -29,10 +29,10 @@ from workbench.chain._history_keys import HistoryKeys, HistoryState, ItemChain, 
 from workbench.chain._retelling import is_retold
 from workbench.chain.fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
 from workbench.chain.received_answers import ReceivedAnswers
-from workbench.chain.undo_log import Journal
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
+from workbench.undo_log import Journal
 from workbench.wire import Exchange
 
 LABEL_LENGTH = 60

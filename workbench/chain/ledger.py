@@ -13,10 +13,10 @@ from workbench.chain._growing_turns import GrowingTurns
 from workbench.chain._reasoning_replay import Replay, ReplayOutcome, compare
 from workbench.chain.closure import NodeRef
 from workbench.chain.received_answers import ReceivedAnswers
-from workbench.chain.terms import ReasoningTerms
 from workbench.ir import ModelRequest, ModelResponse, Reasoning
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import HistoryPrefix
+from workbench.terms import ReasoningTerms
 
 __all__ = ["Entry", "Ledger", "ReceivedAnswers", "ReplayOutcome", "derive"]
 

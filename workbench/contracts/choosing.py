@@ -12,13 +12,13 @@ from dataclasses import field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from workbench.chain import Journal
 from workbench.contracts import loading as contracts
 from workbench.contracts.contract import Contract
 from workbench.contracts.facts import Clues, Sign
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
+from workbench.undo_log import Journal
 
 __all__ = ["SIMULATED", "Servers", "choose", "clues_of", "shown_by"]
 

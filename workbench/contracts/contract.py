@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from workbench.chain import ClosureTerms, ReasoningTerms
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.terms import ClosureTerms, ReasoningTerms
 
 if TYPE_CHECKING:
     from workbench.contracts.relations import Relation

@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Any
 
 from workbench import regex
-from workbench.chain import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation, check_of, of_refused_params, read_relation
@@ -18,6 +17,7 @@ from workbench.errors import ProfileError, UnreadableInput
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import traits
+from workbench.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 
 VERSION = 1
 

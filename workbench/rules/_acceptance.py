@@ -11,7 +11,6 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import field
 from typing import NamedTuple
 
-from workbench.chain import Journal
 from workbench.contracts import SIMULATED, Finding
 from workbench.ir import ModelResponse
 from workbench.lazy_dataclass import dataclass
@@ -19,6 +18,7 @@ from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._failure_place import was_judged
 from workbench.rules.context import RuleContext
 from workbench.rules.wording import quote
+from workbench.undo_log import Journal
 from workbench.wire import Headers, Origin, translation_of, urls
 
 ON_THE_WIRE = (Origin.RECORDED, Origin.IMPORTED, Origin.RESENT)

@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from typing import NamedTuple
 
 from workbench import regex
-from workbench.chain import ANSWERING, Journal, call_digest, items, looks_unique, visible_text
+from workbench.chain import ANSWERING, call_digest, items, looks_unique, visible_text
 from workbench.contracts import Cause, Finding, Origin, Severity
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
@@ -22,6 +22,7 @@ from workbench.rules._nodes import is_in, message_at, part_at
 from workbench.rules._trimming import dropped_call, dropped_reasoning, dropped_result
 from workbench.rules.context import RuleContext
 from workbench.rules.wording import quote
+from workbench.undo_log import Journal
 from workbench.wire import translation_of
 
 OF_ONE_EXCHANGE = ("answer.", "contract.", "cost.", "program.", "retry.", "state.", "stream.", "closure.pending")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from workbench import regex
-from workbench.chain import CallLine, CallState, Flaw, NodeRef, Placement
+from workbench.chain import CallLine, CallState, Flaw, NodeRef
 from workbench.contracts import Breaks, Finding, Severity, known_values
 from workbench.ir import NOTHING, Message, Opaque, ToolCallIR
 from workbench.limits import MOST_NAMED
@@ -16,6 +16,7 @@ from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._trimming import dropped_call, dropped_result
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import LEGACY_ROLE, as_warning, quote, with_related
+from workbench.terms import Placement
 from workbench.wire import Origin
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench import regex
-from workbench.chain import Entry, NodeRef, Scope
+from workbench.chain import Entry, NodeRef
 from workbench.contracts import Finding, Severity
 from workbench.ir import Carrier, Message, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
@@ -19,6 +19,7 @@ from workbench.rules.context import RuleContext
 from workbench.rules.reasoning import MISSING
 from workbench.rules.reasoning_origin import FABRICATED, FOREIGN
 from workbench.rules.wording import enforced_exactly, quote
+from workbench.terms import Scope
 
 RULES = ()
 

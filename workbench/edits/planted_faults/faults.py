@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from workbench.chain import Placement
 from workbench.contracts import Contract
 from workbench.edits.planted_faults.healthy_request import HealthyRequest, PartNode, get, insert, put, remove, take_out
 from workbench.errors import WireError
+from workbench.terms import Placement
 from workbench.wire import Body, HttpRequest, loads
 
 Where = Callable[[HealthyRequest], list[str]]

@@ -7,7 +7,6 @@ from dataclasses import field, replace
 from typing import NamedTuple
 
 from workbench import contracts, protocols
-from workbench.chain import Scope
 from workbench.contracts import Contract
 from workbench.convert import FREE_TEXT, INPUT, read_declared_tools
 from workbench.edits import with_body
@@ -43,6 +42,7 @@ from workbench.recorder.translation.same_protocol import put_reasoning_back
 from workbench.rules import refusals
 from workbench.send import Outgoing, Target, is_known, prepare, urls, with_headers
 from workbench.send.loop import LEFT_OUT
+from workbench.terms import Scope
 from workbench.toolcalls import formats
 from workbench.wire import Exchange, HttpRequest, JsonIndex, patch
 
