@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from importlinter.cli import lint_imports
 
+from docs import rooms as drawing
 from tests.texts import nodes, tree
 from workbench import plugins
 
@@ -21,8 +22,10 @@ PACKAGE = Path(__file__).resolve().parent.parent / "workbench"
 
 CONFIGURED = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
 LAYERS = CONFIGURED["contracts"][0]["layers"]
-ROOMS = tuple(reversed(LAYERS[:-1]))
-"""A room uses only those before it, and the core: import-linter's first contract."""
+FLOORS = tuple(tuple(floor.split(" | ")) for floor in reversed(LAYERS[:-1]))
+"""A room uses only those on the floors before its own, and the core: import-linter's first contract."""
+
+ROOMS = tuple(room for floor in FLOORS for room in floor)
 
 CORE = (*LAYERS[-1].split(" : "), "__init__")
 
@@ -76,6 +79,10 @@ def test_every_module_has_a_place() -> None:
     assert {room(path) for path in modules()} <= {*CORE, *ROOMS, *ENTRANCES}
 
 
+def test_no_room_is_on_a_higher_floor_than_its_imports_need() -> None:
+    assert [list(floor) for floor in FLOORS] == drawing.floors(drawing.imports())
+
+
 def fronts() -> tuple[str, ...]:
     """The rooms, and the packages inside them that other rooms import from: ``"wire"``, ``"wire/session"``."""
     entered: set[str] = set(ROOMS)
@@ -103,8 +110,8 @@ def reach(front: str) -> str:
     own, _, inner = front.partition("/")
     if inner:
         return f"what ``{own}`` may"
-    before = ROOMS[: ROOMS.index(own)]
-    return f"the core and the rooms up to ``{before[-1]}``" if before else "the core alone"
+    number = next(number for number, floor in enumerate(FLOORS) if own in floor)
+    return f"the core and the rooms up to ``{FLOORS[number - 1][-1]}``" if number else "the core alone"
 
 
 @pytest.mark.parametrize("front", fronts())
@@ -161,6 +168,7 @@ def test_only_the_app_knows_the_screen() -> None:
 PURE = (
     "ir",
     "provenance",
+    "fingerprint",
     "terms",
     "undo_log",
     "errors",

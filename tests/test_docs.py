@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.test_architecture import ROOMS
+from tests.test_architecture import FLOORS, ROOMS
 from workbench import contracts
 from workbench.probes._yaml_probe import Expectation, WrittenRequest
 from workbench.probes._yaml_probe import load_own as load_probe
@@ -161,7 +161,8 @@ def test_the_keys_apply(own: Path) -> None:
 def test_the_page_on_the_architecture_has_the_rooms_in_their_order() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     table = page.partition("\n## Rooms\n")[2].partition("\n## ")[0]
-    assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == ROOMS
+    shown = [(room, int(floor)) for room, floor in re.findall(r"^\| `(\w+)` \| (\d+) \|", table, re.MULTILINE)]
+    assert shown == [(room, number) for number, floor in enumerate(FLOORS, 1) for room in floor]
     steps = page.partition("\n## How one request travels\n")[2].partition("\n## ")[0]
     modules = {
         name for row in re.findall(r"^\| \d+\. [^|]+\| ([^|]+) \|", steps, re.MULTILINE) for name in _quoted(row)

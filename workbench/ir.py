@@ -239,6 +239,14 @@ class Message:
         return self.pointer + part.source.pointer + suffix
 
 
+class NodeRef(NamedTuple):
+    """A part by its place: ``side`` is "request" or "response"."""
+
+    side: str
+    message: int
+    part: int
+
+
 @dataclass(frozen=True, slots=True)
 class ToolDef:
     """A declared tool.

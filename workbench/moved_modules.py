@@ -30,6 +30,8 @@ MOVED: Mapping[str, str] = {
     "workbench.capability.matching": "workbench.probes.profiles.choosing",
     "workbench.capability.motion": "workbench.probes.profiles.tool_loop",
     "workbench.capability.risk": "workbench.probes.profiles.gating",
+    "workbench.chain.fingerprint": "workbench.fingerprint",
+    "workbench.chain.likeness": "workbench.protocols.likeness",
     "workbench.chain.received": "workbench.chain.received_answers",
     "workbench.chain.said": "workbench.diff.content",
     "workbench.chain.terms": "workbench.terms",

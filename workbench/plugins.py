@@ -52,6 +52,7 @@ PARTS: Mapping[str, Parts] = {
                 "families",
                 "history",
                 "known_messages",
+                "likeness",
                 "refusals",
                 "request_reading",
                 "wire_place",

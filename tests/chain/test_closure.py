@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.chain.story import answer, messages, request
-from workbench.chain.closure import CallLine, CallState, Closure, Flaw, NodeRef, derive
-from workbench.ir import Message, ModelRequest, ModelResponse, Text, ToolCallIR, ToolResultIR
+from workbench.chain.closure import CallLine, CallState, Closure, Flaw, derive
+from workbench.ir import Message, ModelRequest, ModelResponse, NodeRef, Text, ToolCallIR, ToolResultIR
 from workbench.terms import ClosureTerms, Placement
 
 TURNS = ClosureTerms(Placement.NEXT_MESSAGE, results_first=True, unique_ids="request", result_role="user")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.chain.fingerprint import digest, items, looks_unique, without_reminders
+from workbench.fingerprint import digest, items, looks_unique, without_reminders
 from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 
 

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.chain.story import answer, message, messages, request
-from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry, ReceivedAnswers, ReplayOutcome, derive
-from workbench.ir import Carrier, Message, ModelRequest, ModelResponse, Reasoning, Text
+from workbench.ir import Carrier, Message, ModelRequest, ModelResponse, NodeRef, Reasoning, Text
 from workbench.terms import ReasoningTerms, Scope
 
 LOOP = ReasoningTerms(("reasoning_content",), Scope.TOOL_LOOP)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.chain import ClosureTerms
 from workbench.contracts import Contract, EnforcedCheck, Fact, NotedContract, agrees
 from workbench.protocols import fact
+from workbench.terms import ClosureTerms
 
 ENFORCED = EnforcedCheck("closure.orphan-result", 400, "no call {id}", "docs", "2026-01")
 MOST = Fact(4, "docs", "2026-01")

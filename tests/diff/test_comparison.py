@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from workbench.chain import Conversations
+from workbench.diff import comparison
 from workbench.diff.comparison import (
     Comparison,
     compare_answers,
     compare_exchanges,
     compare_hops,
-    compare_sessions,
     hops_of,
 )
 from workbench.diff.damage import DamageKind
@@ -19,6 +21,8 @@ from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
+
+compare_sessions = partial(comparison.compare_sessions, conversations=Conversations)
 
 URL = "https://api.openai.com/v1/chat/completions"
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}

@@ -14,17 +14,14 @@ from workbench.fronts import lazy
 if TYPE_CHECKING:
     from workbench.chain import closure, ledger
     from workbench.chain.cache_marks import marks, without_marks
-    from workbench.chain.closure import CallLine, CallState, Closure, Flaw, NodeRef
+    from workbench.chain.closure import CallLine, CallState, Closure, Flaw
     from workbench.chain.conversations import Conversation, Conversations
-    from workbench.chain.fingerprint import ANSWERING, call_digest, items, looks_unique, visible_text
     from workbench.chain.hops import Hops
     from workbench.chain.ledger import Entry, Ledger, ReplayOutcome
-    from workbench.chain.likeness import Likeness, alike, likeness_of
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
-    "ANSWERING",
     "CallLine",
     "CallState",
     "Closure",
@@ -34,17 +31,9 @@ __all__ = [
     "Flaw",
     "Hops",
     "Ledger",
-    "Likeness",
-    "NodeRef",
     "ReplayOutcome",
-    "alike",
-    "call_digest",
     "closure",
-    "items",
     "ledger",
-    "likeness_of",
-    "looks_unique",
     "marks",
-    "visible_text",
     "without_marks",
 ]

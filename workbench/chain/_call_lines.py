@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
-from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, CallNode, History, NodeRef, ResultNode
+from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, CallNode, History, ResultNode
+from workbench.ir import NodeRef
 from workbench.lazy_dataclass import dataclass
 from workbench.terms import ClosureTerms, Placement
 

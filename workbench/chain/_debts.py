@@ -9,10 +9,9 @@ from dataclasses import field
 from itertools import groupby
 from typing import NamedTuple
 
-from workbench.chain.closure import NodeRef
-from workbench.chain.fingerprint import ANSWERING
 from workbench.chain.received_answers import ReceivedAnswer, ReceivedAnswers, join_items
-from workbench.ir import Carrier, Message, ModelRequest, Reasoning, ToolResultIR
+from workbench.fingerprint import ANSWERING
+from workbench.ir import Carrier, Message, ModelRequest, NodeRef, Reasoning, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import fact
 from workbench.terms import ReasoningTerms, Scope

@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Protocol, TypeVar
 
 from workbench.chain._debts import LedgerTurn, Turns, is_question
-from workbench.chain.fingerprint import ANSWERING
 from workbench.chain.received_answers import MatchMemory, ReceivedAnswer, ReceivedAnswers, join_items
+from workbench.fingerprint import ANSWERING
 from workbench.ir import Message
 from workbench.protocols import HistoryPrefix, fact
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from workbench.chain.fingerprint import ANSWERING, SYSTEM, Item, items, looks_unique
+from workbench.fingerprint import ANSWERING, SYSTEM, Item, items, looks_unique
 from workbench.ir import Message, ModelRequest, Part, Text
 from workbench.protocols import HistoryPrefix, fact
 

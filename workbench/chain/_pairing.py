@@ -8,22 +8,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import field
-from typing import NamedTuple
 
-from workbench.chain.fingerprint import ANSWERING
-from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
+from workbench.fingerprint import ANSWERING
+from workbench.ir import Message, NodeRef, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.terms import ClosureTerms, Placement
 
 REQUEST, RESPONSE, REMEMBERED = "request", "response", "remembered"
-
-
-class NodeRef(NamedTuple):
-    """A part by its place: ``side`` is "request" or "response"."""
-
-    side: str
-    message: int
-    part: int
 
 
 @dataclass(slots=True, eq=False)

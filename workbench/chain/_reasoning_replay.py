@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from workbench.chain.fingerprint import digest
+from workbench.fingerprint import digest
 from workbench.ir import Carrier, Reasoning
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from workbench.chain.fingerprint import ANSWERING, call_digest, visible_text
+from workbench.fingerprint import ANSWERING, call_digest, visible_text
 from workbench.ir import Message, ModelResponse
 
 _ENOUGH = 20

@@ -12,8 +12,8 @@ from math import inf
 from typing import NamedTuple
 
 from workbench.chain._call_lines import CallLine, first_ref, lines_of
-from workbench.chain._pairing import REQUEST, RESPONSE, History, NodeRef, read
-from workbench.ir import Message
+from workbench.chain._pairing import REQUEST, RESPONSE, History, read
+from workbench.ir import Message, NodeRef
 from workbench.protocols import HistoryPrefix
 from workbench.terms import ClosureTerms
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from workbench.chain._call_lines import CallLine, CallState, Flaw, lines_of
-from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, NodeRef, read
+from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, read
 from workbench.chain._settled_calls import SettledCalls
-from workbench.ir import Message, ModelRequest, ModelResponse
+from workbench.ir import Message, ModelRequest, ModelResponse, NodeRef
 from workbench.protocols import HistoryPrefix
 from workbench.terms import ClosureTerms
 

@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 from workbench.chain._history_keys import HistoryKeys, HistoryState, ItemChain, beginning
 from workbench.chain._retelling import is_retold
-from workbench.chain.fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
 from workbench.chain.received_answers import ReceivedAnswers
+from workbench.fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from workbench.chain.likeness import alike, ends_alike, likeness_of
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import DecodedExchange
+from workbench.protocols import DecodedExchange, alike, ends_alike, likeness_of
 from workbench.wire import Summary
 
 NEAREST = 4

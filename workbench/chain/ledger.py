@@ -11,9 +11,8 @@ from typing import NamedTuple
 from workbench.chain._debts import Debt, LedgerTurn, Turns, owes, turns
 from workbench.chain._growing_turns import GrowingTurns
 from workbench.chain._reasoning_replay import Replay, ReplayOutcome, compare
-from workbench.chain.closure import NodeRef
 from workbench.chain.received_answers import ReceivedAnswers
-from workbench.ir import ModelRequest, ModelResponse, Reasoning
+from workbench.ir import ModelRequest, ModelResponse, NodeRef, Reasoning
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import HistoryPrefix
 from workbench.terms import ReasoningTerms

@@ -9,7 +9,7 @@ from dataclasses import field
 from functools import cached_property
 
 from workbench.chain._reasoning_replay import content
-from workbench.chain.fingerprint import call_digest, looks_unique, visible_text
+from workbench.fingerprint import call_digest, looks_unique, visible_text
 from workbench.ir import Message, ModelResponse
 from workbench.lazy_dataclass import dataclass
 

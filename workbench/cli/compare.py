@@ -119,6 +119,7 @@ def _compare_files(
     args: argparse.Namespace, before: _NumberedFile, olds: Session, after: _NumberedFile, news: Session
 ) -> ComparedFiles:
     """Two files, or an exchange of each."""
+    from workbench.chain import Conversations
     from workbench.diff import compare_exchanges, compare_sessions, hops_of
 
     ask: Ask = partial(_decode, args.protocol)
@@ -126,7 +127,7 @@ def _compare_files(
     for session, named, name in zip((olds, news), (before, after), hops or (), strict=False):
         _demand(session, named.path, name)
     if before.number is None and after.number is None:
-        found = list(compare_sessions(olds, news, ask, hops=hops))
+        found = list(compare_sessions(olds, news, Conversations, ask, hops=hops))
     else:
         i, j = _files.exchange_index(olds, before.number), _files.exchange_index(news, after.number)
         found = [compare_exchanges(ask(i, olds.exchange(i)), ask(j, news.exchange(j)))]

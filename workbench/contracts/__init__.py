@@ -2,7 +2,7 @@
 
 In: the files in ``profiles`` and the pages of the rules. Out: contracts by name or by what an exchange shows, findings,
 verdicts, and the rule and place behind an error text. It knows a rule by its page alone.
-It may import the core and the rooms up to ``diff``.
+It may import the core and the rooms up to ``protocols``.
 """
 
 from __future__ import annotations

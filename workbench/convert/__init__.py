@@ -4,7 +4,7 @@ In: a decoded exchange and the target's protocol. Out: bytes for the target, the
 protocol's IR is first put into normal form (``normal``), then reduced to what the target can carry (``fit``), then
 written by the target's adapter (``convert``). Every loss has a line in the report, and nothing is invented; null, empty
 lists and switches at their default (``strict: false``, ``is_error: false``, parallel calls on) are no losses.
-It may import the core and the rooms up to ``chain``.
+It may import the core and the rooms up to ``protocols``.
 """
 
 from __future__ import annotations

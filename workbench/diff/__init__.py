@@ -2,7 +2,7 @@
 
 In: two bodies, exchanges or sessions. Out: the first difference, the byte ranges and the changes that differ. The first
 difference matters most: a provider's cache reads a request up to there, and the chain was whole up to there.
-It may import the core and the rooms up to ``convert``.
+It may import the core and the rooms up to ``protocols``.
 """
 
 from __future__ import annotations

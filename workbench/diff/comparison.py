@@ -20,7 +20,17 @@ from typing import NamedTuple
 from workbench.diff import Difference, compare
 from workbench.diff.damage import Damage, damages_between, damages_of_tries
 from workbench.diff.meaning import canonical
-from workbench.diff.pairing import HopExchange, TurnMatch, encloses, is_outside, likeness_of, places, turns, versions
+from workbench.diff.pairing import (
+    Conversations,
+    HopExchange,
+    TurnMatch,
+    encloses,
+    is_outside,
+    likeness_of,
+    places,
+    turns,
+    versions,
+)
 from workbench.diff.wire import align, first_difference
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
 from workbench.lazy_dataclass import dataclass
@@ -150,6 +160,7 @@ class Comparison:
 def compare_sessions(
     before: Session,
     after: Session,
+    conversations: Callable[[], Conversations],
     ask: Ask = DecodedExchange,
     ask_after: Ask | None = None,
     hops: tuple[str, str] | None = None,
@@ -161,6 +172,7 @@ def compare_sessions(
     (``pairing``): equal requests are paired, between them those with the same last message.
 
     Args:
+        conversations: finds those of one session, from none (``chain.Conversations``).
         ask: decodes an exchange, given its index in its session.
         ask_after: the same for the second session.
         hops: hops to compare, of the first and of the second session.
@@ -172,7 +184,7 @@ def compare_sessions(
     if one and other and (hops or _are_hops(one, other)):
         yield from _turns(one, other)
         return
-    for turn in _versions(before, after, ask, ask_after):
+    for turn in _versions(before, after, conversations, ask, ask_after):
         old, new = turn.outer, turn.inner[0] if turn.inner else None
         if old is None or new is None:
             yield Comparison(old, new)
@@ -180,14 +192,16 @@ def compare_sessions(
             yield compare_exchanges(ask(old, before.exchange(old)), ask_after(new, after.exchange(new)))
 
 
-def _versions(before: Session, after: Session, ask: Ask, ask_after: Ask) -> Sequence[TurnMatch]:
+def _versions(
+    before: Session, after: Session, conversations: Callable[[], Conversations], ask: Ask, ask_after: Ask
+) -> Sequence[TurnMatch]:
     """Pairs of the exchanges of two sessions; nothing is decoded if all requests are equal."""
     olds, news = ([_digest(exchange) for exchange in exchanges_of(session)] for session in (before, after))
     if olds == news:
         return [TurnMatch(n, (n,)) for n in range(len(olds))]
     one = (ask(n, exchange) for n, exchange in enumerate(exchanges_of(before)))
     other = (ask_after(n, exchange) for n, exchange in enumerate(exchanges_of(after)))
-    return versions(one, other, list(before.summaries()), list(after.summaries()))
+    return versions(one, other, list(before.summaries()), list(after.summaries()), conversations)
 
 
 def hops_of(session: Session) -> list[str]:

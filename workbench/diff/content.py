@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from workbench.chain import NodeRef
 from workbench.diff.meaning import canonical
 from workbench.diff.wire import align
-from workbench.ir import JsonValue, Media, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.ir import JsonValue, Media, Message, NodeRef, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 
 
 class ContentLoss(NamedTuple):

@@ -17,12 +17,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from workbench.chain import Conversations, Likeness, alike, likeness_of
 from workbench.diff.wire import align
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import DecodedExchange
+from workbench.protocols import DecodedExchange, Likeness, alike, likeness_of
 from workbench.wire import Origin, Summary
 
 __all__ = [
@@ -54,6 +53,21 @@ _OVERLAP_BONUS = 0.5
 
 _SKEW = 0.05
 """Seconds by which an exchange may seem to begin before the one it was made from."""
+
+
+class Conversation(Protocol):
+    """A conversation of a recording (``chain.Conversation``)."""
+
+    @property
+    def id(self) -> object: ...
+
+
+class Conversations(Protocol):
+    """Finds the conversation of each exchange of a recording, given in order (``chain.Conversations``)."""
+
+    def add(self, decoded: DecodedExchange, /) -> Conversation | None:
+        """The conversation that an exchange continues; None for no model exchange."""
+        ...
 
 
 class HopExchange(NamedTuple):
@@ -280,14 +294,16 @@ def versions(
     after: Iterable[DecodedExchange],
     olds: Sequence[Summary],
     news: Sequence[Summary],
+    conversations: Callable[[], Conversations],
 ) -> list[TurnMatch]:
     """Every exchange of both recordings once, in the order of the first; those of the second alone are in between.
 
     Args:
         before: all exchanges of the first recording, in order.
         olds: summaries of the first recording; ``news``: of the second.
+        conversations: finds those of one recording, from none.
     """
-    one, other = _threads(before), _threads(after)
+    one, other = _threads(before, conversations()), _threads(after, conversations())
     mine: dict[int, list[int]] = {}
     for hop, hop_there in _hops(olds, news):
         for a, b in _thread_pairs(one.get(hop, []), other.get(hop_there, [])):
@@ -296,9 +312,9 @@ def versions(
     return list(ordered_turns(len(olds), len(news), mine, taken))
 
 
-def _threads(exchanges: Iterable[DecodedExchange]) -> dict[str, list[_ExchangeThread]]:
+def _threads(exchanges: Iterable[DecodedExchange], conversations: Conversations) -> dict[str, list[_ExchangeThread]]:
     """By hop, in order of first appearance."""
-    conversations, found = Conversations(), dict[str, dict[object, _ExchangeThread]]()
+    found: dict[str, dict[object, _ExchangeThread]] = {}
     for position, decoded in enumerate(exchanges):
         like, conversation = likeness_of(decoded), conversations.add(decoded)
         key = conversation.id if conversation else like.what

@@ -3,7 +3,7 @@
 In: a request and a change. Out: the edited request and the change that undoes it. ``elements`` lists what can be
 edited, ``operations`` and ``additions`` edit it, ``request`` applies changes to bytes and undoes them; ``assessment``
 judges an edit, and ``signatures`` finds the signatures that it invalidates.
-It may import the core and the rooms up to ``filters``.
+It may import the core and the rooms up to ``rules``.
 """
 
 from __future__ import annotations

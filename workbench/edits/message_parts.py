@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from workbench import regex
-from workbench.chain import NodeRef
-from workbench.ir import Message, Part, Reasoning, Text
+from workbench.ir import Message, NodeRef, Part, Reasoning, Text
 from workbench.wire import Change, Remove, Replace
 
 if TYPE_CHECKING:

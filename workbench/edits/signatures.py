@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from workbench.chain import NodeRef
 from workbench.contracts import Severity
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, remove_parts
 from workbench.edits.repairs import _thinking
 from workbench.edits.request import apply_changes
 from workbench.errors import WorkbenchError
-from workbench.ir import Message, ModelRequest, Part, Reasoning
+from workbench.ir import Message, ModelRequest, NodeRef, Part, Reasoning
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import UNBOUND, Inspector, Trial, history, texts, tools_edit
 from workbench.wire import Change, HttpRequest

@@ -1,7 +1,7 @@
 """Probes: scripts that measure what a model behind an endpoint can do, with tools that run nothing.
 
 In: a subject (target and model) and the responses to a probe's requests. Out: measurements with their samples;
-``FACTS`` lists what probes learn. It may import the core and the rooms up to ``trials``.
+``FACTS`` lists what probes learn. It may import the core and the rooms up to ``send``.
 
 One file per probe; each defines one object named ``probe``. Files that begin with an underscore are shared code. A
 third party adds a probe by an entry point in ``workbench.probes``, a user by a file of their own. Scripts do no I/O:

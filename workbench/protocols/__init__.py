@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
     from workbench.protocols.history import HistoryPrefix, fact, text_of, where
+    from workbench.protocols.likeness import Likeness, alike, ends_alike, likeness_of
     from workbench.protocols.wire_place import WirePlace
 else:
     __getattr__ = lazy(__name__)
@@ -57,6 +58,7 @@ __all__ = [
     "HistoryPrefix",
     "ImportHints",
     "KnownMessages",
+    "Likeness",
     "MediaCapabilities",
     "Param",
     "RawSdk",
@@ -72,13 +74,16 @@ __all__ = [
     "TransportSdk",
     "UrlFacts",
     "WirePlace",
+    "alike",
     "by_rank",
     "decode",
     "elsewhere",
     "endpoint",
+    "ends_alike",
     "every",
     "fact",
     "get",
+    "likeness_of",
     "protocols",
     "refusals",
     "text_of",

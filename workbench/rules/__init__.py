@@ -4,7 +4,7 @@ In: a session and a contract. Out: findings, each with its rule, place and basis
 One file per family. A family module has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings, or
 ``review(case, findings)``, which decides last about what all families found. The page of each rule is
 ``contracts/rule_pages/SLUG.yaml``. Files that begin with an underscore are the machinery; ``schema_check`` is no
-family: it checks one schema against every contract. It may import the core and the rooms up to ``contracts``.
+family: it checks one schema against every contract. It may import the core and the rooms up to ``diff``.
 """
 
 from __future__ import annotations

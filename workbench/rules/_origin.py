@@ -13,8 +13,8 @@ from dataclasses import field, replace
 from typing import NamedTuple
 
 from workbench import regex
-from workbench.chain import ANSWERING, call_digest, items, looks_unique, visible_text
 from workbench.contracts import Cause, Finding, Origin, Severity
+from workbench.fingerprint import ANSWERING, call_digest, items, looks_unique, visible_text
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact

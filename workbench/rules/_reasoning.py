@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from itertools import takewhile
 
 from workbench import regex
-from workbench.chain import Entry, NodeRef
-from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
+from workbench.chain import Entry
+from workbench.ir import Carrier, Media, Message, NodeRef, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
 from workbench.rules.context import RuleContext
 from workbench.wire import Origin

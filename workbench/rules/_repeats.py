@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from workbench import regex
-from workbench.chain import NodeRef, call_digest
-from workbench.ir import Message, Text, ToolCallIR, ToolDef
+from workbench.fingerprint import call_digest
+from workbench.ir import Message, NodeRef, Text, ToolCallIR, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, fact
 from workbench.rules._outcomes import Outcome, ResultReading, classify

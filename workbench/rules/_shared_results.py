@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.chain import Closure, ClosureTerms, Hops, Ledger, ReasoningTerms, closure, ledger
+from workbench.chain import Closure, Hops, Ledger, closure, ledger
 from workbench.contracts import Finding, Read, agrees
+from workbench.terms import ClosureTerms, ReasoningTerms
 
 if TYPE_CHECKING:
     from workbench.rules.context import NotedCase, RuleContext

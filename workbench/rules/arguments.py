@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from workbench import protocols, regex
-from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
+from workbench.ir import Message, ModelRequest, ModelResponse, NodeRef, ToolCallIR, ToolDef
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_unproved, enforced_exactly, quote, weaker, went_astray

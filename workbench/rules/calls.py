@@ -5,9 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Message, ModelRequest, Opaque, ToolCallIR
+from workbench.ir import Message, ModelRequest, NodeRef, Opaque, ToolCallIR
 from workbench.protocols import RESPONSE, where
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker, went_astray

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from workbench import regex
-from workbench.chain import CallLine, CallState, Flaw, NodeRef
+from workbench.chain import CallLine, CallState, Flaw
 from workbench.contracts import Breaks, Finding, Severity, known_values
-from workbench.ir import NOTHING, Message, Opaque, ToolCallIR
+from workbench.ir import NOTHING, Message, NodeRef, Opaque, ToolCallIR
 from workbench.limits import MOST_NAMED
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._trimming import dropped_call, dropped_result

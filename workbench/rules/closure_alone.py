@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.chain import NodeRef
 from workbench.contracts import Finding
-from workbench.ir import Media, Message, Reasoning, ToolResultIR
+from workbench.ir import Media, Message, NodeRef, Reasoning, ToolResultIR
 from workbench.protocols import REQUEST
 from workbench.rules.closure import NOT_FIRST
 from workbench.rules.context import RuleContext

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from workbench import protocols
-from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Message, ToolCallIR, ToolResultIR
+from workbench.ir import Message, NodeRef, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules.closure import MISMATCH
 from workbench.rules.context import Rule, RuleContext

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench import regex
-from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding
-from workbench.ir import Message, ToolCallIR, ToolResultIR
+from workbench.ir import Message, NodeRef, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
 from workbench.rules._items import item_id, item_kind
 from workbench.rules.closure import DUPLICATE_ID, ORPHAN

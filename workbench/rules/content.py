@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import protocols
-from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Media, Message, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.ir import Media, Message, NodeRef, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.shapes import SHAPE

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from workbench.chain import Closure, Conversation, Hops, Ledger, NodeRef
+from workbench.chain import Closure, Conversation, Hops, Ledger
 from workbench.contracts import Basis, Breaks, Contract, Finding, NotedContract, Repair, Severity, fill, known_values
-from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, Part, ToolDef
+from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, NodeRef, Part, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, WirePlace, where
 from workbench.rules._shared_results import SharedResults

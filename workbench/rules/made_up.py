@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench import regex
-from workbench.chain import CallLine, CallState, NodeRef
+from workbench.chain import CallLine, CallState
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Message, ModelResponse, Text, ToolCallIR
+from workbench.ir import Message, ModelResponse, NodeRef, Text, ToolCallIR
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, with_related

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.chain import Entry, NodeRef, ReplayOutcome
+from workbench.chain import Entry, ReplayOutcome
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Carrier, Message, Reasoning
+from workbench.ir import Carrier, Message, NodeRef, Reasoning
 from workbench.protocols import REQUEST
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import (

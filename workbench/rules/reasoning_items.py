@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Carrier, Message, ModelResponse, Opaque, Reasoning
+from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Opaque, Reasoning
 from workbench.protocols import REQUEST
 from workbench.rules._items import item_id, item_kind
 from workbench.rules._reasoning import is_rebuilt

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from workbench import regex
-from workbench.chain import Entry, NodeRef
+from workbench.chain import Entry
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Carrier, Message, Reasoning
+from workbench.ir import Carrier, Message, NodeRef, Reasoning
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import BLOCKS, is_placeholder, is_rebuilt, sent_reasoning
 from workbench.rules.context import Rule, RuleContext

@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from workbench.chain import Entry, NodeRef
+from workbench.chain import Entry
 from workbench.contracts import Breaks, Finding, Severity, known_values
-from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR
+from workbench.ir import Carrier, JsonValue, Message, ModelRequest, NodeRef, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols import REQUEST, HistoryPrefix, fact
 from workbench.rules._reasoning import (
     BLOCKS,

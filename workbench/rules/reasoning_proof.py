@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench import regex
-from workbench.chain import Entry, NodeRef
+from workbench.chain import Entry
 from workbench.contracts import Finding, Severity
-from workbench.ir import Carrier, Message, Reasoning, ToolCallIR, ToolResultIR
+from workbench.ir import Carrier, Message, NodeRef, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
 from workbench.rules._reasoning import is_rebuilt, sent_reasoning, stand_ins
 from workbench.rules.context import RuleContext

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from workbench.chain import NodeRef
 from workbench.contracts import Basis, Breaks, Finding, Severity
-from workbench.ir import Message, ModelResponse, Text, ToolCallIR
+from workbench.ir import Message, ModelResponse, NodeRef, Text, ToolCallIR
 from workbench.protocols import REQUEST
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker

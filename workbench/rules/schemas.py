@@ -10,9 +10,8 @@ from functools import cache, lru_cache
 from typing import Any
 
 from workbench import protocols, regex
-from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Contract, Finding, Severity
-from workbench.ir import JsonValue, Message, ModelRequest, ToolDef
+from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolDef
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.provenance import escape
 from workbench.rules._body import values

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench import protocols, regex
-from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Anomaly, Message, Opaque
+from workbench.ir import Anomaly, Message, NodeRef, Opaque
 from workbench.protocols import REQUEST
 from workbench.rules._body import values
 from workbench.rules.context import Rule, RuleContext

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from workbench import regex
-from workbench.chain import NodeRef
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR
+from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Reasoning, Text, ToolCallIR
 from workbench.protocols import RESPONSE
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker

@@ -3,7 +3,7 @@
 In: a contract, a script or dials, and requests. Out: responses in the provider's words; ``Simulator`` has no socket,
 ``serve`` opens one on loopback. It refuses what its contract enforces and remembers its responses: replayed reasoning,
 ids and state are compared with what it really sent. Agreement between rules and simulators proves nothing: both read
-the same contracts. It may import the core and the rooms up to ``edits``.
+the same contracts. It may import the core and the rooms up to ``rules``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The app, and the only room that imports Textual.
 
 In: a session, keys and the mouse. Out: screens. It knows no protocol: it shows the pointers, parts, spans and lines of
-its view models (``models``). It may import the core and the rooms up to ``library``.
+its view models (``models``). It may import the core and the rooms up to ``recorder``.
 """
 
 from __future__ import annotations

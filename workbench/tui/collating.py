@@ -106,11 +106,12 @@ class File:
         self._session: Session | None = None
 
     def turns(self, inspector: Inspector) -> Iterator[ComparedTurn]:
+        from workbench.chain import Conversations
         from workbench.diff import compare_exchanges, compare_sessions
 
         other = self._other()
         if self._number is None:
-            yield from map(_turn, compare_sessions(inspector.session, other))
+            yield from map(_turn, compare_sessions(inspector.session, other, Conversations))
             return
         before, after = self.both(inspector, ComparedTurn(self._mine, self._number))
         assert before and after

@@ -9,9 +9,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 
-from workbench.chain import CallLine, Entry, NodeRef
+from workbench.chain import CallLine, Entry
 from workbench.contracts import Finding
-from workbench.ir import Message, Part
+from workbench.ir import Message, NodeRef, Part
 from workbench.protocols import WirePlace
 from workbench.rules import Detail
 from workbench.tui import session_panes

@@ -2,7 +2,7 @@
 
 In: findings, verdicts, losses, damage, outcomes and other values of the rooms above. Out: lines for people
 (``views.lines``), which the app paints and the command line prints as text. It may import the core and the rooms up to
-``recorder``.
+``rules``.
 """
 
 from __future__ import annotations

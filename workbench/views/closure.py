@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.chain import CallLine, CallState, Closure, NodeRef
+from workbench.chain import CallLine, CallState, Closure
+from workbench.ir import NodeRef
 from workbench.views.lines import Line, Span, line, wrap
 from workbench.views.words import RESPONSE
 

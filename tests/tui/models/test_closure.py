@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.tui import samples
-from workbench.chain.closure import CallLine, CallState, NodeRef
+from workbench.chain.closure import CallLine, CallState
+from workbench.ir import NodeRef
 from workbench.views.closure import LOOK, call_body, call_line, closure_summary
 from workbench.views.lines import plain
 

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.tui import samples
-from workbench.chain.closure import NodeRef
 from workbench.contracts import Severity
-from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.ir import Carrier, Media, Message, NodeRef, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.tui.models.ir import node_body, node_line, preview
 from workbench.tui.models.outline import OutlineNode, text_of
 from workbench.views.lines import plain

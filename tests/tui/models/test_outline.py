@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tui import samples
-from workbench.chain.closure import NodeRef
+from workbench.ir import NodeRef
 from workbench.rules.inspection import Inspector
 from workbench.tui.exchange_view import ExchangeView
 from workbench.tui.models.outline import WHOLE, Outline

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from workbench.chain import Conversation, Entry, NodeRef
+from workbench.chain import Conversation, Entry
 from workbench.contracts import Contract, Finding, Severity
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, list_position, remove_parts
-from workbench.ir import Message, Part, Reasoning, ToolCallIR
+from workbench.ir import Message, NodeRef, Part, Reasoning, ToolCallIR
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import PROOF, RuleContext, proof_of
 from workbench.wire import Change, Insert, Remove, Replace

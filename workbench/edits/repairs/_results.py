@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench.chain import NodeRef
 from workbench.convert import name_check, rewrite_words
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, list_position
-from workbench.ir import JsonValue, Message, Text, ToolCallIR, ToolResultIR
+from workbench.ir import JsonValue, Message, NodeRef, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
 from workbench.wire import Change, Insert, Move, Remove, Replace
 

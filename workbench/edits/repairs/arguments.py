@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from workbench.chain import NodeRef
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, remove_parts
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs import _results
 from workbench.edits.repairs._search import Proposer
 from workbench.errors import WireError
-from workbench.ir import JsonValue, ToolCallIR
+from workbench.ir import JsonValue, NodeRef, ToolCallIR
 from workbench.rules import quote
 from workbench.toolcalls.arguments import climb
 from workbench.wire import Change, Insert, Replace, dumps, loads

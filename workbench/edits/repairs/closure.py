@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from workbench.chain import CallLine, NodeRef
+from workbench.chain import CallLine
 from workbench.edits import shape
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, list_position, remove_parts
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs import _results
 from workbench.edits.repairs._search import Proposer, cut_back
-from workbench.ir import Message, Opaque, ToolCallIR, ToolResultIR
+from workbench.ir import Message, NodeRef, Opaque, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
 from workbench.rules import quote
 from workbench.wire import Insert, Remove, Replace

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.chain import NodeRef, ReplayOutcome
+from workbench.chain import ReplayOutcome
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import element_pointer, list_position, remove_parts
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs import _recorded_reasoning, _thinking
 from workbench.edits.repairs._search import Proposer, cut_back
-from workbench.ir import Reasoning
+from workbench.ir import NodeRef, Reasoning
 from workbench.protocols import REQUEST
 from workbench.wire import Change, Move, Remove
 

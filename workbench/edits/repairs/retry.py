@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from workbench.chain import NodeRef
 from workbench.edits.fault import Fault
 from workbench.edits.message_parts import remove_parts
 from workbench.edits.proposal import Proposal, RepairCost
 from workbench.edits.repairs._search import Proposer, cut_back
-from workbench.ir import ToolCallIR
+from workbench.ir import NodeRef, ToolCallIR
 from workbench.rules import quote
 from workbench.wire import Change
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from workbench.chain import NodeRef
 from workbench.edits import element_pointer, list_position
 from workbench.edits.variants import NO_REASONING, RequestVariant, VariedRequest, drop_reasoning
-from workbench.ir import Message, Part, Reasoning
+from workbench.ir import Message, NodeRef, Part, Reasoning
 from workbench.wire import Change, Insert, Move, Remove, Replace
 
 UNREADABLE = "its reasoning has no readable text"

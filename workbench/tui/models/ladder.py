@@ -11,8 +11,7 @@ from workbench.safetext import cells
 from workbench.views import RESPONSE, Line, Span, count, line, wrap
 
 if TYPE_CHECKING:
-    from workbench.chain import NodeRef
-    from workbench.ir import JsonValue, ToolCallIR, ToolDef
+    from workbench.ir import JsonValue, NodeRef, ToolCallIR, ToolDef
     from workbench.toolcalls.arguments import LadderStep
     from workbench.toolcalls.formats import TextCall
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.chain import Ledger, NodeRef, ReplayOutcome
+from workbench.chain import Ledger, ReplayOutcome
 from workbench.ir import (
     JsonValue,
     Media,
     Message,
     ModelRequest,
+    NodeRef,
     Opaque,
     Part,
     Reasoning,

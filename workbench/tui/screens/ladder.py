@@ -20,8 +20,7 @@ from workbench.tui.selection import SessionSpot
 from workbench.views import REQUEST, RESPONSE, Line, Span, line, wrap
 
 if TYPE_CHECKING:
-    from workbench.chain import NodeRef
-    from workbench.ir import ToolDef
+    from workbench.ir import NodeRef, ToolDef
     from workbench.protocols import DecodedExchange
     from workbench.rules import Inspector
     from workbench.tui.service import Job
@@ -199,8 +198,7 @@ class LadderScreen(WorklistScreen):
 
 def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[LadderCall]:
     """Tool calls of the protocol, those of the history first."""
-    from workbench.chain import NodeRef
-    from workbench.ir import ToolCallIR
+    from workbench.ir import NodeRef, ToolCallIR
 
     named = {tool.name: tool for tool in declared}
     for side in (REQUEST, RESPONSE):
@@ -212,8 +210,7 @@ def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[La
 
 def _in_text(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[LadderCall]:
     """Tool calls that the model wrote as text, in its texts and its reasoning."""
-    from workbench.chain import NodeRef
-    from workbench.ir import Reasoning, Text
+    from workbench.ir import NodeRef, Reasoning, Text
     from workbench.toolcalls.formats import find
 
     named = {tool.name: tool for tool in declared}

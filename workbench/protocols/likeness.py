@@ -8,9 +8,10 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from workbench import regex
-from workbench.chain.fingerprint import ANSWERING, SYSTEM, items, visible_text
+from workbench.fingerprint import ANSWERING, SYSTEM, items, visible_text
 from workbench.ir import Message, ToolResultIR
-from workbench.protocols import REQUEST, DecodedExchange, fact
+from workbench.protocols.decode import REQUEST, DecodedExchange
+from workbench.protocols.history import fact
 from workbench.wire import urls
 
 _LAST = 4_000
