@@ -113,7 +113,12 @@ class Contract:
 
     def checks_of(self, rule: str) -> tuple[EnforcedCheck, ...]:
         """The checks that predict this rule, in the provider's order."""
-        return tuple(check for check in self.enforces if check.rule == rule)
+        by_rule: dict[str, tuple[EnforcedCheck, ...]] | None = self.facts.get(Contract.checks_of)
+        if by_rule is None:
+            by_rule = self.facts[Contract.checks_of] = {}
+            for check in self.enforces:
+                by_rule[check.rule] = (*by_rule.get(check.rule, ()), check)
+        return by_rule.get(rule, ())
 
     def term(self, key: str, default: JsonValue = None) -> JsonValue:
         """The value of a term."""

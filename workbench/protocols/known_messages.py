@@ -184,8 +184,9 @@ class KnownMessages:
         first = before.noted[0]
         request, noted = before.request_with(messages, anomalies), (first, first + len(anomalies))
         reading = RequestReading(
-            before.protocol, before.form, text, found, before.values, request, noted, is_apart=True
-        )
+            before.protocol, before.form, text, found, before.values, request, noted, is_apart=True,
+            found_of_fields=before.found_of_fields,
+        )  # fmt: skip
         return self._keep_reading(latest, reading)
 
     def _find_continued(self, protocol: str, text: BodyText) -> tuple[_KnownHistory | None, int]:

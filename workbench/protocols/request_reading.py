@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest
 from workbench.lazy_dataclass import dataclass
@@ -43,6 +43,7 @@ class RequestReading:
         values: the members of the body beside the messages, parsed.
         noted: how many anomalies of the request come before those of its messages, and where those behind begin.
         is_apart: no field but ``messages`` was read from the messages.
+        found_of_fields: what was found out about all but the messages, for the readings that differ in these alone.
     """
 
     protocol: str
@@ -53,6 +54,7 @@ class RequestReading:
     request: ModelRequest
     noted: tuple[int, int]
     is_apart: bool
+    found_of_fields: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     _clean: dict[TextTest, int] = field(default_factory=dict, init=False)
 
     @property

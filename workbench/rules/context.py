@@ -17,6 +17,12 @@ from workbench.wire import Summary
 if TYPE_CHECKING:
     from workbench.rules._acceptance import Acceptances
 
+BETA = "anthropic-beta"
+"""Header that announces beta features."""
+
+MOST_PLACES = 64
+"""Contracts and URLs under which the same fields are remembered to be in order."""
+
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
@@ -47,6 +53,7 @@ class RuleContext:
     is_recorded: bool = False
     shared: SharedResults = field(default_factory=SharedResults, repr=False, compare=False)
     chain: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _silent: list[set[object] | None] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def closure(self) -> Closure:
@@ -70,6 +77,26 @@ class RuleContext:
     def note_reads(self) -> NotedCase:
         """The same, for a rule of which is to be known what it reads."""
         return NotedCase(self)
+
+    @property
+    def silent_checks(self) -> set[object] | None:
+        """Checks of fields that find nothing in this request; None if it is not known how its fields differ."""
+        if not self._silent:
+            reading = self.decoded.request_reading
+            self._silent.append(None if reading is None else self._known_silent(reading.found_of_fields))
+        return self._silent[0]
+
+    def _known_silent(self, found_of_fields: dict[Any, Any]) -> set[object]:
+        http, origin = self.decoded.exchange.request, self.decoded.exchange.origin
+        around = (http.url, http.headers.all(BETA)) if http else ()
+        by_place: dict[Any, tuple[Contract, set[object]]] = found_of_fields.setdefault(RuleContext, {})
+        place = (self.contract.name, self.contract.variant, origin, around)
+        known = by_place.get(place)
+        if known is None or known[0] is not self.contract:
+            if len(by_place) >= MOST_PLACES:
+                by_place.clear()
+            known = by_place[place] = self.contract, set()
+        return known[1]
 
     @property
     def request(self) -> ModelRequest | None:
@@ -193,6 +220,11 @@ class NotedCase(RuleContext):
     def __getattr__(self, name: str) -> Any:
         """Any other field: its slot is empty here."""
         return getattr(self._case, name)
+
+    @property
+    def silent_checks(self) -> set[object] | None:
+        """None: every check runs, so that what it reads is noted."""
+        return None
 
     @property
     def closure(self) -> Closure:

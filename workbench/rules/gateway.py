@@ -12,7 +12,8 @@ from workbench.ir import Message
 from workbench.protocols import REQUEST, fact
 from workbench.provenance import escape
 from workbench.rules._body import base, values
-from workbench.rules.context import Rule, RuleContext
+from workbench.rules._field_checks import reads_fields
+from workbench.rules.context import BETA, Rule, RuleContext
 from workbench.rules.wording import as_unproved, by_term, quote, weaker, with_related
 from workbench.wire import Origin
 
@@ -26,7 +27,6 @@ BETA_HEADER = Rule("gateway.beta-header", WARNING, "A beta header the backend re
 
 RULES = (UNKNOWN_FIELD, CACHE_LIMIT, BETA_HEADER)
 
-BETA = "anthropic-beta"
 _BETA_FIELDS = ("/anthropic_beta/*", "/betas/*", "/additionalModelRequestFields/anthropic_beta/*")
 """Pointer of the betas in a body: Bedrock has no header for them."""
 
@@ -35,14 +35,16 @@ def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on fields, marks and headers of the request that this backend refuses."""
     if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
         return
-    if case.contract.term("params.unknown-fields") == "refused":
-        yield from _unknown_fields(case)
+    yield from _unknown_fields(case)
     yield from _message_fields(case)
     yield from _cache_marks(case)
-    yield from _betas(case)
+    yield from _betas(case) if case.is_refused else _unrefused_betas(case)
 
 
+@reads_fields
 def _unknown_fields(case: RuleContext) -> Iterator[Finding]:
+    if case.contract.term("params.unknown-fields") != "refused":
+        return
     request, at = case.request, base(case.decoded)
     params = request.params if request else {}
     known, of_betas = case.contract.term("params.fields"), case.contract.term("params.beta-fields") or {}
@@ -130,7 +132,13 @@ def betas(case: RuleContext) -> Iterator[tuple[str, str]]:
         yield from ((at, name) for at, name in values(case.decoded, place) if isinstance(name, str))
 
 
+@reads_fields
+def _unrefused_betas(case: RuleContext) -> Iterator[Finding]:
+    return _betas(case)
+
+
 def _betas(case: RuleContext) -> Iterator[Finding]:
+    """Betas that the contract or the answer refuses, and those of the provider itself."""
     taken, refused = case.contract.term("gateway.betas"), case.contract.term("gateway.refused-betas") or []
     own = case.contract.term("gateway.own-betas") or []
     answer = case.response.error.message if case.is_refused and case.response and case.response.error else ""

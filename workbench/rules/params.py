@@ -9,6 +9,7 @@ from workbench.contracts import Breaks, Finding, Severity, dotted_path
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST
 from workbench.rules._body import base, is_there, values
+from workbench.rules._field_checks import reads_fields
 from workbench.rules._reasoning import is_off
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import by_term, enforced_exactly, quote, show_value
@@ -33,6 +34,12 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
         return
     yield from _limits(case)
+    yield from _check_fields(case)
+
+
+@reads_fields
+def _check_fields(case: RuleContext) -> Iterator[Finding]:
+    """Parameters that are required but missing, or that are ignored."""
     yield from _missing(case)
     yield from _check_ignored(case, "params.ignored")
     if not is_off(case):

@@ -7,7 +7,7 @@ the rest of the request is asked for the few values that are left.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 
@@ -31,6 +31,7 @@ from workbench.ir import JsonValue, Message
 from workbench.protocols import REQUEST, DecodedExchange, fact, text_of
 from workbench.provenance import escape
 from workbench.rules._body import base, list_key, top
+from workbench.rules._field_checks import fact_of_fields, reads_fields
 from workbench.rules._reasoning import is_off
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.gateway import betas
@@ -69,23 +70,25 @@ class _Group:
 
 @dataclass(frozen=True, eq=False)
 class _ByList:
-    """The relations of a contract: those on messages by the key of their list, and the others."""
+    """The relations of a contract: those on messages by the key of their list, and others.
+
+    Attributes:
+        on_fields: those on values beside the messages.
+        on_body: those on values beside the messages and inside, or on sizes.
+    """
 
     on_messages: Mapping[str, _Group]
-    others: tuple[Relation, ...]
-    seen: dict[tuple[int, str], tuple[JsonValue, tuple[PlacedValue, ...]]] = field(default_factory=dict)
-    """(relation, key) → the last value at the key, and what was found in it: requests repeat their tools."""
+    on_fields: tuple[Relation, ...]
+    on_body: tuple[Relation, ...]
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings of every relation that holds for the request."""
     if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED or not case.contract.relations:
         return
+    yield from _on_fields(case)
     ordered = fact(case.contract, _group_by_list)
-    for relation in ordered.others:
-        found_here = _in_body(case, relation, ordered)
-        if found_here and _may_hold(case, relation):
-            yield from _findings(case, relation, found_here)
+    yield from _on_body(case, ordered.on_body)
     group = ordered.on_messages.get(list_key(case.decoded))
     if group:
         found: dict[int, list[PlacedValue]] = {}
@@ -107,24 +110,56 @@ def refusals(decoded: DecodedExchange, contract: Contract) -> Iterator[Finding]:
 def _group_by_list(contract: Contract) -> _ByList:
     keys: dict[str, list[Relation]] = {}
     for relation in contract.relations:
-        is_inside = relation.place.first in ("messages", "input", "contents") and len(relation.place.steps) > 2
+        is_inside = relation.place.first in _LISTS and len(relation.place.steps) > 2
         keys.setdefault(relation.place.first if is_inside else "", []).append(relation)
-    others = tuple(keys.pop("", ()))
-    return _ByList({key: _Group(tuple(found)) for key, found in keys.items()}, others)
+    others = keys.pop("", [])
+    on_messages = {key: _Group(tuple(found)) for key, found in keys.items()}
+    is_of_fields = [_reads_fields_alone(relation) for relation in others]
+    on_fields = tuple(relation for relation, is_alone in zip(others, is_of_fields, strict=True) if is_alone)
+    on_body = tuple(relation for relation, is_alone in zip(others, is_of_fields, strict=True) if not is_alone)
+    return _ByList(on_messages, on_fields, on_body)
 
 
-def _in_body(case: RuleContext, relation: Relation, known: _ByList) -> list[PlacedValue]:
+_LISTS = ("messages", "input", "contents")
+"""Keys of the list of messages."""
+
+
+def _reads_fields_alone(relation: Relation) -> bool:
+    when = relation.when
+    others = (*(condition.place for condition in when.places), *(place for _, place in relation.test.compared))
+    is_beside = all(place.up >= 0 or place.first not in _LISTS for place in others)
+    return relation.place.first not in _LISTS and is_beside and when.more_messages < 0 and when.more_bytes < 0
+
+
+@reads_fields
+def _on_fields(case: RuleContext) -> Iterator[Finding]:
+    ordered = fact(case.contract, _group_by_list)
+    for number, relation in enumerate(ordered.on_fields):
+        found = fact_of_fields(case.decoded, _in_fields, ordered, number)
+        if found and _may_hold(case, relation):
+            yield from _findings(case, relation, found)
+
+
+def _in_fields(decoded: DecodedExchange, ordered: _ByList, number: int) -> list[PlacedValue]:
+    return _in_body(decoded, ordered.on_fields[number])
+
+
+def _on_body(case: RuleContext, relations: Iterable[Relation]) -> Iterator[Finding]:
+    for relation in relations:
+        found = _in_body(case.decoded, relation)
+        if found and _may_hold(case, relation):
+            yield from _findings(case, relation, found)
+
+
+def _in_body(decoded: DecodedExchange, relation: Relation) -> list[PlacedValue]:
     """Values of a place outside of the messages that pass what the place itself says."""
-    at = base(case.decoded)
+    at = base(decoded)
     found: list[PlacedValue] = []
-    for key, value in top(case.decoded, relation.place.first):
-        place, last = (id(relation), key), known.seen.get((id(relation), key))
-        if last is None or last[0] is not value:
-            steps = Place((key, *relation.place.steps[1:]))
-            last = known.seen[place] = value, tuple(_local(relation, steps, {key: value}))
-        found += (PlacedValue(at + each.pointer, each.value) for each in last[1])
+    for key, value in top(decoded, relation.place.first):
+        steps = Place((key, *relation.place.steps[1:]))
+        found += (PlacedValue(at + each.pointer, each.value) for each in _local(relation, steps, {key: value}))
     if relation.test.is_absent and not found and len(relation.place.steps) == 1:
-        is_there = any(value is not None for _, value in top(case.decoded, relation.place.first))
+        is_there = any(value is not None for _, value in top(decoded, relation.place.first))
         return [] if is_there else [PlacedValue(f"{at}/{escape(relation.place.first)}", None)]
     return found
 

@@ -15,6 +15,7 @@ from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolDef
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.provenance import escape
 from workbench.rules._body import values
+from workbench.rules._field_checks import reads_fields
 from workbench.rules._schema_path import by_index, by_name, context
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_unproved, by_term, enforced_exactly, quote
@@ -65,6 +66,16 @@ def check(case: RuleContext) -> Iterator[Finding]:
     yield from _check_shapes(case, request)
     yield from _without_tools(case, request)
     yield from _check_replayed(case)
+    yield from _check_declared(case)
+
+
+@reads_fields
+def _check_declared(case: RuleContext) -> Iterator[Finding]:
+    """Types and schemas of the tools, and of the structured output."""
+    request = case.request
+    if request is None:
+        return
+    yield from _check_types(case, request)
     yield from _check_outputs(case)
     if not request.tools:
         return
@@ -93,7 +104,7 @@ _FIELD = regex.compile(r"without (?:its|a) '?(\w+)")
 
 
 def _check_shapes(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
-    """Declarations of another shape, and tools of a type that this provider does not take."""
+    """Declarations of another shape."""
     for noticed in request.anomalies:
         if noticed.slug == MALFORMED.slug:
             lacks = _FIELD.search(noticed.message)
@@ -101,6 +112,10 @@ def _check_shapes(case: RuleContext, request: ModelRequest) -> Iterator[Finding]
             said |= _declaration_values(case, noticed.pointer)
             finding = case.finding(MALFORMED, REQUEST, noticed.pointer, noticed.message, when=when, values=said)
             yield finding if enforced_exactly(case, MALFORMED, when, "") else as_unproved(finding)
+
+
+def _check_types(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
+    """Tools of a type that this provider does not accept."""
     taken = case.contract.term("schema.tool-types")
     for tool in request.tools if isinstance(taken, list) else ():
         for pointer, kind in values(case.decoded, f"{tool.pointer}/type"):

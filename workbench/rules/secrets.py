@@ -13,6 +13,7 @@ from workbench.ir import JsonValue, Media, Message
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.provenance import Leaf, leaves, scalars
+from workbench.rules._field_checks import fact_of_fields
 from workbench.rules.context import Rule, RuleContext
 from workbench.wire.secrets import Family, family, find, is_secret, kind_of, public_prefix
 
@@ -87,16 +88,30 @@ def check(case: RuleContext) -> Iterator[Finding]:
 def _places(case: RuleContext, side: str, last: DecodedExchange | None) -> Iterator[_Place]:
     before = last.request if last else None
     if side == REQUEST and case.request:
-        system = Message("system", case.request.system)
+        in_system, in_tools, in_params = fact_of_fields(case.decoded, _places_in_fields)
         if before is None or before.system != case.request.system:
-            yield from (place for leaf in leaves(system) for place in _of_leaf(system, leaf))
-        for tool in case.request.tools if before is None or before.tools != case.request.tools else ():
-            for text in (tool.description, tool.schema, dict(tool.extra)):
-                yield from _of_value(text, tool.pointer, whole=True)
-        yield from _of_value(dict(case.request.params), "")
+            yield from in_system
+        if before is None or before.tools != case.request.tools:
+            yield from in_tools
+        yield from in_params
     messages = case.decoded.messages(side)
     chosen = (m for _, m in case.suspects(_is_telling)) if side == REQUEST else iter(messages)
     yield from (place for m in chosen for leaf in leaves(m) for place in _of_leaf(m, leaf))
+
+
+def _places_in_fields(decoded: DecodedExchange) -> tuple[list[_Place], list[_Place], list[_Place]]:
+    """Credentials in the system prompt, in the tools, and in the parameters."""
+    if decoded.request is None:
+        return [], [], []
+    system = Message("system", decoded.request.system)
+    in_system = [place for leaf in leaves(system) for place in _of_leaf(system, leaf)]
+    in_tools = [
+        place
+        for tool in decoded.request.tools
+        for text in (tool.description, tool.schema, dict(tool.extra))
+        for place in _of_value(text, tool.pointer, whole=True)
+    ]
+    return in_system, in_tools, [*_of_value(dict(decoded.request.params), "")]
 
 
 def _is_telling(message: Message) -> bool:
