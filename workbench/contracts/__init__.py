@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.contracts.choosing import SIMULATED, Servers, choose, clues_of
+from workbench.contracts.common_practice import COMMON_SOURCE, is_most, soften, states
 from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.contract_choice import Choice, choose_contract
 from workbench.contracts.facts import Clues
@@ -54,6 +55,7 @@ else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
+    "COMMON_SOURCE",
     "GENERIC",
     "LONGEST",
     "SIMULATED",
@@ -110,6 +112,7 @@ __all__ = [
     "forget",
     "forgotten_with",
     "get",
+    "is_most",
     "judge",
     "key_owner",
     "key_variable",
@@ -127,6 +130,8 @@ __all__ = [
     "refusal_of",
     "resolve",
     "rule_of",
+    "soften",
+    "states",
     "variants",
     "warnings",
 ]

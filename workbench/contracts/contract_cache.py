@@ -16,6 +16,7 @@ from typing import Any
 
 from workbench import __version__
 from workbench.config import cache_files, resources
+from workbench.contracts.common_practice import CommonPractice, practices
 from workbench.contracts.contract import EnforcedCheck, Fact
 from workbench.contracts.facts import ContractFile, Endpoint, Holds, Sign, Variant
 from workbench.contracts.places import Place
@@ -24,14 +25,17 @@ from workbench.contracts.value_tests import Test
 from workbench.wire import plain_form
 
 _CLASSES = (
-    *(Condition, ContractFile, Endpoint, EnforcedCheck, Fact, Holds, Place, Relation, Sign, Test, Variant, When),
+    *(CommonPractice, Condition, ContractFile, Endpoint, EnforcedCheck, Fact),
+    *(Holds, Place, Relation, Sign, Test, Variant, When),
 )
+_PRACTICES = "/practices"
+"""Key of what most contracts say, beside the names of contracts."""
 _FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 """Raised for a file that is no such file."""
 
 
 class _Store:
-    """The file of the cache. ``parts``: name of a contract, "" for the index → JSON."""
+    """The file of the cache. ``parts``: name of a contract, "" for the index, or ``_PRACTICES`` → JSON."""
 
     def __init__(self, parts: Mapping[str, str]) -> None:
         self._parts = parts
@@ -61,6 +65,17 @@ def outlines(load: Callable[[str], ContractFile]) -> Mapping[str, ContractFile]:
     return {name: outline(file) for name, file in files.items()}
 
 
+def common_practices(load: Callable[[str], ContractFile]) -> Mapping[str, CommonPractice]:
+    """Protocol → what most shipped contracts say of it. What was not compiled is, with ``load``."""
+    store = _store()
+    found = store.get(_PRACTICES) if store else None
+    if isinstance(found, dict):
+        return found
+    files = {name: load(name) for name in resources.shipped_profiles()}
+    _save(files)
+    return practices(files.values())
+
+
 def outline(file: ContractFile) -> ContractFile:
     """A contract without its facts, checks and relations."""
     return replace(file, facts=(), checks=(), relations=())
@@ -75,6 +90,7 @@ def _save(files: Mapping[str, ContractFile]) -> None:
     with suppress(*_FAULTS, OSError):
         parts = {name: plain_form.encode(file, _CLASSES) for name, file in files.items()}
         parts[""] = plain_form.encode({name: outline(file) for name, file in files.items()}, _CLASSES)
+        parts[_PRACTICES] = plain_form.encode(dict(practices(files.values())), _CLASSES)
         cache_files.write(_file_name(), plain_form.encode((_made_of(), parts), ()).encode())
     _store.cache_clear()
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.config import resources
 from workbench.contracts import contract_cache
+from workbench.contracts.common_practice import CommonPractice
 from workbench.contracts.contract import Contract
 from workbench.contracts.facts import Clues, ContractFile, Endpoint, load
 from workbench.contracts.reader import Node
@@ -29,6 +30,7 @@ __all__ = [
     "Clues",
     "Endpoint",
     "broken_files",
+    "common_practice",
     "demand",
     "endpoint",
     "endpoints",
@@ -114,6 +116,16 @@ def outlines() -> tuple[ContractFile, ...]:
     )
 
 
+@cache
+def _common_practices() -> Mapping[str, CommonPractice]:
+    return contract_cache.common_practices(_load_shipped)
+
+
+def common_practice(protocol: str | None) -> CommonPractice | None:
+    """What most providers of a protocol refuse, by the contracts that ship; None if too few of them speak it."""
+    return _common_practices().get(protocol or "")
+
+
 def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> ContractFile:
     file = load(resources.profile(path), str(path), vet)
     if file.name != name:
@@ -124,7 +136,8 @@ def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> C
 def forget() -> None:
     """Read every contract again when it is next asked for: for who has changed a file."""
     contract_cache.forget()
-    for cached in (names, broken_files, read, outlines, endpoints, _key_prefixes, resolve, of_model, *_DERIVED):
+    own = (names, broken_files, read, outlines, endpoints, _key_prefixes, _common_practices, resolve, of_model)
+    for cached in (*own, *_DERIVED):
         cached.cache_clear()
 
 

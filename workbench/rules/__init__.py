@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -51,6 +52,7 @@ from workbench.rules._origin import Origins
 from workbench.rules._refusal_explanation import is_accounted_for
 from workbench.rules._shared_results import SharedResults
 from workbench.rules.answers import check_error_alone, check_undecoded_failure
+from workbench.rules.common import soft_contract
 from workbench.rules.context import Rule, RuleContext
 
 if TYPE_CHECKING:
@@ -183,7 +185,8 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
     """
     names = families() if case.request or case.response else (_UNREAD_FAMILY,)
     run = _run_shared if is_shared else _run
-    found = [finding for name in names for finding in run(name, case)]
+    judged = replace(case, contract=soft_contract(case.contract)) if case.request else case
+    found = [finding for name in names for finding in run(name, judged)]
     found.sort(key=lambda f: (f.severity.rank, f.side, f.span or (0, 0), f.pointer, f.rule))
     for name, family in families().items():
         if hasattr(family, "review"):

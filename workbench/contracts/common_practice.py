@@ -1,0 +1,170 @@
+"""Common practice: what most providers of a protocol refuse, computed from the contracts that ship.
+
+Where a contract says nothing of a thing, the strictest of what the others say of it makes a suspicion. Whether most
+of them refuse the value at hand is asked of each of them then (``rules.common``): two thirds of those that say
+anything of it, and three at least.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from workbench.contracts.contract import Contract, Fact
+from workbench.contracts.relations import Consequence, Evidence, Relation
+from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from workbench.contracts.facts import ContractFile
+
+COMMON_SOURCE = "common practice: "
+"""Beginning of the source of every fact that no contract of its own states; the term or the place comes after it."""
+LEAST = 3
+"""Fewest providers that make a practice."""
+
+_CLOSED = ("not-in", "type", "not-type", "not-matches")
+"""Tests that say something of every value; the others say nothing of the values that they do not name."""
+_TERMS_OF_PLACES: Mapping[tuple[str, ...], str] = {
+    ("messages", "*", "role"): "content.roles",
+    ("tools", "*", "type"): "schema.tool-types",
+}
+"""Place → the older term that says something of every value there."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommonPractice:
+    """Suspicions of one protocol.
+
+    Attributes:
+        terms: term → the strictest value that a contract has for it.
+        relations: refusals at places where several contracts refuse something.
+        says: term or place → names of the contracts that say something of it.
+    """
+
+    terms: Mapping[str, Fact] = NOTHING
+    relations: tuple[Relation, ...] = ()
+    says: Mapping[str, tuple[str, ...]] = NOTHING
+
+
+def is_most(refusing: int, saying: int) -> bool:
+    """So many of the contracts that say something are a practice."""
+    return refusing >= LEAST and 3 * refusing >= 2 * saying
+
+
+def practices(files: Iterable[ContractFile]) -> Mapping[str, CommonPractice]:
+    """Protocol → its common practice, in the current variants of these contracts."""
+    spoken: defaultdict[str, list[Contract]] = defaultdict(list)
+    for file in files:
+        for protocol in file.protocols:
+            spoken[protocol].append(file.resolve(protocol, file.default.name if file.default else "", None))
+    return {protocol: _practice(found) for protocol, found in spoken.items() if len(found) >= LEAST}
+
+
+def soften(contract: Contract, practice: CommonPractice) -> Contract:
+    """The contract with the suspicions that it says nothing of; the contract itself if there are none."""
+    terms = {key: fact for key, fact in practice.terms.items() if key not in contract.terms}
+    relations = tuple(each for each in practice.relations if not _says_all(contract, each.place.steps))
+    if not contract.covers or not (terms or relations):
+        return contract
+    return replace(contract, terms={**contract.terms, **terms}, relations=(*contract.relations, *relations))
+
+
+def _practice(contracts: list[Contract]) -> CommonPractice:
+    terms, says = {}, {}
+    for key, (strictest, refuses) in _MERGES.items():
+        stating = [contract for contract in contracts if key in contract.terms]
+        values = [contract.term(key) for contract in stating]
+        if sum(map(refuses, values)) >= LEAST:
+            newest = max(contract.terms[key].date for contract in stating)
+            terms[key] = Fact(strictest([value for value in values if refuses(value)]), COMMON_SOURCE + key, newest)
+            says[key] = tuple(contract.name for contract in stating)
+    relations: list[Relation] = []
+    for steps, found in _by_place(contracts).items():
+        names = dict.fromkeys(name for name, _ in found)
+        term = _TERMS_OF_PLACES.get(steps, "")
+        stating_names = [c.name for c in contracts if c.name in names or term in c.terms]
+        if len(stating_names) >= LEAST:
+            relations += (_as_suspicion(relation) for _, relation in found if relation.then == Consequence.REFUSED)
+            says["/" + "/".join(steps)] = tuple(stating_names)
+    return CommonPractice(terms, tuple(relations), says)
+
+
+def _by_place(contracts: list[Contract]) -> Mapping[tuple[str, ...], list[tuple[str, Relation]]]:
+    """Steps of a place → (name of the contract, relation) of those there that hold for every model."""
+    found: defaultdict[tuple[str, ...], list[tuple[str, Relation]]] = defaultdict(list)
+    for contract in contracts:
+        for relation in contract.relations:
+            if not relation.models and relation.place.steps:
+                found[relation.place.steps].append((contract.name, relation))
+    return found
+
+
+def _as_suspicion(relation: Relation) -> Relation:
+    place = str(relation.place)
+    return replace(relation, source=COMMON_SOURCE + place, evidence=Evidence.DOCUMENTS, term="", has_instead=False)
+
+
+def states(contract: Contract, key: str, value: JsonValue) -> bool:
+    """A contract says something of a value, under a term or at a place."""
+    if not key.startswith("/"):
+        return key in contract.terms
+    steps = tuple(key[1:].split("/"))
+    here = [each for each in contract.relations if each.place.steps == steps and not each.models]
+    return _says_all(contract, steps) or any(each.test.passes(value) for each in here)
+
+
+def _says_all(contract: Contract, steps: tuple[str, ...]) -> bool:
+    here = [each for each in contract.relations if each.place.steps == steps and not each.models]
+    is_closed = any(word in _CLOSED for each in here for word, _ in each.test.single)
+    return is_closed or _TERMS_OF_PLACES.get(steps, "") in contract.terms
+
+
+def _strictest_words(_: list[Any]) -> JsonValue:
+    return "refused"
+
+
+def _common_items(values: list[Any]) -> JsonValue:
+    return [item for item in values[0] if all(item in other for other in values)]
+
+
+def _all_items(values: list[Any]) -> JsonValue:
+    return list(dict.fromkeys(item for value in values for item in value))
+
+
+def _all_patterns(values: list[Any]) -> JsonValue:
+    return reduce(lambda made, one: rf"(?=(?:{one})\Z)(?:{made})", values)
+
+
+_FLAG: tuple[Callable[[list[Any]], JsonValue], Callable[[JsonValue], bool]] = (lambda _: True, bool)
+_ALLOWED = (_common_items, lambda value: isinstance(value, list))
+_REFUSED = (_all_items, lambda value: isinstance(value, list))
+_LIMIT = (min, lambda value: isinstance(value, int) and not isinstance(value, bool))
+_PATTERN = (_all_patterns, lambda value: isinstance(value, str))
+_WORD = (_strictest_words, lambda value: str(value).startswith("refused"))
+
+_MERGES: Mapping[str, tuple[Callable[[list[Any]], JsonValue], Callable[[JsonValue], bool]]] = {
+    "choice.forced-with-thinking": _WORD,
+    "choice.needs-tools": _FLAG,
+    "choice.values": _ALLOWED,
+    "content.block-types": _ALLOWED,
+    "content.roles": _ALLOWED,
+    "content.user-required": _FLAG,
+    "params.required": _REFUSED,
+    "schema.description-required": _FLAG,
+    "schema.items-required": _FLAG,
+    "schema.max-tools": _LIMIT,
+    "schema.name-pattern": _PATTERN,
+    "schema.parameters-required": _FLAG,
+    "schema.refused-keywords": _REFUSED,
+    "schema.root-object": _FLAG,
+    "schema.root-refused": _REFUSED,
+    "schema.tool-types": _ALLOWED,
+    "schema.typed": _FLAG,
+    "schema.unique-names": _FLAG,
+    "schema.valid": _FLAG,
+}
+"""Term → (the strictest of its refusing values, whether a value refuses anything)."""

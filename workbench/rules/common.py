@@ -1,0 +1,131 @@
+"""Soft defaults: what most providers of a protocol refuse is a warning under a contract that says nothing of it.
+
+The families judge by a contract that borrows what others say. A finding that rests on something borrowed is put to the
+vote here: each contract that says anything of it judges the same request, and enough of them have to refuse it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from workbench.contracts import COMMON_SOURCE, Basis, Contract, Finding, Severity, is_most, soften, states
+from workbench.contracts import loading as contracts
+from workbench.ir import JsonValue
+from workbench.protocols import REQUEST, fact
+from workbench.rules._acceptance import accepted_by
+from workbench.rules.context import Rule, RuleContext
+from workbench.wire import loads
+
+RULES: tuple[Rule, ...] = ()
+
+VOTES_KEPT = 512
+
+
+class _Vote(NamedTuple):
+    """What providers say: rule and words of the first that refuses, the names of those that do, and how many speak."""
+
+    rule: str
+    message: str
+    refusing: tuple[str, ...]
+    saying: int
+
+
+def soft_contract(contract: Contract) -> Contract:
+    """The contract, with what most providers refuse and it says nothing of."""
+    return fact(contract, _make_soft)
+
+
+def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings; those that rest on common practice as warnings, if most providers refuse it."""
+    found = list(findings)
+    places: set[tuple[str, str]] = set()
+    for finding in found:
+        place = (finding.source, finding.pointer)
+        if not _is_borrowed(finding):
+            yield finding
+        elif place not in places and not accepted_by(case.decoded) and not any(_is_same(finding, f) for f in found):
+            suspicions = list(_by_vote(case, finding))
+            places.update(place for _ in suspicions)
+            yield from suspicions
+
+
+def _make_soft(contract: Contract) -> Contract:
+    practice = contracts.common_practice(contract.protocol)
+    return soften(contract, practice) if practice else contract
+
+
+def _is_borrowed(finding: Finding) -> bool:
+    return finding.source.startswith(COMMON_SOURCE)
+
+
+def _is_same(finding: Finding, other: Finding) -> bool:
+    """Another finding that is no suspicion is about the same place."""
+    is_about = other.side == finding.side and other.pointer == finding.pointer and other.severity is not Severity.INFO
+    return is_about and not _is_borrowed(other)
+
+
+def _by_vote(case: RuleContext, finding: Finding) -> Iterator[Finding]:
+    votes = fact(case.contract, _votes)
+    asked = case.request
+    key = (finding.source, finding.rule, finding.message, asked and asked.thinking, asked and asked.stream)
+    if key not in votes:
+        if len(votes) >= VOTES_KEPT:
+            votes.clear()
+        votes[key] = _vote(case, finding)
+    vote = votes[key]
+    if vote is None:
+        return
+    told = f"{len(vote.refusing)} of {vote.saying} providers refuse this ({', '.join(vote.refusing)})"
+    yield replace(
+        finding,
+        severity=Severity.WARNING,
+        message=f"{vote.message if vote.rule == finding.rule else finding.message}; {told}",
+        source=f"the contracts of other providers: {finding.source.removeprefix(COMMON_SOURCE)}",
+        check=None,
+        refusal="",
+        fact="",
+        basis=Basis.COMMON,
+        unenforced=None,
+    )
+
+
+def _votes(_: Contract) -> dict[object, _Vote | None]:
+    return {}
+
+
+def _vote(case: RuleContext, finding: Finding) -> _Vote | None:
+    """The vote on what a finding says; None if it is no common practice."""
+    key = finding.source.removeprefix(COMMON_SOURCE).rpartition(" (")[0]
+    practice = contracts.common_practice(case.contract.protocol)
+    value = _value(case, finding.pointer)
+    refusals: dict[str, Finding] = {}
+    saying = 0
+    for name in practice.says.get(key, ()) if practice else ():
+        other = contracts.get(name, protocol=case.contract.protocol)
+        refused = _refusal(replace(case, contract=other), finding)
+        saying += refused is not None or states(other, key, value)
+        if refused is not None:
+            refusals[name] = refused
+    if not is_most(len(refusals), saying):
+        return None
+    first = next(iter(refusals.values()))
+    return _Vote(first.rule, first.message, tuple(refusals), saying)
+
+
+def _refusal(case: RuleContext, finding: Finding) -> Finding | None:
+    """The error at the place of a finding under the contract of another provider."""
+    from workbench.rules import families
+
+    own = [module for module in families().values() if any(rule.slug == finding.rule for rule in module.RULES)]
+    for family in dict.fromkeys((*own, families()["relations"])):
+        for each in family.check(case):
+            if (each.side, each.pointer, each.severity) == (REQUEST, finding.pointer, Severity.ERROR):
+                return each if isinstance(each, Finding) else None
+    return None
+
+
+def _value(case: RuleContext, pointer: str) -> JsonValue:
+    span = case.decoded.place(REQUEST, pointer).span
+    return loads(case.decoded.request_text[slice(*span)]) if span else None
