@@ -42,7 +42,7 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
     found = list(findings)
     places: set[tuple[str, str]] = set()
     for finding in found:
-        place = (finding.source, finding.pointer)
+        place = (_subject(finding), finding.pointer)
         if not _is_borrowed(finding):
             yield finding
         elif place not in places and not accepted_by(case.decoded) and not any(_is_same(finding, f) for f in found):
@@ -58,6 +58,11 @@ def _make_soft(contract: Contract) -> Contract:
 
 def _is_borrowed(finding: Finding) -> bool:
     return finding.source.startswith(COMMON_SOURCE)
+
+
+def _subject(finding: Finding) -> str:
+    """The term or the place that a suspicion is about."""
+    return finding.source.removeprefix(COMMON_SOURCE).rpartition(" (")[0]
 
 
 def _is_same(finding: Finding, other: Finding) -> bool:
@@ -82,7 +87,7 @@ def _by_vote(case: RuleContext, finding: Finding) -> Iterator[Finding]:
         finding,
         severity=Severity.WARNING,
         message=f"{vote.message if vote.rule == finding.rule else finding.message}; {told}",
-        source=f"the contracts of other providers: {finding.source.removeprefix(COMMON_SOURCE)}",
+        source=f"the contracts of other providers: {_subject(finding)}",
         check=None,
         refusal="",
         fact="",
@@ -97,7 +102,7 @@ def _votes(_: Contract) -> dict[object, _Vote | None]:
 
 def _vote(case: RuleContext, finding: Finding) -> _Vote | None:
     """The vote on what a finding says; None if it is no common practice."""
-    key = finding.source.removeprefix(COMMON_SOURCE).rpartition(" (")[0]
+    key = _subject(finding)
     practice = contracts.common_practice(case.contract.protocol)
     value = _value(case, finding.pointer)
     refusals: dict[str, Finding] = {}
