@@ -27,7 +27,7 @@ from workbench.ir import (
 )
 from workbench.protocols import Param, UrlFacts
 from workbench.protocols.gemini import adapter
-from workbench.protocols.gemini.schema import json_schema
+from workbench.protocols.gemini.request import json_schema
 from workbench.wire.sse import read_events
 
 PROOF = Carrier.THOUGHT_SIGNATURE

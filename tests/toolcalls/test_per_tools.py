@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.ir import ToolDef
 from workbench.toolcalls.formats import TextCall, get
-from workbench.toolcalls.per_tools import MOST_KEPT, per_tools
+from workbench.toolcalls.json_text import MOST_KEPT, per_tools
 
 
 def test_the_same_tools_give_the_same_object():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.wire import _sse_plain, sse
+from workbench.wire import sse
 from workbench.wire.sse import SseEvent, SseReader, looks_like_stream, read_events
 
 
@@ -159,8 +159,7 @@ def test_blocks_come_out_as_soon_as_they_are_complete() -> None:
 
 
 def test_a_line_without_end_is_cut_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (sse, _sse_plain):
-        monkeypatch.setattr(module, "MAX_SSE_LINE", 10)
+    monkeypatch.setattr(sse, "MAX_SSE_LINE", 10)
     body = b"data: 0123456789\n\ndata: ok\n\n"
     first, second = read_events(body)
     assert (first.data, first.data_spans, first.end) == (b"0123", ((6, 10),), 16)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from workbench.contracts.contract import EnforcedCheck, Fact
 from workbench.contracts.facts import ContractFile, Holds
-from workbench.contracts.layout import section, wrap
+from workbench.contracts.pages import section, wrap
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 

@@ -6,10 +6,12 @@ accepted is no fault of the request: a finding that says it is refused becomes a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from workbench import regex
 from workbench.contracts import (
     Basis,
     Breaks,
@@ -29,10 +31,29 @@ from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules._acceptance import AcceptedExchange, accepted_by, is_answered, may_be_accepted, who
 from workbench.rules._failure_place import is_about_the_request
 from workbench.rules._refusal_explanation import ExplainedRefusal, explain_refusal
-from workbench.rules._stand_ins import is_on_stand_in
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 from workbench.wire import Origin, urls
+
+_WORD = regex.compile(
+    rb"""["'\s<\[({*_.-]*(?:redacted|scrubbed|masked|sanitized|sanitised|anonymized|filtered|placeholder|removed|hidden"""
+    rb"""|x{3,}|\*{3,})(?:[ _-](?:by[ _-])?\w{1,20})?["'\s>\])}*_.-]*""",
+    re.IGNORECASE,
+)
+"""A whole value that says it is none: ``"REDACTED"``, ``<scrubbed>``, ``"***"``."""
+
+LONGEST = 64
+"""Bytes of a stand-in."""
+
+
+def is_on_stand_in(case: RuleContext, finding: Finding) -> bool:
+    """The bytes that a finding is on are nothing but a stand-in."""
+    if finding.span is None:
+        return False
+    start, end = finding.span
+    text = case.decoded.request_text if finding.side == REQUEST else case.decoded.response_text
+    return end - start <= LONGEST and _WORD.fullmatch(text[start:end]) is not None
+
 
 DISAGREES = Rule(
     "contract.disagrees", Severity.WARNING, "A recorded response and the contract disagree.", is_advice=True

@@ -7,15 +7,37 @@ string ends it too early. Here a tag counts only outside strings.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from operator import is_
+from typing import Final, NamedTuple, TypeVar
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
 from workbench.toolcalls.formats._problems import NO_JSON, NO_NAME, NO_OBJECT, NO_TOOL, TRAILING
-from workbench.toolcalls.per_tools import per_tools
 from workbench.wire import jsontext
+
+MOST_KEPT: Final = 8
+"""Lists of tools: those of an agent, of its sub-agents, and of a few beside it."""
+
+Made = TypeVar("Made")
+
+
+def per_tools(make: Callable[[Sequence[ToolDef]], Made]) -> Callable[[Sequence[ToolDef]], Made]:
+    """A function that makes its result once for the same tools, as long as few other lists come between."""
+    kept: tuple[tuple[tuple[ToolDef, ...], Made], ...] = ()
+
+    def look_up(tools: Sequence[ToolDef]) -> Made:
+        nonlocal kept
+        for held, made in kept:
+            if len(held) == len(tools) and all(map(is_, held, tools)):
+                return made
+        made = make(tools)
+        kept = ((tuple(tools), made), *kept[: MOST_KEPT - 1])
+        return made
+
+    return look_up
+
 
 _STRING: Final = regex.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+', re.DOTALL)
 _LOOSE_STRING: Final = regex.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)

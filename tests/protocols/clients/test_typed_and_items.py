@@ -9,7 +9,7 @@ import pytest
 
 from tests.protocols.clients import sdks
 from workbench.protocols import traits
-from workbench.protocols.clients.chunks import chunks
+from workbench.protocols.clients.buffers import chunks
 from workbench.protocols.clients.differences import policies
 from workbench.protocols.clients.items import OpenAIPython
 from workbench.protocols.clients.policy import Policy, run

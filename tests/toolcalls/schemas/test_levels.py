@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.ir import JsonValue
-from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lower_to_level, original
+from workbench.toolcalls.schemas.lower import LEVELS, SIMPLE, STRICT, TEXTS, lower_to_level, original
 
 SCHEMA = {
     "type": "object",

@@ -9,8 +9,7 @@ from telegraph.reading import describe, read_errand, read_fault
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, Part, Source, Text, ToolCallIR
 from workbench.protocols import StreamingPart
-from workbench.protocols.common.growing import GrowingText, WholePart
-from workbench.protocols.common.pieces import Pieces
+from workbench.protocols.common.pieces import GrowingText, Pieces, WholePart
 from workbench.protocols.common.reading import Notes
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent

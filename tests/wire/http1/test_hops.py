@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.wire.http1.head import read_request, read_response
-from workbench.wire.http1.hops import end_to_end, is_persistent
+from workbench.wire.http1.head import end_to_end, is_persistent, read_request, read_response
 
 CASES = {
     "usual": (

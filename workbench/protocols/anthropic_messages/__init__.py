@@ -23,11 +23,10 @@ from workbench.protocols import (
 )
 from workbench.protocols.anthropic_messages.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.common.codec import Codec, CodecAdapter
-from workbench.protocols.families.blocks import params as _blocks_params
+from workbench.protocols.families.blocks import request as _blocks_params
 from workbench.protocols.families.blocks import write as _blocks_write
-from workbench.protocols.families.blocks import write_answer as _blocks_write_answer
-from workbench.protocols.families.blocks.nodes import request_nodes, response_nodes
-from workbench.protocols.families.blocks.request import PROTOCOL, read_request
+from workbench.protocols.families.blocks import write as _blocks_write_answer
+from workbench.protocols.families.blocks.request import PROTOCOL, read_request, request_nodes, response_nodes
 from workbench.protocols.families.blocks.response import read_response
 from workbench.protocols.families.blocks.stream import BlockStreamDecoder
 

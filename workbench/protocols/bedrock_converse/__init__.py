@@ -25,8 +25,7 @@ from workbench.protocols.bedrock_converse import request as _keyed_request
 from workbench.protocols.bedrock_converse.declaration import IMPORT_HINTS, SERVING, TRAITS
 from workbench.protocols.bedrock_converse.request import CHOICES, DOCUMENT, DOCUMENT_KEY, MEDIA_TYPES, PLACES, PROTOCOL
 from workbench.protocols.bedrock_converse.stream import KeyedStreamDecoder
-from workbench.protocols.common.codec import Codec, CodecAdapter
-from workbench.protocols.common.edits import answer_in
+from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in
 from workbench.protocols.common.stream_exception import EXCEPTIONS, as_in_body
 from workbench.protocols.common.url import segment
 

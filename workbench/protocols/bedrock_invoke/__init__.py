@@ -4,11 +4,14 @@
 Messages without both and with ``anthropic_version``. A stream is AWS event stream messages named ``chunk``, whose
 payload wraps each event in base64. Facts: AWS Bedrock API Reference, "InvokeModelWithResponseStream", and User Guide,
 "Anthropic Claude Messages API"; recorded by charmbracelet/fantasy and posit-dev/chatlas.
+
+Bedrock's InvokeModel passes a body on as it is. Facts: Amazon Bedrock User Guide, "Inference request parameters and
+response fields for foundation models"; Amazon Nova User Guide, "Using the Invoke API".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -26,22 +29,53 @@ from workbench.protocols import (
     ToolCapabilities,
     UrlFacts,
 )
-from workbench.protocols.bedrock_invoke import completion_text, shared_urls
+from workbench.protocols.bedrock_invoke import completion_text
 from workbench.protocols.bedrock_invoke.completion_text import CompletionStreamDecoder
 from workbench.protocols.bedrock_invoke.declaration import SERVING, TRAITS
-from workbench.protocols.common.codec import Codec, CodecAdapter
-from workbench.protocols.common.edits import answer_in
+from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in
 from workbench.protocols.common.stream_exception import EXCEPTIONS, as_in_body, read_exception, write_exception
 from workbench.protocols.common.url import segment
-from workbench.protocols.families.blocks import params as _blocks_params
-from workbench.protocols.families.blocks.nodes import request_nodes, response_nodes
-from workbench.protocols.families.blocks.request import read_request
+from workbench.protocols.families.blocks import request as _blocks_params
+from workbench.protocols.families.blocks.request import read_request, request_nodes, response_nodes
 from workbench.protocols.families.blocks.response import read_response
 from workbench.protocols.families.blocks.stream import BlockStreamDecoder
-from workbench.protocols.families.blocks.write import write_request
-from workbench.protocols.families.blocks.write_answer import BlockWriter, write_response
+from workbench.protocols.families.blocks.write import BlockWriter, write_request, write_response
 from workbench.protocols.known_messages import KnownMessages
 from workbench.wire import SseEvent, aws_message, dumps, loads, sealed_payload
+
+INVOKE, CONVERSE, CHAT = "bedrock-invoke", "bedrock-converse", "openai-chat"
+_CONVERSE_KEYS = ("schemaVersion", "inferenceConfig", "toolConfig")
+_CONVERSE_EVENTS = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
+
+
+def protocol_of(request: JsonValue, answer: JsonValue) -> str:
+    """The protocol of a body at such a URL.
+
+    Args:
+        request: its parsed body; None where there is none.
+        answer: the parsed answer, or the first event of its stream.
+    """
+    if isinstance(request, dict):
+        return _of_request(request)
+    if not isinstance(answer, dict):
+        return INVOKE
+    if isinstance(answer.get("output"), dict) or any(key in answer for key in _CONVERSE_EVENTS):
+        return CONVERSE
+    return CHAT if isinstance(answer.get("choices"), list) else INVOKE
+
+
+def _of_request(request: Mapping[str, JsonValue]) -> str:
+    messages = request.get("messages")
+    if not isinstance(messages, list) or "anthropic_version" in request:
+        return INVOKE
+    if any(key in request for key in _CONVERSE_KEYS):
+        return CONVERSE
+    contents = [m.get("content") for m in messages if isinstance(m, dict)]
+    blocks = [b for content in contents if isinstance(content, list) for b in content if isinstance(b, dict)]
+    if blocks and not any("type" in block for block in blocks):
+        return CONVERSE
+    return CHAT
+
 
 PROTOCOL = "bedrock-invoke"
 VERSION = "bedrock-2023-05-31"
@@ -204,7 +238,7 @@ class BedrockInvoke(CodecAdapter):
 
     def protocol_of(self, request: JsonValue, answer: JsonValue) -> str:
         """Bodies of other makers' models come at the same URL, each in a protocol of its own."""
-        return shared_urls.protocol_of(request, answer)
+        return protocol_of(request, answer)
 
     def claims_request(self, value: JsonValue) -> float:
         """By ``anthropic_version``, which has the service's name in it."""

@@ -22,8 +22,7 @@ from workbench.ir import (
     Usage,
 )
 from workbench.protocols.common.error_body import read_error
-from workbench.protocols.common.growing import GrowingText
-from workbench.protocols.common.pieces import Pieces
+from workbench.protocols.common.pieces import GrowingText, Pieces
 from workbench.wire import SseEvent, loads
 
 _STOPS = {

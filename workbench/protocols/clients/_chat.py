@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.ir import JsonValue
-from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, PartBuffer, Stop
-from workbench.protocols.clients.chunks import Chunk
+from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, Chunk, PartBuffer, Stop
 
 REASONINGS = ("reasoning_content", "reasoning")
 """Fields in which reasoning travels as a string."""

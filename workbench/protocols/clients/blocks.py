@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, PartBuffer, Stop
-from workbench.protocols.clients.chunks import Chunk
+from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, Chunk, PartBuffer, Stop
 from workbench.protocols.clients.partial import read_partial
 
 _KINDS = {"text": TEXT, "thinking": REASONING, "redacted_thinking": REASONING, "tool_use": CALL}

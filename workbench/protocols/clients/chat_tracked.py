@@ -16,8 +16,7 @@ from workbench.protocols.clients._chat import (
     new_call,
     text_of,
 )
-from workbench.protocols.clients.buffers import MADE_UP, PartBuffer, Stop
-from workbench.protocols.clients.chunks import Chunk
+from workbench.protocols.clients.buffers import MADE_UP, Chunk, PartBuffer, Stop
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING
 from workbench import protocols
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols.clients.buffers import CALL, MADE_UP, REASONING, TEXT, BuiltAnswer, ClientError, PartBuffer
-from workbench.protocols.clients.chunks import chunks
+from workbench.protocols.clients.buffers import (
+    CALL,
+    MADE_UP,
+    REASONING,
+    TEXT,
+    BuiltAnswer,
+    ClientError,
+    PartBuffer,
+    chunks,
+)
 from workbench.protocols.clients.our_answer import calls_of, our_answer
 from workbench.protocols.clients.policy import Policy, run
 

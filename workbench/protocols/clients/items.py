@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from workbench.ir import JsonValue
-from workbench.protocols.clients.buffers import CALL, PartBuffer, Stop
-from workbench.protocols.clients.chunks import Chunk
+from workbench.protocols.clients.buffers import CALL, Chunk, PartBuffer, Stop
 
 CREATED = "response.created"
 COMPLETED = "response.completed"

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from workbench.ir import Carrier, JsonValue, ModelResponse, Part, Reasoning, Segment, Text, ToolCallIR
 from workbench.protocols.clients._chat import REASONINGS
-from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, BuiltAnswer, EventText, PartBuffer
-from workbench.protocols.clients.chunks import Chunk
+from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, BuiltAnswer, Chunk, EventText, PartBuffer
 
 ITEM = "openai-item"
 """Format of a call that is an item of a type of its own."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from workbench.protocols.clients.buffers import BuiltAnswer, ClientError, PartBuffer, Stop
-from workbench.protocols.clients.chunks import Chunk
+from workbench.protocols.clients.buffers import BuiltAnswer, Chunk, ClientError, PartBuffer, Stop
 
 
 class Policy(Protocol):

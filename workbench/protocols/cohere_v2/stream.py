@@ -18,12 +18,10 @@ from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, Carrier, JsonValue, Message, ModelResponse, Reasoning, ToolCallIR
 from workbench.protocols.cohere_v2.response import contradiction, describe
 from workbench.protocols.common.error_body import read_error
-from workbench.protocols.common.growing import GrowingText
-from workbench.protocols.common.pieces import Node, Nodes, Pieces, node_at, place
+from workbench.protocols.common.pieces import GrowingText, Node, Nodes, Pieces, node_at, place
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.chat.message import read_message
-from workbench.protocols.families.chat.streamed_calls import Calls, StreamedCall
-from workbench.protocols.families.chat.streamed_lists import StreamedEntry
+from workbench.protocols.families.chat.streamed_calls import Calls, StreamedCall, StreamedEntry
 from workbench.wire import SseEvent, loads
 
 _BASE = "/message"

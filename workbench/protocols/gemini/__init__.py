@@ -21,19 +21,19 @@ from workbench.protocols import (
     ToolCapabilities,
     UrlFacts,
 )
-from workbench.protocols.common.codec import Codec, CodecAdapter
-from workbench.protocols.common.edits import answer_in, edit_answer, edit_request
+from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in, edit_answer, edit_request
 from workbench.protocols.common.url import segment
 from workbench.protocols.gemini.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.gemini.nodes import find, get, key_of, snake
-from workbench.protocols.gemini.params import PLACES, params_of
 from workbench.protocols.gemini.parts import ANY_TYPE, FAMILIES
 from workbench.protocols.gemini.request import (
     ENVELOPE,
     KEY,
+    PLACES,
     PROTOCOL,
     choice_json,
     choice_pointer,
+    params_of,
     read_request,
     schema_key,
     unwrap,

@@ -3,19 +3,87 @@
 Facts: ``types.py`` of the ``google-genai`` SDK 3.4 (``GenerateContentConfig``, ``Tool``, ``ToolConfig``) and what it
 makes of them (``models.py``); recordings. The envelope ``{"model", "project", "request": {…}}`` is what Gemini CLI
 sends to ``v1internal:generateContent``. Model and stream are in the URL otherwise.
+
+Facts: ``Schema`` and ``Type`` in ``types.py`` of the ``google-genai`` SDK 3.4: OpenAPI 3.0, types in capitals,
+``nullable`` in place of the type "null", 64-bit counts as strings (proto3 JSON), and ``propertyOrdering``, which is the
+order of the properties here. Every other key stays in place, so that a pointer into the one is a pointer into
+the other.
+
+Facts: ``GenerationConfig`` and ``ThinkingConfig`` in ``types.py`` of the ``google-genai`` SDK 3.4.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 from workbench.errors import ProtocolMismatch
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Opaque, Part, Source, Text, ToolChoice, ToolDef
+from workbench.protocols._params import Param, read_params, write_params
 from workbench.protocols.common.reading import ITSELF, VERBATIM, Notes, kind_of, read_messages
-from workbench.protocols.gemini.nodes import ContentNode, as_list, get, key_of, text_of
+from workbench.protocols.gemini.nodes import ContentNode, as_list, get, key_of, snake, text_of
 from workbench.protocols.gemini.parts import read_content, read_parts
-from workbench.protocols.gemini.schema import json_schema
 from workbench.protocols.known_messages import KnownMessages
+
+_TYPES = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
+"""In the order of the enumeration ``Type``, whose first number is 1: clients of its protobuf form write the numbers."""
+_COUNTS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
+_BELOW = ("items", "additionalProperties", "additional_properties")
+_LISTS = ("anyOf", "any_of", "prefixItems", "prefix_items")
+_ORDERS = ("propertyOrdering", "property_ordering")
+_TABLES = ("properties", "defs", "$defs")
+_DEEPEST = 64
+"""Schemas inside each other that are read. Real ones stay under 10."""
+
+
+def json_schema(value: JsonValue, depth: int = _DEEPEST) -> JsonValue:
+    """The same schema with its types, null, and the counts among its keywords, as JSON Schema writes them."""
+    if not isinstance(value, dict) or not depth:
+        return value
+    made = {key: _keyword(key, inner, depth - 1) for key, inner in value.items()}
+    if isinstance(value.get("nullable"), bool) and made.pop("nullable"):
+        made |= _with_null(made)
+    for key in _ORDERS:
+        if isinstance(made.get("properties"), dict) and isinstance(made.get(key), list):
+            made["properties"] = _order(made["properties"], made.pop(key))
+    return made
+
+
+def _keyword(key: str, value: JsonValue, depth: int) -> JsonValue:
+    if key == "type":
+        if type(value) is int and 0 < value <= len(_TYPES):
+            return _TYPES[value - 1].lower()
+        return value.lower() if isinstance(value, str) and value in _TYPES else value
+    if key in _BELOW:
+        return json_schema(value, depth)
+    if key in _LISTS and isinstance(value, list):
+        return [json_schema(branch, depth) for branch in value]
+    if key in _TABLES and isinstance(value, dict):
+        return {name: json_schema(inner, depth) for name, inner in value.items()}
+    is_count = key in _COUNTS and isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20
+    return int(value) if is_count else value
+
+
+def _with_null(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The keywords of a schema that refuse null, with null among what they take, behind everything else."""
+    made: dict[str, JsonValue] = {}
+    declared = schema.get("type")
+    if isinstance(declared, str) and declared != "null":
+        made["type"] = [declared, "null"]
+    for key in ("anyOf", "any_of"):
+        branches = schema.get(key)
+        if isinstance(branches, list) and {"type": "null"} not in branches:
+            made[key] = [*branches, {"type": "null"}]
+    values = schema.get("enum")
+    if isinstance(values, list) and None not in values:
+        made["enum"] = [*values, None]
+    return made
+
+
+def _order(properties: Mapping[str, JsonValue], order: list[JsonValue]) -> dict[str, JsonValue]:
+    named = dict.fromkeys(name for name in order if isinstance(name, str) and name in properties)
+    return {name: properties[name] for name in [*named, *(name for name in properties if name not in named)]}
+
 
 PROTOCOL = "gemini"
 KEY = "contents"
@@ -196,3 +264,79 @@ def _rest(inner: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]:
 
 def _is_model(key: str, value: JsonValue) -> bool:
     return key == "model" and isinstance(value, str)
+
+
+_CONFIG = "/generationConfig"
+PLACES: Mapping[str, str] = {
+    "max_tokens": f"{_CONFIG}/maxOutputTokens",
+    "temperature": f"{_CONFIG}/temperature",
+    "top_p": f"{_CONFIG}/topP",
+    "top_k": f"{_CONFIG}/topK",
+    "stop": f"{_CONFIG}/stopSequences",
+    "seed": f"{_CONFIG}/seed",
+    "frequency_penalty": f"{_CONFIG}/frequencyPenalty",
+    "presence_penalty": f"{_CONFIG}/presencePenalty",
+    "count": f"{_CONFIG}/candidateCount",
+    "effort": f"{_CONFIG}/thinkingConfig/thinkingLevel",
+    "thinking_budget": f"{_CONFIG}/thinkingConfig/thinkingBudget",
+    "response_schema": f"{_CONFIG}/responseJsonSchema",
+    "response_json": f"{_CONFIG}/responseMimeType",
+    "service_tier": "/serviceTier",
+}
+"""Common name → where it is written."""
+
+_DIALECT = f"{_CONFIG}/responseSchema"
+_THOUGHTS = f"{_CONFIG}/thinkingConfig/includeThoughts"
+_JSON = "application/json"
+
+
+def _spellings() -> Iterator[tuple[str, str]]:
+    """Every pointer in every mix of spellings: the SDK itself writes ``thinkingConfig/include_thoughts``."""
+    for name, pointer in (*PLACES.items(), ("dialect", _DIALECT), ("thoughts", _THOUGHTS)):
+        for steps in product(*((step, snake(step)) for step in pointer.split("/")[1:])):
+            yield f"/{'/'.join(steps)}", name
+            yield f"/{ENVELOPE}/{'/'.join(steps)}", name
+
+
+_NAMES: Mapping[str, str] = dict(_spellings())
+
+
+def params_of(request: ModelRequest) -> tuple[Param, ...]:
+    """Every parameter that has no field of the IR."""
+    found = tuple(read_params(request.params, _NAMES))
+    has_schema = any(param.name in ("response_schema", "dialect") for param in found)
+    common = (_common(param, request, has_schema=has_schema) for param in found)
+    return tuple(param for param in common if param)
+
+
+def _common(param: Param, request: ModelRequest, *, has_schema: bool) -> Param | None:
+    """The parameter in its common form; None where something else says the same."""
+    pointer, value, name = param
+    if name == "response_schema":
+        return Param(pointer, {"schema": value}, name)
+    if name == "dialect":
+        return Param(pointer, {"schema": json_schema(value)}, "response_schema")
+    if name == "response_json":
+        return Param(pointer, value) if value != _JSON else None if has_schema else Param(pointer, True, name)
+    if name == "effort" and isinstance(value, str):
+        return None if value.endswith("_UNSPECIFIED") else Param(pointer, value.lower(), name)  # an enum in capitals
+    if name == "thinking_budget" and type(value) is int and value <= 0:
+        return None
+    if name == "thoughts":
+        return None if value is True and request.thinking == "on" else Param(pointer, value)
+    return param
+
+
+def write_config(request: ModelRequest, body: dict[str, JsonValue]) -> None:
+    """Put the parameters of a request in normal form, and its thinking, into a body."""
+    params = dict(request.params)
+    schema = params.pop("response_schema", None)
+    if params.pop("response_json", None) or schema is not None:
+        params["response_json"] = _JSON
+    if schema is not None:
+        params["response_schema"] = schema.get("schema")
+    if request.thinking == "off":
+        params["thinking_budget"] = 0
+    write_params(params, PLACES, body)
+    if request.thinking == "on":
+        write_params({"thoughts": True}, {"thoughts": _THOUGHTS}, body)

@@ -16,13 +16,22 @@ from workbench.protocols import (
     ToolCapabilities,
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter
-from workbench.protocols.gemini_interactions.content import is_content
 from workbench.protocols.gemini_interactions.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.gemini_interactions.encode import encode_stream
-from workbench.protocols.gemini_interactions.nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes
-from workbench.protocols.gemini_interactions.request import KEY, PLACES, PREVIOUS, PROTOCOL, params_of, read_request
+from workbench.protocols.gemini_interactions.request import (
+    KEY,
+    PLACES,
+    PREVIOUS,
+    PROTOCOL,
+    READ,
+    READ_OF_ANSWERS,
+    params_of,
+    read_request,
+    request_nodes,
+    response_nodes,
+)
 from workbench.protocols.gemini_interactions.response import LISTS, STATUSES, read_response, text_of
-from workbench.protocols.gemini_interactions.step import is_step
+from workbench.protocols.gemini_interactions.step import is_content, is_step
 from workbench.protocols.gemini_interactions.stream import BEGINS, ENDS, STATUS, STEPS, StepStreamDecoder
 from workbench.protocols.gemini_interactions.write import StepWriter, write_request, write_response
 

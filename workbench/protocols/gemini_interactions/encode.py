@@ -9,7 +9,7 @@ from workbench.ir import JsonValue, ModelResponse, Segment
 from workbench.protocols.common import leaves
 from workbench.protocols.common.changes import LeafChange, changes
 from workbench.protocols.families.items.stream_parts import StreamedItem, look, order
-from workbench.protocols.gemini_interactions.nodes import READ_OF_ANSWERS, response_nodes
+from workbench.protocols.gemini_interactions.request import READ_OF_ANSWERS, response_nodes
 from workbench.protocols.gemini_interactions.stream import StepStreamDecoder
 from workbench.wire import SseEvent, read_untyped
 

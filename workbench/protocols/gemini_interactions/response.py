@@ -11,8 +11,7 @@ from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 from workbench.protocols.common.error_body import read_answer_body, read_error
-from workbench.protocols.common.reading import Notes, kind_of
-from workbench.protocols.common.usage import count_at
+from workbench.protocols.common.reading import Notes, count_at, kind_of
 from workbench.protocols.gemini_interactions.request import PROTOCOL
 from workbench.protocols.gemini_interactions.step import read_output
 

@@ -17,13 +17,11 @@ from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
-from workbench.protocols.common.growing import WholePart
-from workbench.protocols.common.pieces import Pieces
+from workbench.protocols.common.pieces import Pieces, WholePart
 from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.items.stream_parts import WholeValue, order
-from workbench.protocols.gemini_interactions.content import MEDIA
 from workbench.protocols.gemini_interactions.response import LISTS, UNFINISHED, describe, error_of, list_of, text_of
-from workbench.protocols.gemini_interactions.step import CALL, FUNCTION_CALL, RESULT
+from workbench.protocols.gemini_interactions.step import CALL, FUNCTION_CALL, MEDIA, RESULT
 from workbench.protocols.gemini_interactions.stream_parts import ARGUMENTS, StreamedEntry, StreamedStep, proofs
 from workbench.wire import SseEvent, loads
 

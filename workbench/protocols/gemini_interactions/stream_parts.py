@@ -8,10 +8,9 @@ from dataclasses import replace
 from workbench.ir import Carrier, JsonValue, Message, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols.common.pieces import Pieces, whole_proofs
 from workbench.protocols.common.reading import Notes
-from workbench.protocols.families.chat.calls import parse_arguments
+from workbench.protocols.families.chat.message import parse_arguments
 from workbench.protocols.families.items.stream_parts import StreamedItem, WholeValue
-from workbench.protocols.gemini_interactions.content import CONTENT
-from workbench.protocols.gemini_interactions.step import FORMAT, FUNCTION_CALL, read_output
+from workbench.protocols.gemini_interactions.step import CONTENT, FORMAT, FUNCTION_CALL, read_output
 
 ARGUMENTS, SIGNATURE = "/arguments", "/signature"
 

@@ -19,8 +19,7 @@ from workbench.protocols import (
     RequestCapabilities,
     ToolCapabilities,
 )
-from workbench.protocols.common.codec import Codec, CodecAdapter
-from workbench.protocols.common.edits import answer_in, edit_answer
+from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in, edit_answer
 from workbench.protocols.ollama import write as _native_write
 from workbench.protocols.ollama.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.ollama.request import PLACES, PROTOCOL, find_params, read_request, request_nodes

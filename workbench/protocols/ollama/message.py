@@ -26,7 +26,7 @@ from workbench.ir import (
 )
 from workbench.protocols.common import think_tags
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
-from workbench.protocols.families.chat.blocks import merge_nested, read_blocks
+from workbench.protocols.families.chat.message import merge_nested, read_blocks
 
 FORMAT = "ollama"
 """``ToolCallIR.format``: a function with an object of arguments."""

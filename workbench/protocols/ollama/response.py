@@ -11,8 +11,7 @@ from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
 from workbench.protocols.common.error_body import read_answer_body, read_error
-from workbench.protocols.common.reading import BlockReader, Notes
-from workbench.protocols.common.usage import count
+from workbench.protocols.common.reading import BlockReader, Notes, count
 from workbench.protocols.ollama.message import CALLER, read_content, read_images, read_message, read_thinking
 from workbench.protocols.ollama.request import PROTOCOL
 from workbench.provenance import escape

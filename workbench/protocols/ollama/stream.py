@@ -15,8 +15,7 @@ from dataclasses import replace
 
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, Carrier, JsonValue, ModelResponse, Reasoning, Text
-from workbench.protocols.common.growing import GrowingText, WholePart
-from workbench.protocols.common.pieces import Node, Pieces, node_at, place
+from workbench.protocols.common.pieces import GrowingText, Node, Pieces, WholePart, node_at, place
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.ollama.message import read_message
 from workbench.protocols.ollama.response import describe, is_answer, read_failure, read_said

@@ -24,11 +24,10 @@ from workbench.protocols import (
     UrlFacts,
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter
-from workbench.protocols.families.chat import params as _chat_params
+from workbench.protocols.families.chat import request as _chat_params
 from workbench.protocols.families.chat import write as _chat_write
-from workbench.protocols.families.chat import write_answer as _chat_write_answer
-from workbench.protocols.families.chat.nodes import READ, request_nodes, response_nodes
-from workbench.protocols.families.chat.request import PROTOCOL, read_request
+from workbench.protocols.families.chat import write as _chat_write_answer
+from workbench.protocols.families.chat.request import PROTOCOL, READ, read_request, request_nodes, response_nodes
 from workbench.protocols.families.chat.response import read_response
 from workbench.protocols.families.chat.stream import ChatStreamDecoder
 from workbench.protocols.openai_chat.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS

@@ -19,15 +19,23 @@ from workbench.protocols import (
 )
 from workbench.protocols.common import leaves
 from workbench.protocols.common.codec import Codec, CodecAdapter
-from workbench.protocols.families.items.calls import CALLS, RESULTS
-from workbench.protocols.families.items.encode import encode_stream
-from workbench.protocols.families.items.nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes, settle_tools
-from workbench.protocols.families.items.params import PLACES, read_item_params
-from workbench.protocols.families.items.request import PROTOCOL, brings_tools, read_request
+from workbench.protocols.families.items.item import CALLS, RESULTS
+from workbench.protocols.families.items.request import (
+    PLACES,
+    PROTOCOL,
+    READ,
+    READ_OF_ANSWERS,
+    brings_tools,
+    read_item_params,
+    read_request,
+    request_nodes,
+    response_nodes,
+    settle_tools,
+)
 from workbench.protocols.families.items.response import read_response
 from workbench.protocols.families.items.stream import ItemStreamDecoder
 from workbench.protocols.families.items.write import UNKNOWN, write_request, write_response
-from workbench.protocols.families.items.write_stream import ItemWriter
+from workbench.protocols.families.items.write_stream import ItemWriter, encode_stream
 from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
 from workbench.toolcalls.formats._python_literals import literal
-from workbench.toolcalls.per_tools import per_tools
+from workbench.toolcalls.json_text import per_tools
 from workbench.wire import loads
 
 ORDER: Final = ("null", "integer", "number", "boolean", "object", "array", "string")

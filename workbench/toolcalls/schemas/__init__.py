@@ -16,9 +16,19 @@ if TYPE_CHECKING:
     from workbench.toolcalls.schemas.dialect import PLAIN, SUBTREES, Dialect, DialectFact, dialects
     from workbench.toolcalls.schemas.fits import UndecidableSchema, fits_schema
     from workbench.toolcalls.schemas.instances import make_instances
-    from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lower_to_level, original
     from workbench.toolcalls.schemas.lint import REFUSED, Issue, lint_schema
-    from workbench.toolcalls.schemas.lower import EXACT, LoweredSchema, LoweringStep, down_level
+    from workbench.toolcalls.schemas.lower import (
+        EXACT,
+        LEVELS,
+        SIMPLE,
+        STRICT,
+        TEXTS,
+        LoweredSchema,
+        LoweringStep,
+        down_level,
+        lower_to_level,
+        original,
+    )
     from workbench.toolcalls.schemas.merge import types_of
     from workbench.toolcalls.schemas.meta import find_meta_faults
     from workbench.toolcalls.schemas.proof import SchemaProof, prove

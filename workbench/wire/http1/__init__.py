@@ -19,12 +19,13 @@ if TYPE_CHECKING:
         HeaderField,
         Request,
         Response,
+        end_to_end,
+        is_persistent,
         quote,
         read_request,
         read_response,
         render,
     )
-    from workbench.wire.http1.hops import end_to_end, is_persistent
 else:
     __getattr__ = lazy(__name__)
 

@@ -6,7 +6,7 @@ Messages that two parsers could read differently are refused, not repaired (RFC 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from workbench import regex
@@ -197,3 +197,33 @@ class HeadBuffer:
             raise BadMessage("this is not HTTP (is it TLS?)", found=bytes(self._data))
         if _STRAY_LINE_END.search(self._data, max(0, self._looked - 1)):
             raise BadMessage("a line of the head does not end with CR LF")
+
+
+_HOP_BY_HOP = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authentication-info",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"upgrade",
+    }
+)
+
+_NOT_FOR_CONNECTION_TO_NAME = frozenset({b"content-length", b"host", b"transfer-encoding", b"trailer"})
+"""Framing is forwarded unchanged, so a Connection header must not remove its headers."""
+
+
+def end_to_end(head: Head) -> Sequence[HeaderField]:
+    """Headers that are sent on."""
+    dropped = _HOP_BY_HOP
+    if named := set(head.tokens(b"connection")) - _NOT_FOR_CONNECTION_TO_NAME:
+        dropped = dropped | named
+    return [f for f in head.fields if f.key not in dropped]
+
+
+def is_persistent(head: Head) -> bool:
+    """True if the sender keeps the connection open. HTTP/1.0 is assumed to close it."""
+    return head.version == b"HTTP/1.1" and b"close" not in head.tokens(b"connection")

@@ -1,11 +1,14 @@
 """Requests whose messages are made of typed blocks.
 
 Facts: ``types/message_create_params.py`` and its beta twin in the official ``anthropic`` SDK 2.11.
+
+Facts: ``types/message_create_params.py``, ``output_config_param.py`` and ``thinking_config_*_param.py`` of the official
+``anthropic`` SDK 2.12.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from workbench.errors import ProtocolMismatch
 from workbench.ir import (
@@ -13,12 +16,14 @@ from workbench.ir import (
     JsonValue,
     Message,
     ModelRequest,
+    ModelResponse,
     Opaque,
     Part,
     Source,
     ToolChoice,
     ToolDef,
 )
+from workbench.protocols._params import Param, read_params
 from workbench.protocols.common.reading import VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.families.blocks.content import read_content
 from workbench.protocols.known_messages import KnownMessages
@@ -153,3 +158,94 @@ def _string(value: JsonValue, key: str) -> str | None:
 def _params(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     """Every key that no field of the IR holds in full."""
     return {k: v for k, v in body.items() if v is None or not isinstance(v, _HELD.get(k, ()))} or NOTHING
+
+
+def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
+    """A request as nodes that can be compared: its own keys and its tools in the form of messages without parts."""
+    choice = request.tool_choice
+    own = {"model": request.model, "tool_choice": choice and _choice_json(choice)}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(request.params)
+    tools = (Message("", (), extra=_tool_json(tool), pointer=tool.pointer) for tool in request.tools)
+    return (Message("", request.system, extra=keys), *tools, *request.messages)
+
+
+def _choice_json(choice: ToolChoice) -> JsonValue:
+    if choice.mode == "other":
+        return choice.value
+    sent = choice.value if isinstance(choice.value, dict) else {}
+    return sent | {"type": choice.mode} | ({} if choice.name is None else {"name": choice.name})
+
+
+def _tool_json(tool: ToolDef) -> dict[str, JsonValue]:
+    own = {"name": tool.name, "description": tool.description, "input_schema": tool.schema, "strict": tool.strict}
+    return {k: v for k, v in own.items() if v is not None} | dict(tool.extra)
+
+
+def response_nodes(response: ModelResponse) -> tuple[Message, ...]:
+    """An answer as such nodes."""
+    own = {"id": response.id, "model": response.model, "stop_reason": response.finish_reason}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params)
+    if response.usage:
+        keys["usage"] = response.usage.raw
+    return (Message("", (), extra=keys), *response.messages)
+
+
+_PLACES: Mapping[str, str] = {
+    "/max_tokens": "max_tokens",
+    "/temperature": "temperature",
+    "/top_p": "top_p",
+    "/top_k": "top_k",
+    "/stop_sequences": "stop",
+    "/output_config/effort": "effort",
+    "/output_config/format": "response_schema",
+    "/output_format": "response_schema",
+    "/thinking/budget_tokens": "thinking_budget",
+    "/metadata/user_id": "user",
+    "/service_tier": "service_tier",
+    "/thinking/type": "",
+    "/thread/previous_message_id": "",
+}
+WRITTEN: Mapping[str, str] = {
+    "max_tokens": "/max_tokens",
+    "temperature": "/temperature",
+    "top_p": "/top_p",
+    "top_k": "/top_k",
+    "stop": "/stop_sequences",
+    "effort": "/output_config/effort",
+    "response_schema": "/output_config/format",
+    "thinking_budget": "/thinking/budget_tokens",
+    "user": "/metadata/user_id",
+    "service_tier": "/service_tier",
+}
+"""Name → the place it is written to."""
+
+_HELD_POINTERS = ("/thinking/type", "/thread/previous_message_id")
+"""Strings that have a field of ``ModelRequest``."""
+
+
+def params(request: ModelRequest) -> tuple[Param, ...]:
+    """Every parameter that has no field of ``ModelRequest``."""
+    return tuple(_find_params(request))
+
+
+def _find_params(request: ModelRequest) -> Iterator[Param]:
+    for param in read_params(request.params, _PLACES):
+        if param.name == "response_schema":
+            yield _format(param)
+        elif not (param.pointer in _HELD_POINTERS and isinstance(param.value, str)):
+            yield param
+
+
+def _format(param: Param) -> Param:
+    value = param.value
+    if isinstance(value, dict) and value.get("type") == "json_schema" and value.keys() == {"type", "schema"}:
+        return Param(param.pointer, {"schema": value["schema"]}, "response_schema")
+    return param._replace(name="")
+
+
+def in_place(params: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The values as they are written."""
+    held = dict(params)
+    if "response_schema" in held:
+        held["response_schema"] = {"type": "json_schema", "schema": held["response_schema"]["schema"]}
+    return held

@@ -7,8 +7,7 @@ from typing import Any
 
 from workbench.ir import NOTHING, JsonValue, ModelResponse, Part, ToolCallIR, Usage
 from workbench.protocols.common.error_body import read_answer_body
-from workbench.protocols.common.reading import Notes
-from workbench.protocols.common.usage import count
+from workbench.protocols.common.reading import Notes, count
 from workbench.protocols.families.blocks.request import PROTOCOL, read_message
 
 STOPS: Mapping[str, str] = {

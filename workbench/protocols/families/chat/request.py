@@ -3,6 +3,11 @@
 Facts: ``types/chat/completion_create_params.py`` of the official ``openai`` SDK 3.52. Switches of thinking:
 ``thinking.type`` (DeepSeek, Kimi, GLM), ``enable_thinking`` (Qwen), ``chat_template_kwargs`` (vLLM, SGLang),
 ``reasoning`` (OpenRouter), ``reasoning_effort``.
+
+So it can be compared and written back like any other: ``extra`` holds keys at their places on the wire.
+
+Facts: ``types/chat/completion_create_params.py`` of the official ``openai`` SDK 3.54; the places of the dialects are
+those that ``_chat_request`` reads thinking from, and ``top_k`` (vLLM, OpenRouter).
 """
 
 from __future__ import annotations
@@ -10,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench.errors import ProtocolMismatch
-from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice
+from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice
+from workbench.protocols._params import Param, read_params
 from workbench.protocols.common.reading import Notes, read_messages
 from workbench.protocols.families.chat.message import read_message
-from workbench.protocols.families.chat.tools import read_tools
+from workbench.protocols.families.chat.tools import read_tools, tool_json
 from workbench.protocols.known_messages import KnownMessages
 
 PROTOCOL = "openai-chat"
@@ -99,3 +105,125 @@ def _thinking(body: Mapping[str, JsonValue]) -> Iterator[str]:
 def _inside(body: Mapping[str, JsonValue], key: str, inner: str) -> JsonValue:
     value = body.get(key)
     return value.get(inner) if isinstance(value, dict) else None
+
+
+READ = ("model", "tools", "tool_choice", "parallel", "stream", "thinking")
+"""Fields of a request that are read from its keys."""
+
+
+def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
+    """The keys of a request, its tools, its messages."""
+    own = {"model": request.model, "parallel_tool_calls": request.parallel, "tool_choice": _choice(request.tool_choice)}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(request.params)
+    tools = (Message("", (), tool_json(tool), tool.pointer) for tool in request.tools)
+    return (Message("", (), keys), *tools, *request.messages)
+
+
+def response_nodes(response: ModelResponse) -> tuple[Message, ...]:
+    """The keys of an answer, its first finish reason, its messages."""
+    own = {"id": response.id, "model": response.model}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params)
+    if response.usage:
+        keys["usage"] = response.usage.raw
+    reason = {"finish_reason": response.finish_reason} if response.finish_reason is not None else {}
+    return (Message("", (), keys), Message("", (), reason, "/choices/0"), *response.messages)
+
+
+def _choice(choice: ToolChoice | None) -> JsonValue:
+    if choice is None or choice.mode == "other":
+        return choice and choice.value
+    if choice.mode != "tool":
+        same = isinstance(choice.value, str) and MODES.get(choice.value) == choice.mode
+        return choice.value if same else next(sent for sent, mode in MODES.items() if mode == choice.mode)
+    sent = choice.value if isinstance(choice.value, dict) else {"type": "function", "function": {}}
+    key = "custom" if sent.get("type") == "custom" else "function"
+    inner = sent.get(key)
+    return {**sent, key: {**inner, "name": choice.name}} if isinstance(inner, dict) else {**sent, "name": choice.name}
+
+
+_THINKING_KEY = "thinking"
+"""Stands for the places that ``ModelRequest.thinking`` is read from."""
+
+_PLACES: Mapping[str, str] = {
+    "/max_completion_tokens": "max_tokens",
+    "/max_tokens": "max_tokens",
+    "/temperature": "temperature",
+    "/top_p": "top_p",
+    "/top_k": "top_k",
+    "/stop": "stop",
+    "/seed": "seed",
+    "/frequency_penalty": "frequency_penalty",
+    "/presence_penalty": "presence_penalty",
+    "/reasoning_effort": "effort",
+    "/reasoning/effort": "effort",
+    "/reasoning/max_tokens": "thinking_budget",
+    "/thinking/budget_tokens": "thinking_budget",
+    "/thinking_budget": "thinking_budget",
+    "/n": "count",
+    "/user": "user",
+    "/service_tier": "service_tier",
+    "/thinking/type": _THINKING_KEY,
+    "/enable_thinking": _THINKING_KEY,
+    "/chat_template_kwargs/enable_thinking": _THINKING_KEY,
+    "/chat_template_kwargs/thinking": _THINKING_KEY,
+    "/reasoning/enabled": _THINKING_KEY,
+}
+WRITTEN: Mapping[str, str] = {
+    "max_tokens": "/max_completion_tokens",
+    "temperature": "/temperature",
+    "top_p": "/top_p",
+    "stop": "/stop",
+    "seed": "/seed",
+    "frequency_penalty": "/frequency_penalty",
+    "presence_penalty": "/presence_penalty",
+    "effort": "/reasoning_effort",
+    "count": "/n",
+    "user": "/user",
+    "service_tier": "/service_tier",
+}
+"""Name → the place it is written to; ``write_format`` writes the form of the answer."""
+
+NAMES = frozenset((*WRITTEN, "response_schema", "response_json"))
+_MEANINGS: Mapping[JsonValue, str] = {"enabled": "on", "disabled": "off", True: "on", False: "off"}
+_FORMAT_KEYS = ("schema", "name", "strict", "description")
+
+
+def params(request: ModelRequest) -> tuple[Param, ...]:
+    """Every parameter that has no field of ``ModelRequest``."""
+    return tuple(_find_params(request))
+
+
+def _find_params(request: ModelRequest) -> Iterator[Param]:
+    for param in read_params(request.params, _PLACES):
+        if param.pointer == "/response_format":
+            yield from _find_format(param)
+        elif param.name == _THINKING_KEY:
+            if not (isinstance(param.value, str | bool) and _meaning(param.value) == request.thinking):
+                yield param._replace(name="")
+        elif not (param.name == "effort" and param.value == "none" and request.thinking == "off"):
+            yield param
+
+
+def _meaning(value: str | bool) -> str:
+    return _MEANINGS.get(value, str(value))
+
+
+def _find_format(param: Param) -> Iterator[Param]:
+    """``response_format``: any JSON, or JSON of a schema."""
+    value = param.value if isinstance(param.value, dict) else {}
+    inside = value.get("json_schema")
+    if value.get("type") == "json_object":
+        yield Param(param.pointer, True, "response_json")
+    elif value.get("type") == "json_schema" and isinstance(inside, dict) and "schema" in inside:
+        held = {k: v for k, v in inside.items() if k in _FORMAT_KEYS and v is not None}
+        yield Param(f"{param.pointer}/json_schema", held, "response_schema")
+    else:
+        yield param
+
+
+def write_format(params: Mapping[str, JsonValue], body: dict[str, JsonValue]) -> None:
+    """Say the form of the answer."""
+    if "response_schema" in params:
+        body["response_format"] = {"type": "json_schema", "json_schema": dict(params["response_schema"])}
+    elif "response_json" in params:
+        body["response_format"] = {"type": "json_object"}

@@ -12,8 +12,7 @@ from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
 from workbench.protocols.common.error_body import read_answer_body, read_error, verbatim
-from workbench.protocols.common.reading import Notes, kind_of
-from workbench.protocols.common.usage import count_at, nested_usage
+from workbench.protocols.common.reading import Notes, count_at, kind_of, nested_usage
 from workbench.protocols.families.chat.message import read_message
 from workbench.protocols.families.chat.request import PROTOCOL
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from workbench.ir import JsonValue, ToolDef
 from workbench.protocols.common.reading import BlockReader, Notes, kind_of
-from workbench.protocols.families.chat.blocks import merge_nested
+from workbench.protocols.families.chat.message import merge_nested
 
 
 def read_tools(body: Mapping[str, JsonValue], key: str, notes: Notes) -> Iterator[ToolDef]:

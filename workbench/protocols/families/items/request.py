@@ -2,11 +2,14 @@
 
 Facts: ``types/responses/response_create_params.py``, ``tool_param.py`` and ``tool_choice_*_param.py`` of the official
 ``openai`` SDK 3.54.
+
+So it can be compared and written back like any other: ``extra`` holds keys at their places on the wire.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from workbench.errors import ProtocolMismatch
 from workbench.ir import (
@@ -14,6 +17,7 @@ from workbench.ir import (
     JsonValue,
     Message,
     ModelRequest,
+    ModelResponse,
     Opaque,
     Part,
     Source,
@@ -22,6 +26,8 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
+from workbench.protocols._params import Param, read_params, write_params
+from workbench.protocols.common.changes import differs
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of, read_messages
 from workbench.protocols.families.items.item import read_item
 from workbench.protocols.history import where
@@ -227,3 +233,106 @@ def _previous(body: Mapping[str, JsonValue]) -> str | None:
         held = body.get("conversation")
         found = held.get("id") if isinstance(held, dict) else held
     return found if isinstance(found, str) else None
+
+
+READ = ("model", "tools", "tool_choice", "parallel", "stream", "thinking", "previous_id")
+"""Fields of a request that are read from its keys."""
+
+READ_OF_ANSWERS = ("id", "model", "finish_reason", "error")
+"""The same of an answer."""
+
+
+def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
+    """The keys of a request with its instructions, its tools, its items."""
+    own = {
+        "model": request.model,
+        "parallel_tool_calls": request.parallel,
+        "tool_choice": choice_json(request.tool_choice),
+        "previous_response_id": None if request.params.get("conversation") else request.previous_id,
+    }
+    keys = {k: v for k, v in own.items() if v is not None} | dict(request.params)
+    tools = (Message("", (), tool_json(tool), tool.pointer) for tool in _request_tools(request))
+    return (Message("", request.system, keys), *tools, *request.messages)
+
+
+def response_nodes(response: ModelResponse) -> tuple[Message, ...]:
+    """The keys of an answer, its items."""
+    own = {"id": response.id, "model": response.model}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params) | dict(_ending(response))
+    if response.usage:
+        keys["usage"] = response.usage.raw
+    return (Message("", (), keys), *response.messages)
+
+
+def _ending(response: ModelResponse) -> Mapping[str, JsonValue]:
+    """The finish reason where it was: in the details of an incomplete answer, or as its status."""
+    details = response.params.get("incomplete_details")
+    if response.finish_reason is None:
+        return {}
+    if isinstance(details, dict) and "status" in response.params:
+        return {"incomplete_details": {**details, "reason": response.finish_reason}}
+    return {"status": response.finish_reason}
+
+
+def settle_tools(request: ModelRequest, before: ModelRequest, written: ModelRequest) -> ModelRequest:
+    """The request as edited; tools that nobody touched are as their items state now."""
+    if differs(_item_tools(request), _item_tools(before)):
+        return request
+    return replace(request, tools=(*_request_tools(request), *_item_tools(written)))
+
+
+def _request_tools(request: ModelRequest) -> tuple[ToolDef, ...]:
+    """Tools of the request itself."""
+    return tuple(tool for tool in request.tools if tool.pointer.startswith("/tools/"))
+
+
+def _item_tools(request: ModelRequest) -> tuple[ToolDef, ...]:
+    """Tools that are in items: they are edited there."""
+    return tuple(tool for tool in request.tools if not tool.pointer.startswith("/tools/"))
+
+
+PLACES: Mapping[str, str] = {
+    "/max_output_tokens": "max_tokens",
+    "/temperature": "temperature",
+    "/top_p": "top_p",
+    "/reasoning/effort": "effort",
+    "/user": "user",
+    "/service_tier": "service_tier",
+}
+"""Pointer of each parameter → common name."""
+
+_FORMAT = "/text/format"
+_PARTS = ("schema", "name", "strict", "description")
+
+
+def read_item_params(params: Mapping[str, JsonValue]) -> Iterator[Param]:
+    """Each parameter of a request. A format of plain text is what goes without saying."""
+    for param in read_params(params, {**PLACES, _FORMAT: "response_schema"}):
+        if param.pointer != _FORMAT:
+            yield param
+        elif isinstance(param.value, dict):
+            yield from _format(param.value)
+        else:
+            yield Param(_FORMAT, param.value)
+
+
+def _format(value: Mapping[str, JsonValue]) -> Iterator[Param]:
+    kind = value.get("type")
+    if kind == "json_schema" and isinstance(value.get("schema"), dict) and value.keys() <= {"type", *_PARTS}:
+        told = {key: value[key] for key in _PARTS if value.get(key) is not None}
+        yield Param(_FORMAT, told, "response_schema")
+    elif kind == "json_object" and value.keys() == {"type"}:
+        yield Param(_FORMAT, True, "response_json")
+    elif value != {"type": "text"}:
+        yield Param(_FORMAT, value)
+
+
+def write_item_params(params: Mapping[str, JsonValue], body: dict[str, JsonValue]) -> None:
+    """Put parameters of common names into a body."""
+    own = {key: value for key, value in params.items() if key not in ("response_schema", "response_json")}
+    write_params(own, {name: place for place, name in PLACES.items()}, body)
+    schema = params.get("response_schema")
+    if schema is not None:
+        body["text"] = {"format": {"type": "json_schema", **schema}}
+    elif params.get("response_json"):
+        body["text"] = {"format": {"type": "json_object"}}

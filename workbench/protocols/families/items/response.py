@@ -11,8 +11,7 @@ from typing import Any
 
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 from workbench.protocols.common.error_body import read_answer_body, read_error, verbatim
-from workbench.protocols.common.reading import Notes
-from workbench.protocols.common.usage import count_at, nested_usage
+from workbench.protocols.common.reading import Notes, count_at, nested_usage
 from workbench.protocols.families.items.item import read_output
 from workbench.protocols.families.items.request import PROTOCOL
 

@@ -11,18 +11,57 @@ not known are tolerated and kept. What a stream does otherwise is an anomaly.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
-from workbench.protocols.common.growing import WholePart
-from workbench.protocols.common.pieces import Pieces
+from workbench.protocols.common.pieces import Pieces, WholePart
 from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.items.response import describe, error_of, text_of
 from workbench.protocols.families.items.stream_parts import StreamedEntry, StreamedItem, WholeValue, order
-from workbench.protocols.families.items.texts import PARTS, TEXTS, InPieces
 from workbench.wire import SseEvent, loads
+
+
+class InPieces(NamedTuple):
+    """A string that arrives in pieces: ``….delta`` events, then one ``….done``.
+
+    Attributes:
+        kind: type of item it belongs to.
+        at: its place in the item; ``*`` is the index of an entry.
+        whole: key of the ``done`` event that holds it.
+        position: key that holds the index of the entry.
+        entry: type of the entry.
+    """
+
+    kind: str
+    at: str
+    whole: str
+    position: str = ""
+    entry: str = ""
+
+
+TEXTS: Mapping[str, InPieces] = {
+    "response.output_text": InPieces("message", "/content/*/text", "text", "content_index", "output_text"),
+    "response.refusal": InPieces("message", "/content/*/refusal", "refusal", "content_index", "refusal"),
+    "response.function_call_arguments": InPieces("function_call", "/arguments", "arguments"),
+    "response.custom_tool_call_input": InPieces("custom_tool_call", "/input", "input"),
+    "response.mcp_call_arguments": InPieces("mcp_call", "/arguments", "arguments"),
+    "response.code_interpreter_call_code": InPieces("code_interpreter_call", "/code", "code"),
+    "response.reasoning_summary_text": InPieces(
+        "reasoning", "/summary/*/text", "text", "summary_index", "summary_text"
+    ),
+    "response.reasoning_text": InPieces("reasoning", "/content/*/text", "text", "content_index", "reasoning_text"),
+    "response.apply_patch_call_operation_diff": InPieces("apply_patch_call", "/operation/diff", "diff"),
+    "response.shell_call_command": InPieces("shell_call", "/action/commands/*", "command", "command_index"),
+}
+PARTS: Mapping[str, tuple[str, str]] = {
+    "response.content_part": ("/content", "content_index"),
+    "response.reasoning_summary_part": ("/summary", "summary_index"),
+}
+"""Events that bring an entry of a list whole: where the list is, and the key that holds the entry's index."""
+
 
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _BEGINS = frozenset({"response.created", "response.queued", "response.in_progress"})

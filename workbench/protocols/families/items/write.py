@@ -28,10 +28,8 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
-from workbench.protocols.families.items.calls import CUSTOM
-from workbench.protocols.families.items.content import SAID, TOLD
-from workbench.protocols.families.items.params import write_item_params
-from workbench.protocols.families.items.request import choice_json
+from workbench.protocols.families.items.item import CUSTOM, SAID, TOLD
+from workbench.protocols.families.items.request import choice_json, write_item_params
 from workbench.wire import dumps
 
 Item = dict[str, Any]
