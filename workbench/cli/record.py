@@ -34,6 +34,10 @@ key is that of the upstream's target if its variable is set, else the client's o
 
 Open the file while it grows: workbench open FILE
 
+WebSockets (Codex, the Responses API, Realtime) pass unchanged and are recorded: the connection with its messages, and
+each turn of the Responses API in it as an exchange of its own, once it is over. --no-websocket refuses them with 426,
+and clients that can use HTTP then do; so does --break, since a breakpoint cannot hold a message of a WebSocket.
+
 --break pauses an exchange by its meaning, before it is passed on: a complete request, or a response from its first tool
 call on. A pause is reported on stderr and waits for you: workbench breakpoints FILE, or the app.
 
@@ -88,6 +92,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="FILE", help="session file, appended to if it exists (default: one of its own)"
     )
     parser.add_argument("--hop", default="", metavar="NAME", help="name of this hop, to compare it with another")
+    parser.add_argument(
+        "--no-websocket", action="store_true", help="refuse WebSockets with 426, so that clients use HTTP"
+    )
     _record_as.add(parser)
     _record_breaks.configure(parser)
     parser.add_argument("words", nargs="*", metavar="-- CMD", help="the client and its arguments")
@@ -114,6 +121,9 @@ def run(args: argparse.Namespace) -> int:
     name = client.name if client.commands else ""
     out = _out(args.out)
     on_event = _record_breaks.announcer(out, _say)
+    passes_websockets = not (args.no_websocket or args.breaks)
+    if args.no_websocket:
+        _say("WebSockets are refused with 426: clients that can use HTTP do")
     args.spoken = args.spoken or _record_as.choose(args, client)
     if args.spoken:
         upstreams = _record_as.upstreams(args)
@@ -131,6 +141,7 @@ def run(args: argparse.Namespace) -> int:
             hop=args.hop,
             client=name,
             breaks=args.breaks,
+            passes_websockets=passes_websockets,
             on_trouble=_say,
             on_event=on_event,
         )

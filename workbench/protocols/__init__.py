@@ -31,6 +31,7 @@ from workbench.wire import SseEvent
 
 if TYPE_CHECKING:
     from workbench.protocols import decode, refusals
+    from workbench.protocols.common.socket_turns import SocketTurns, with_turns
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
     from workbench.protocols.history import HistoryPrefix, fact, text_of, where
@@ -66,6 +67,7 @@ __all__ = [
     "RequestCapabilities",
     "Serving",
     "SmallEndpoint",
+    "SocketTurns",
     "StreamDecoder",
     "StreamWriter",
     "StreamingPart",
@@ -89,6 +91,7 @@ __all__ = [
     "text_of",
     "traits",
     "where",
+    "with_turns",
 ]
 
 

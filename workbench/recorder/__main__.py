@@ -19,7 +19,12 @@ from workbench.recorder.relay.server import Relay
 def main(task: Mapping[str, JsonValue]) -> int:
     """Record until told to end."""
     upstreams: dict[str, str] = task["upstreams"]
-    return record(task, upstreams, lambda capture, gate: Relay(upstreams, capture, port=task["port"], gate=gate))
+    passes = task["passes_websockets"]
+    return record(
+        task,
+        upstreams,
+        lambda capture, gate: Relay(upstreams, capture, port=task["port"], gate=gate, passes_websockets=passes),
+    )
 
 
 if __name__ == "__main__":

@@ -74,6 +74,7 @@ def start(
     hop: str = "",
     client: str = "",
     breaks: Sequence[str] = (),
+    passes_websockets: bool = True,
     on_trouble: Callable[[str], None] = lambda line: None,
     on_event: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
 ) -> RecorderProcess:
@@ -86,6 +87,7 @@ def start(
         hop: name of the hop in a path with several recorders.
         client: name of the client that is started with it; empty if unknown.
         breaks: breakpoints that are armed from the beginning, see ``workbench.recorder.breakpoints.kinds``.
+        passes_websockets: pass them on; else their handshakes are refused with 426, and clients use HTTP.
         on_trouble: called in a thread of its own if the file cannot be written, one line each.
         on_event: called in that thread with events of breakpoints, see ``workbench.recorder.breakpoints.remote``.
 
@@ -94,7 +96,14 @@ def start(
         OSError: the file cannot be written.
         WorkbenchError: the recorder did not start.
     """
-    task = {"upstreams": dict(upstreams), "port": port, "hop": hop, "client": client, "breaks": list(breaks)}
+    task: Mapping[str, JsonValue] = {
+        "upstreams": dict(upstreams),
+        "port": port,
+        "hop": hop,
+        "client": client,
+        "breaks": list(breaks),
+        "passes_websockets": passes_websockets,
+    }
     return launch("workbench.recorder", task, out, on_trouble, on_event)
 
 

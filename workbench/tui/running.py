@@ -123,4 +123,11 @@ def _start(plan: Plan, trouble: Callable[[str], None]) -> RecorderProcess:
         )
     from workbench.recorder import process
 
-    return process.start(plan.upstreams, plan.out, hop=plan.hop, breaks=plan.breaks, on_trouble=trouble)
+    return process.start(
+        plan.upstreams,
+        plan.out,
+        hop=plan.hop,
+        breaks=plan.breaks,
+        passes_websockets=not plan.breaks,
+        on_trouble=trouble,
+    )

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     )
     from workbench.wire.translation import Translation, translation_of
     from workbench.wire.urls import split_url
+    from workbench.wire.websocket import MessageReader, close_of, deflate_of
 else:
     __getattr__ = lazy(__name__)
 
@@ -97,6 +98,7 @@ __all__ = [
     "Kind",
     "ListOutline",
     "Members",
+    "MessageReader",
     "Move",
     "ObjectList",
     "Origin",
@@ -115,9 +117,11 @@ __all__ = [
     "Translation",
     "WholeText",
     "aws_message",
+    "close_of",
     "decode",
     "decode_body",
     "decode_partial",
+    "deflate_of",
     "detect_encoding",
     "digests",
     "dumps",

@@ -82,9 +82,6 @@ HOSTILE = {
     "foreign page": (b"GET / HTTP/1.1\r\nHost: HOST\r\nOrigin: https://evil.example\r\n\r\n", 403),
     "tunnel": (b"CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\n\r\n", 405),
     "forward proxy": (b"GET http://h/ HTTP/1.1\r\nHost: h\r\n\r\n", 400),
-    "websocket": (
-        b"GET / HTTP/1.1\r\nHost: HOST\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n\r\n",
-        426),
     "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
     "TLS": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc", 400),
     "endless head": (b"GET / HTTP/1.1\r\nHost: HOST\r\nX: " + b"x" * (MAX_HEADER_BLOCK + 1), 431),

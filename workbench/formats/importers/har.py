@@ -29,8 +29,8 @@ from workbench.formats.importers._http import (
     whole_text,
 )
 from workbench.formats.importers._lines import ImportDamage
-from workbench.formats.importers._websocket_turns import with_turns
 from workbench.ir import JsonValue
+from workbench.protocols import with_turns
 from workbench.wire import (
     CONNECTION,
     Body,

@@ -18,8 +18,8 @@ from workbench.errors import WireError
 from workbench.formats.importers._http import body_of, epoch, header_text, headers_of, whole
 from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._values import as_list, mapping, rest
-from workbench.formats.importers._websocket_turns import with_turns
 from workbench.ir import JsonValue
+from workbench.protocols import with_turns
 from workbench.wire import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
 from workbench.wire.session import MemorySession
 

@@ -30,8 +30,8 @@ from workbench.formats.importers._http import (
     whole_text,
 )
 from workbench.formats.importers._lines import ImportDamage
-from workbench.formats.importers._websocket_turns import with_turns
 from workbench.ir import NOTHING, JsonValue
+from workbench.protocols import with_turns
 from workbench.wire import Body, Exchange, Frame, HttpRequest, HttpResponse, Kind, State, dumps, loads
 from workbench.wire.session import MemorySession
 

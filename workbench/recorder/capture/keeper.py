@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from workbench import regex
@@ -18,6 +19,7 @@ from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
 from workbench.lazy_dataclass import dataclass
 from workbench.recorder.capture.open_exchange import OpenExchange, WrittenPart
+from workbench.recorder.capture.open_socket import OpenSocket
 from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent, WriteAwaited, memory_of
 from workbench.recorder.events import ExchangeEnded, RequestStarted
 from workbench.wire import Exchange, Redactor, State
@@ -225,6 +227,7 @@ class Keeper:
             del self._changed[key]
         else:
             self.tally.count(what)
+            self.tally.exchanges += socket.count if (socket := self._open[key].socket) else 0
             self._drop(key)
 
     def _fail(self, line: str) -> None:
@@ -245,13 +248,28 @@ class Keeper:
         """Write the new part of an exchange; all of it if it has ended."""
         stands = exchange.written
         if exchange.end is None:
-            return self._grow(exchange, self._progress(exchange, stands) if stands else self._begin(exchange))
+            stands = self._grow(exchange, self._progress(exchange, stands) if stands else self._begin(exchange))
+            return self._write_turns(exchange.socket, stands, at_end=False) if exchange.socket else stands
         whole = exchange.final_state(self._redactor)
+        if exchange.socket:
+            stands = stands or self._begin(exchange)  # before its turns
+            self._write_turns(exchange.socket, stands, at_end=True)
         if stands:
             self._writer.finish(stands.seq, whole)
         else:
             self._writer.append(whole)
         return whole
+
+    def _write_turns(self, socket: OpenSocket, stands: WrittenPart, *, at_end: bool) -> WrittenPart:
+        """Write what is new of the turns of a WebSocket, each an exchange of its own."""
+        positions = dict(stands.positions)
+        number = stands.turns
+        for number, turn in socket.turns(stands.turns + 1):
+            begun = replace(turn, response=None, state=State.OPEN)
+            positions[number] = self._writer.begin(self._redactor.exchange(begun))
+        for over, turn in socket.over(list(positions), at_end=at_end):
+            self._writer.finish(positions.pop(over), self._redactor.exchange(turn))
+        return stands._replace(turns=number, positions=tuple(positions.items()))
 
     def _begin(self, exchange: OpenExchange) -> WrittenPart:
         begun = exchange.first_state(self._redactor)

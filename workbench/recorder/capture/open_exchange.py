@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.clients import client_of
+from workbench.recorder.capture.open_socket import OpenSocket
 from workbench.recorder.capture.queued_events import BytesLost, RequestsSkipped, memory_of
 from workbench.recorder.capture.redaction_guard import BodyGuard
 from workbench.recorder.events import (
@@ -27,6 +28,7 @@ from workbench.wire import (
     Exchange,
     HttpRequest,
     HttpResponse,
+    Kind,
     Origin,
     Redactor,
     State,
@@ -69,6 +71,7 @@ class WrittenPart(NamedTuple):
         seq: its position there.
         request, answer: the whole request, the head of the response.
         grown, shown: bytes of the response body, and chunks.
+        turns: of a WebSocket; ``positions`` are (number, position) of those that are not over.
     """
 
     seq: int
@@ -76,6 +79,8 @@ class WrittenPart(NamedTuple):
     answer: bool
     grown: int = 0
     shown: int = 0
+    turns: int = 0
+    positions: Sequence[tuple[int, int]] = ()
 
 
 class OpenExchange:
@@ -84,6 +89,7 @@ class OpenExchange:
     Attributes:
         end: how it ended; None before that.
         memory: bytes of memory that it takes, roughly.
+        socket: the WebSocket that it became with a 101 response; None for HTTP.
         written: its part that is in the file; None if nothing is.
     """
 
@@ -93,6 +99,7 @@ class OpenExchange:
         self.written: WrittenPart | None = None
         self.end: ExchangeEnded | None = None
         self.memory = 0
+        self.socket: OpenSocket | None = None
         self.is_request_complete = False
         self._head = head
         self._at = start.at
@@ -123,6 +130,9 @@ class OpenExchange:
     def apply(self, event: Event | BytesLost | RequestsSkipped) -> None:
         """Apply one event of this exchange; events come in their order."""
         self.memory += memory_of(event)
+        if self.socket and isinstance(event, RequestBytes | ResponseBytes):
+            self.socket.feed("sent" if isinstance(event, RequestBytes) else "received", event.data, event.at - self._at)
+            return
         match event:
             case ResponseBytes():  # first: most are
                 self._response_body.add(event.data, event.at - self._at)
@@ -132,6 +142,8 @@ class OpenExchange:
                 self.is_request_complete = True
             case ResponseStarted():
                 self._response = event.head
+                if event.head.status == 101:
+                    self.socket = OpenSocket(self._handshake())
             case BytesLost(side="request"):
                 self._request_body.lost += event.amount
             case BytesLost():
@@ -197,12 +209,18 @@ class OpenExchange:
         is_cut = bool(self._request_body.lost or self._response_body.lost)
         note = _join_notes(self._note(), end.reason, "not all of it was recorded" if is_cut else "")
         state = State.INCOMPLETE if is_cut else end.state
+        meta = to_meta({} if self.socket else end.digests)
         frame = redactor.exchange(replace(self._frame(), note=note, state=state, duration=self._duration))
-        return replace(frame, request=request, response=response, meta=to_meta(end.digests))
+        whole = replace(frame, request=request, response=response, meta=meta)
+        return self.socket.close(whole, redactor) if self.socket else whole
+
+    def _handshake(self) -> Exchange:
+        return replace(self._frame(), request=self._http_request(Body()), response=self._http_response(Body()))
 
     def _frame(self) -> Exchange:
         return Exchange(
             self.id,
+            kind=Kind.WEBSOCKET if self.socket else Kind.HTTP,
             origin=Origin.RECORDED,
             started_at=self._epoch + self._at,
             hop=self._hop,

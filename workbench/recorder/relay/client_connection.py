@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import HEAD_SECONDS, LINGER_SECONDS, MAX_HELD_AHEAD
 from workbench.recorder.events import RequestHead, SafeListener
+from workbench.recorder.relay.client_side import ClientSide
 from workbench.recorder.relay.connector import Connector
-from workbench.recorder.relay.forward import ClientSide, Forward
+from workbench.recorder.relay.forward import Forward
 from workbench.recorder.relay.own_responses import reply
 from workbench.recorder.relay.routes import Routes, Upstream
-from workbench.recorder.relay.upstream_connection import ConnectionPool
+from workbench.recorder.relay.socket_tunnel import SocketTunnel
+from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection
 from workbench.wire import CLIENT_LEFT
 from workbench.wire.http1 import Admission, BadMessage, BodyReader, HeadBuffer, Request, read_request, request_body
 
@@ -50,7 +52,7 @@ class ClientConnection(asyncio.Protocol):
         self.is_full = False
         self._context = desk
         self._unread = HeadBuffer()
-        self._forward: Forward | InterceptedExchange | None = None
+        self._forward: Forward | InterceptedExchange | SocketTunnel | None = None
         self._is_over = False
         self._deadline: asyncio.TimerHandle | None = None
 
@@ -71,11 +73,19 @@ class ClientConnection(asyncio.Protocol):
             self._serve()
         self.update_reading()
 
-    def eof_received(self) -> None:
+    def eof_received(self) -> bool:
+        if isinstance(self._forward, SocketTunnel):
+            is_half_open = self._forward.end_of_client()
+            if not is_half_open:
+                self._stop_forward("")
+            return is_half_open
         self._stop_forward(CLIENT_LEFT)
         self._transport.abort()
+        return False
 
     def connection_lost(self, error: Exception | None) -> None:
+        if isinstance(self._forward, SocketTunnel):
+            self._forward.stop("the client broke the connection" if error else "", resets=error is not None)
         self._stop_forward(CLIENT_LEFT)
         self._context.clients.discard(self)
         self._clear_deadline()
@@ -94,6 +104,20 @@ class ClientConnection(asyncio.Protocol):
 
     def write(self, data: bytes) -> None:
         self._transport.write(data)
+
+    def write_eof(self) -> bool:
+        if self._transport.is_closing():
+            return False
+        self._transport.write_eof()
+        return True
+
+    def open_tunnel(self, key: int, connection: UpstreamConnection, *, is_full: bool) -> SocketTunnel:
+        """Join the client with an upstream that has agreed to a WebSocket."""
+        tunnel = SocketTunnel(self, self._context.listener, key, connection, is_full=is_full)
+        connection.user = self._forward = tunnel
+        tunnel.set_client_full(self.is_full)
+        tunnel.request_data(self._unread.take_rest())
+        return tunnel
 
     def update_reading(self) -> None:
         held = len(self._unread)
@@ -156,7 +180,9 @@ class ClientConnection(asyncio.Protocol):
         gate = desk.gate
         if gate and not body.is_done and (sides := gate.sides_to_hold(request.method, upstream.url(target))):
             return self._intercept(gate, sides, upstream, request, target, body)
-        return Forward(self, desk.listener, desk.pool, desk.connector, upstream, request, target, body, desk.hop)
+        return Forward(
+            self, desk.listener, desk.pool, desk.connector, upstream, request, target, body, desk.hop, self.open_tunnel
+        )  # fmt: skip
 
     def _intercept(
         self,

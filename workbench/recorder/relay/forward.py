@@ -23,9 +23,11 @@ from workbench.recorder.events import (
     SafeListener,
 )
 from workbench.recorder.relay.body_digests import BodyDigests
+from workbench.recorder.relay.client_side import ClientSide
 from workbench.recorder.relay.connector import Connector, Unreachable
 from workbench.recorder.relay.own_responses import reply
 from workbench.recorder.relay.routes import Upstream
+from workbench.recorder.relay.socket_tunnel import SocketTunnel
 from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection
 from workbench.wire import State
 from workbench.wire.http1 import (
@@ -36,6 +38,7 @@ from workbench.wire.http1 import (
     HeadBuffer,
     Request,
     Response,
+    asks_websocket,
     end_to_end,
     is_persistent,
     read_response,
@@ -47,28 +50,11 @@ _IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE
 _HUNG_UP = "the upstream closed the connection before its response was complete"
 
 
-class ClientSide(Protocol):
-    """The client's connection, as an exchange uses it."""
+class OpenTunnel(Protocol):
+    """Joins the client with a connection to an upstream."""
 
-    @property
-    def is_full(self) -> bool:
-        """The write buffer to the client is full."""
-        ...
-
-    def write(self, data: bytes) -> None:
-        """Send bytes to the client."""
-        ...
-
-    def update_reading(self) -> None:
-        """Read on, or stop reading: the amount that can be passed on has changed."""
-        ...
-
-    def finish(self, *, keeps: bool) -> None:
-        """The exchange is over; keep the connection for another one, or end it."""
-        ...
-
-    def abort(self, *, resets: bool) -> None:
-        """End the connection so that the client knows that the response is not complete and never will be."""
+    def __call__(self, key: int, connection: UpstreamConnection, *, is_full: bool) -> SocketTunnel:
+        """Take over the connection for the exchange ``key``; ``is_full`` if it takes no more at present."""
         ...
 
 
@@ -79,11 +65,13 @@ class Forward:
         target: path and query at the upstream.
         body: reads the framing of the request body.
         hop: name of the hop.
+        open_tunnel: called for a WebSocket, once the upstream has agreed to it; None if none may pass.
     """
 
     def __init__(
         self, client: ClientSide, listener: SafeListener, pool: ConnectionPool, connector: Connector,
         upstream: Upstream, request: Request, target: bytes, body: BodyReader, hop: str = "",
+        open_tunnel: OpenTunnel | None = None,
     ) -> None:  # fmt: skip
         self._loop = asyncio.get_running_loop()
         self._client = client
@@ -91,6 +79,7 @@ class Forward:
         self._pool, self._connector, self._upstream = pool, connector, upstream
         self._request, self._target, self._request_body, self._hop = request, target, body, hop
         self._is_request_whole = body.is_done
+        self._open_tunnel = open_tunnel if request.method == b"GET" and asks_websocket(request) else None
         self._request_digests, self._response_digests = BodyDigests(), BodyDigests()
         self._head_size = 0
         self._connecting: asyncio.Task[None] | None = None
@@ -184,6 +173,9 @@ class Forward:
 
     # From the upstream
 
+    def end_of_upstream(self) -> bool:
+        return False
+
     def set_upstream_full(self, is_full: bool) -> None:
         self._is_upstream_full = is_full
         self._client.update_reading()
@@ -220,7 +212,8 @@ class Forward:
     def _head_to_send(self) -> bytes:
         """The head as received, except for the base of its target, Host and hop-by-hop headers."""
         request, authority = self._request, self._upstream.authority
-        lines = [f.line if f.key != b"host" else f.with_value(authority).line for f in end_to_end(request)]
+        fields = request.fields if self._open_tunnel else end_to_end(request)
+        lines = [f.line if f.key != b"host" else f.with_value(authority).line for f in fields]
         if not request.values(b"host"):
             lines.insert(0, b"Host: " + authority)
         return render(b"%s %s %s" % (request.method, self._target, request.version), lines)
@@ -269,6 +262,8 @@ class Forward:
         if self._response_body is None:
             self._heads.add(data)
             head = self._read_heads(now)
+            if self._has_ended:
+                return
             data = self._heads.take_rest() if self._response_body else b""
         body = self._response_body
         if body is None:
@@ -299,6 +294,9 @@ class Forward:
         heads = b""
         while self._response_body is None and (block := self._heads.take()) is not None:
             response = read_response(block)
+            if response.status == 101 and self._open_tunnel:
+                self._switch(response, heads, self._open_tunnel, now)
+                return b""
             if response.status == 101:
                 raise BadMessage("it switches protocols without a request to do so")
             if response.status >= 200:
@@ -328,6 +326,16 @@ class Forward:
         if not self._keeps and self._request.version == b"HTTP/1.1":
             lines.append(b"Connection: close")
         return render(response.start, lines)
+
+    def _switch(self, response: Response, heads: bytes, open_tunnel: OpenTunnel, now: float) -> None:
+        """Pass a 101 response on as it is; a tunnel takes what follows it, and says how it ends."""
+        connection, self._connection = self._connection, None
+        assert connection
+        head = ResponseHead(101, response.reason.decode("latin-1"), response.headers, response.version.decode())
+        self._listener.on_event(ResponseStarted(self._key, now, head))
+        self._has_ended = True
+        self._client.write(heads + render(response.start, [f.line for f in response.fields]))
+        open_tunnel(self._key, connection, is_full=self._is_upstream_full).response_data(self._heads.take_rest())
 
     # How it ends
 

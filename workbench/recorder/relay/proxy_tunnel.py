@@ -82,6 +82,9 @@ class _ProxyResponse:
     def upstream_closed(self, error: Exception | None) -> None:
         self._fail(f"the proxy closed the connection{f' ({error})' if error else ''}")
 
+    def end_of_upstream(self) -> bool:
+        return False
+
     def set_upstream_full(self, is_full: bool) -> None:
         """Ignored: only one short head is sent."""
 

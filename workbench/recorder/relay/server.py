@@ -1,5 +1,7 @@
 """A reverse proxy for HTTP/1.1 that changes nothing: a loopback listener in front of one or several upstreams.
 
+WebSockets pass too: what follows a 101 response is forwarded byte for byte (``socket_tunnel``).
+
 Bodies pass exactly as received, chunk framing and content coding included; of the heads only hop-by-hop headers,
 ``Host`` and the target's base change, and ``Connection: close`` is added if the connection to the client ends. An
 ``EventListener`` receives every exchange as events. The relay's own responses (refusals, unreachable upstreams) are
@@ -42,6 +44,7 @@ class Relay:
         tls: used for https upstreams instead of the system's trust.
         hop: name of this place, where one recording has several.
         gate: its breakpoints, where there may be any.
+        passes_websockets: their handshakes are passed on; else they are refused with 426.
 
     Raises:
         UsageError: a base URL, name or host that cannot be.
@@ -57,12 +60,14 @@ class Relay:
         tls: ssl.SSLContext | None = None,
         hop: str = "",
         gate: BreakpointGate | None = None,
+        passes_websockets: bool = True,
     ) -> None:
         if host not in ("127.0.0.1", "::1"):
             raise UsageError(f"{host!a} is not loopback", hint="listen on 127.0.0.1: requests contain API keys")
         self._routes = Routes(upstreams)
         self._listener = listener if isinstance(listener, SafeListener) else SafeListener(listener)
         self._hop, self._gate = hop, gate
+        self._passes_websockets = passes_websockets
         self._host, self._port, self._tls = host, port, tls
         self._server: asyncio.Server | None = None
         self._context: RelayContext | None = None
@@ -93,10 +98,9 @@ class Relay:
             ) from error
         self._port = self._server.sockets[0].getsockname()[1]
         pool = ConnectionPool()
+        admission = Admission(self._port, passes_websockets=self._passes_websockets)
         dialer = Connector(pool, (self._host, self._port), self._tls)
-        self._context = RelayContext(
-            self._routes, Admission(self._port), dialer, pool, self._listener, self._hop, self._gate
-        )
+        self._context = RelayContext(self._routes, admission, dialer, pool, self._listener, self._hop, self._gate)
 
     async def close(self) -> None:
         """Stop listening and end every connection at once; exchanges in progress end as aborted."""

@@ -18,7 +18,7 @@ _KEEP_ALIVE = regex.compile(rb"(?:^|[,\s])timeout=([0-9]{1,6})", re.IGNORECASE)
 
 
 class ConnectionUser(Protocol):
-    """The user of a connection: an exchange, or the opening of a tunnel."""
+    """The user of a connection: an exchange, the opening of a tunnel, or a WebSocket."""
 
     def response_data(self, data: bytes) -> None:
         """Receive bytes of the upstream."""
@@ -26,6 +26,10 @@ class ConnectionUser(Protocol):
 
     def upstream_closed(self, error: Exception | None) -> None:
         """The upstream closed the connection; with an error if it broke. Called once."""
+        ...
+
+    def end_of_upstream(self) -> bool:
+        """The upstream sends nothing more; True if there is still something to send to it."""
         ...
 
     def set_upstream_full(self, is_full: bool) -> None:
@@ -63,9 +67,12 @@ class UpstreamConnection(asyncio.Protocol):
         else:
             self._early += data
 
-    def eof_received(self) -> None:
+    def eof_received(self) -> bool:
+        if self.user and self.user.end_of_upstream() and not self.upstream.is_tls:
+            return True
         self._on_closed(None)
         self.transport.abort()
+        return False
 
     def connection_lost(self, error: Exception | None) -> None:
         if error and not self.upstream.is_tls:

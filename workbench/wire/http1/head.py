@@ -224,6 +224,11 @@ def end_to_end(head: Head) -> Sequence[HeaderField]:
     return [f for f in head.fields if f.key not in dropped]
 
 
+def asks_websocket(head: Head) -> bool:
+    """True for a handshake of a WebSocket: a GET whose upgrade is passed on (RFC 6455 4.1)."""
+    return b"websocket" in head.tokens(b"upgrade") and b"upgrade" in head.tokens(b"connection")
+
+
 def is_persistent(head: Head) -> bool:
     """True if the sender keeps the connection open. HTTP/1.0 is assumed to close it."""
     return head.version == b"HTTP/1.1" and b"close" not in head.tokens(b"connection")

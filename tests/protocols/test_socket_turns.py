@@ -14,7 +14,7 @@ from tests.formats.importers.test_mitmproxy import flow
 from tests.formats.importers.test_tnetstring import written
 from workbench.formats.exporters import har as har_export
 from workbench.formats.importers import har, mitmproxy
-from workbench.formats.importers._websocket_turns import with_turns
+from workbench.protocols import with_turns
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, Origin, State
 from workbench.wire.session import MemorySession

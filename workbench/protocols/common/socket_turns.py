@@ -123,21 +123,45 @@ class _Connection:
         return _SocketTurn(number, asked, value, follows=parent.response)
 
 
+class SocketTurns:
+    """The turns of one connection, message by message.
+
+    Args:
+        connection: its handshake, as far as it is known.
+    """
+
+    def __init__(self, connection: Exchange) -> None:
+        self._connection = connection
+        self._seen = _Connection()
+        self._frames = 0
+
+    def __len__(self) -> int:
+        return len(self._seen.turns)
+
+    def add(self, frame: Frame) -> None:
+        """Take the next message of the connection."""
+        self._frames += 1
+        take = self._seen.take_sent if frame.direction == "sent" else self._seen.take_received
+        take(self._frames, frame, _object(frame))
+
+    def is_over(self, number: int) -> bool:
+        """True once the response of a turn is complete; turns are numbered from one."""
+        return self._seen.turns[number - 1].is_over
+
+    def exchange(self, number: int) -> Exchange:
+        """The turn as the HTTP exchange that it stands for; aborted if its response is not complete."""
+        return _exchange(self._connection, self._seen.turns[number - 1], number)
+
+
 def with_turns(exchanges: Iterable[Exchange], *, have_them: bool = False) -> Iterator[Exchange]:
     """Yield the exchanges, each Responses connection followed by its turns unless ``have_them``."""
     for exchange in exchanges:
-        turns = _turns(exchange) if exchange.kind is Kind.WEBSOCKET else []
-        yield replace(exchange, meta={**exchange.meta, TURNS: len(turns)}) if turns else exchange
+        turns = SocketTurns(exchange)
+        for frame in exchange.frames if exchange.kind is Kind.WEBSOCKET else ():
+            turns.add(frame)
+        yield replace(exchange, meta={**exchange.meta, TURNS: len(turns)}) if len(turns) else exchange
         if not have_them:
-            yield from (_exchange(exchange, turn, number) for number, turn in enumerate(turns, 1))
-
-
-def _turns(connection: Exchange) -> list[_SocketTurn]:
-    seen = _Connection()
-    for number, frame in enumerate(connection.frames, 1):
-        take = seen.take_sent if frame.direction == "sent" else seen.take_received
-        take(number, frame, _object(frame))
-    return seen.turns
+            yield from map(turns.exchange, range(1, len(turns) + 1))
 
 
 def _lane(value: dict[str, JsonValue]) -> str:

@@ -1,0 +1,86 @@
+"""A real WebSocket client and server with a recorder between them: what the file holds, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from websockets.asyncio.client import connect
+from websockets.asyncio.server import ServerConnection, serve
+
+from tests.protocols.test_socket_turns import CALL, RESULT, TEXT, USER, answer, create
+from workbench.recorder.capture.keeper import Keeper, redactor_for
+from workbench.recorder.capture.queue import Capture
+from workbench.recorder.relay.server import Relay
+from workbench.rules.inspection import Inspector
+from workbench.wire.exchange import Exchange, Kind, State
+from workbench.wire.session import exchanges_of
+from workbench.wire.session.store import open_session
+from workbench.wire.session.writer import SessionWriter
+
+KEY = "sk-proj-" + "aB3dE6gH9jK2mN5pQ8sT" * 2
+ASKED = (
+    create(USER, store=False, user=KEY),
+    create(RESULT, previous_response_id="resp_1", store=False),
+    create(USER, previous_response_id="resp_2", store=False),
+)
+ANSWERED = (answer("resp_1", CALL), answer("resp_2", TEXT), answer("resp_3")[:1])
+"""What the server sends for each; the last response never ends."""
+
+
+async def _serve(socket: ServerConnection) -> None:
+    """Respond to each request, each event in two fragments."""
+    for events in ANSWERED:
+        await socket.recv()
+        for _, event in events:
+            text = json.dumps(event)
+            await socket.send([text[:9], text[9:]])
+
+
+async def talk(path: Path, compression: str | None) -> None:
+    """Have a client and a server talk through a recorder."""
+    capture = Capture(Keeper(SessionWriter(path), redactor_for({}, b"salt"), run="run"))
+    async with serve(_serve, "127.0.0.1", 0, compression=compression) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        relay = Relay({"main": f"http://127.0.0.1:{port}"}, capture)
+        await relay.start()
+        url = relay.url("main").replace("http", "ws") + "/v1/responses"
+        headers = {"Authorization": f"Bearer {KEY}", "User-Agent": "codex_cli_rs/0.169.0"}
+        async with connect(url, compression=compression, additional_headers=headers) as socket:
+            for (_, asked), events in zip(ASKED, ANSWERED, strict=True):
+                await socket.send(json.dumps(asked))
+                assert [json.loads(await socket.recv()) for _ in events] == [event for _, event in events]
+        await relay.close()
+    capture.close()
+
+
+async def recorded(path: Path, compression: str | None = "deflate") -> list[Exchange]:
+    await talk(path, compression)
+    return list(exchanges_of(open_session(path)))
+
+
+async def test_the_turns_of_a_connection_are_exchanges(tmp_path: Path) -> None:
+    socket, *turns = await recorded(tmp_path / "s.wb")
+    assert (socket.kind, socket.meta["turns"], socket.state) == (Kind.WEBSOCKET, 3, State.COMPLETE)
+    assert "closed it with 1000" in socket.note
+    assert socket.request and socket.response and socket.response.status == 101
+    assert [turn.id for turn in turns] == [f"{socket.id}.{n}" for n in (1, 2, 3)]
+    assert [turn.state for turn in turns] == [State.COMPLETE, State.COMPLETE, State.ABORTED]
+    assert turns[1].request and json.loads(turns[1].request.body.raw)["previous_response_id"] == "resp_1"
+
+    inspector = Inspector(open_session(tmp_path / "s.wb"))
+    inspector.detail(3)
+    assert [[f.rule for f in row.findings] for row in inspector.rows[:3]] == [[], ["secret.in-body"], []]
+
+
+async def test_compressed_or_not_the_messages_are_the_same(tmp_path: Path) -> None:
+    plain, packed = [(await recorded(tmp_path / f"{c}.wb", c))[0] for c in (None, "deflate")]
+    assert len(plain.frames) == sum(map(len, (ASKED, *ANSWERED))) + 2  # each side closes it
+    assert [(f.direction, f.opcode, f.data) for f in plain.frames] == [
+        (f.direction, f.opcode, f.data) for f in packed.frames
+    ]
+
+
+async def test_no_secret_of_a_handshake_or_a_message_reaches_the_file(tmp_path: Path) -> None:
+    exchanges = await recorded(tmp_path / "s.wb")
+    assert KEY.encode() not in (tmp_path / "s.wb").read_bytes() and KEY not in repr(exchanges)

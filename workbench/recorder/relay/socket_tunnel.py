@@ -1,0 +1,119 @@
+"""A WebSocket on its way: after the 101 response bytes pass in both directions as they come, and nothing reads them.
+
+What the two sides negotiated (subprotocol, compression), how they cut messages into frames, their pings and their
+closing handshake stay theirs: no frame is made, merged, held or answered here. Listeners receive copies of the bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+
+from workbench.recorder.events import ExchangeEnded, RequestBytes, ResponseBytes, SafeListener
+from workbench.recorder.relay.body_digests import BodyDigests
+from workbench.recorder.relay.client_side import SocketSide
+from workbench.recorder.relay.upstream_connection import UpstreamConnection
+from workbench.wire import State
+
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+class SocketTunnel:
+    """Joins a client's connection and one to an upstream until both directions have ended.
+
+    Args:
+        key: of the exchange whose response was 101.
+    """
+
+    def __init__(
+        self, client: SocketSide, listener: SafeListener, key: int, connection: UpstreamConnection, *, is_full: bool
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._client, self._connection = client, connection
+        self._listener, self._key = listener, key
+        self._sent, self._received = BodyDigests(), BodyDigests()
+        self._is_upstream_full = is_full
+        self._has_client_ended = False
+        self._has_upstream_ended = False
+        self._is_over = False
+
+    # From the client
+
+    @property
+    def is_blocked(self) -> bool:
+        """The upstream has to catch up before more is read from the client."""
+        return self._is_upstream_full
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes that are held: none."""
+        return 0
+
+    def request_data(self, data: bytes) -> bytes:
+        """Pass bytes of the client on."""
+        if data and not self._is_over:
+            self._connection.transport.write(data)
+            self._sent.add_received(data)
+            self._sent.add_sent(data)
+            self._listener.on_event(RequestBytes(self._key, self._loop.time(), data))
+        return b""
+
+    def end_of_client(self) -> bool:
+        """Pass the end of what the client sends on; True if the other direction stays open."""
+        self._has_client_ended = True
+        transport = self._connection.transport
+        if self._has_upstream_ended or self._is_over or not transport.can_write_eof():  # TLS has no half-closed state
+            return False
+        transport.write_eof()
+        return True
+
+    def set_client_full(self, is_full: bool) -> None:
+        """Pause or resume reading from the upstream, as the client's write buffer is full or not."""
+        transport = self._connection.transport
+        transport.pause_reading() if is_full else transport.resume_reading()
+
+    def stop(self, why: str, *, resets: bool = False) -> None:
+        """End both directions: the client's connection is closed, or broken."""
+        if self._is_over:
+            return
+        self._connection.user = None
+        if resets:
+            raw: socket.socket = self._connection.transport.get_extra_info("socket")
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+            self._connection.transport.abort()
+        else:
+            self._connection.transport.close()  # what was passed on leaves first
+        self._end(why)
+
+    # From the upstream
+
+    def response_data(self, data: bytes) -> None:
+        if data and not self._is_over:
+            self._client.write(data)
+            self._received.add_received(data)
+            self._received.add_sent(data)
+            self._listener.on_event(ResponseBytes(self._key, self._loop.time(), data))
+
+    def end_of_upstream(self) -> bool:
+        """Pass the end of what the upstream sends on; True if the other direction stays open."""
+        self._has_upstream_ended = True
+        return not self._has_client_ended and self._client.write_eof()
+
+    def set_upstream_full(self, is_full: bool) -> None:
+        self._is_upstream_full = is_full
+        self._client.update_reading()
+
+    def upstream_closed(self, error: Exception | None) -> None:
+        self._end(f"the upstream broke the connection ({error})" if error else "")
+        if error:
+            self._client.abort(resets=True)
+        else:
+            self._client.finish(keeps=False)
+
+    def _end(self, why: str) -> None:
+        if not self._is_over:
+            self._is_over = True
+            passed = {"request": self._sent.result(), "response": self._received.result()}
+            state = State.ABORTED if why else State.COMPLETE
+            self._listener.on_event(ExchangeEnded(self._key, self._loop.time(), state, why, passed))

@@ -1,0 +1,180 @@
+"""Reads the messages of one direction of a WebSocket from a copy of its bytes (RFC 6455, RFC 7692).
+
+Nothing is ever answered or written. What is no legal stream is named with its offset, and the next frame is read.
+Facts: a control frame may come between the fragments of a message, compressed or not; only the first fragment has the
+bit of a compressed message; a stream may also have uncompressed messages; the parameters that count are those of
+the 101 response.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from workbench import regex
+from workbench.limits import MAX_DECODED_BODY
+
+CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
+
+OPCODES: Final = {TEXT: "text", BINARY: "binary", CLOSE: "close", PING: "ping", PONG: "pong"}
+
+_LONGEST_CONTROL = 125
+_TAIL = b"\x00\x00\xff\xff"
+"""What a sender leaves off the end of each compressed message."""
+
+_DEFLATE = regex.compile(r"(?i)(?:^|,)\s*permessage-deflate\s*(?P<parameters>(?:;[^,]*)?)")
+
+
+class Deflate(NamedTuple):
+    """How messages of one direction are compressed: each by itself, or with the window of those before."""
+
+    is_window_kept: bool = True
+
+
+class SocketMessage(NamedTuple):
+    """One message, or one control frame.
+
+    Attributes:
+        opcode: "text", "binary", "close", "ping" or "pong".
+        data: payload, unmasked and inflated; as it was on the wire where it cannot be inflated.
+        start, end: offsets of its first and behind its last frame, in the bytes of its direction.
+    """
+
+    opcode: str
+    data: bytes
+    start: int
+    end: int
+
+
+class _Frame(NamedTuple):
+    start: int
+    end: int
+    first: int
+    payload: bytes
+
+
+def deflate_of(extensions: str, side: str) -> Deflate | None:
+    """The compression that a 101 response agrees on for what "client" or "server" sends; None if there is none.
+
+    Args:
+        extensions: value of its header ``Sec-WebSocket-Extensions``.
+    """
+    found = _DEFLATE.search(extensions)
+    return Deflate(f"{side}_no_context_takeover" not in found["parameters"].lower()) if found else None
+
+
+class MessageReader:
+    """Reads what one side of a connection sends, piece by piece.
+
+    Attributes:
+        damage: what is not legal in it, one line each, with its offset.
+    """
+
+    def __init__(self, deflate: Deflate | None = None) -> None:
+        self.damage: list[str] = []
+        self._deflate = deflate
+        self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+        self._is_window_lost = False
+        self._held = bytearray()
+        self._offset = 0
+        self._begun: list[_Frame] = []
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of a frame or message that is not complete."""
+        return len(self._held) + sum(len(frame.payload) for frame in self._begun)
+
+    def feed(self, data: bytes) -> list[SocketMessage]:
+        """Add bytes; return the messages that end in them."""
+        self._held += data
+        return [message for frame in self._frames() for message in self._read(frame)]
+
+    def _frames(self) -> Iterator[_Frame]:
+        while (size := self._header_size()) and len(self._held) >= size + (length := self._length()):
+            payload = bytes(self._held[size : size + length])
+            if self._held[1] & 0x80:
+                payload = _unmask(payload, bytes(self._held[size - 4 : size]))
+            frame = _Frame(self._offset, self._offset + size + length, self._held[0], payload)
+            del self._held[: size + length]
+            self._offset = frame.end
+            yield frame
+
+    def _header_size(self) -> int:
+        """Bytes of the header at the front; 0 if it is not complete."""
+        if len(self._held) < 2:
+            return 0
+        size = 2 + {126: 2, 127: 8}.get(self._held[1] & 0x7F, 0) + (4 if self._held[1] & 0x80 else 0)
+        return size if len(self._held) >= size else 0
+
+    def _length(self) -> int:
+        short = self._held[1] & 0x7F
+        return short if short < 126 else int.from_bytes(self._held[2 : 4 if short == 126 else 10])
+
+    def _read(self, frame: _Frame) -> Iterator[SocketMessage]:
+        opcode, is_last = frame.first & 0x0F, bool(frame.first & 0x80)
+        if opcode in (CLOSE, PING, PONG):
+            if not is_last or len(frame.payload) > _LONGEST_CONTROL:
+                self._note(frame, f"a {OPCODES[opcode]} frame is fragmented or longer than {_LONGEST_CONTROL} bytes")
+            yield SocketMessage(OPCODES[opcode], frame.payload, frame.start, frame.end)
+            return
+        if opcode not in (CONTINUATION, TEXT, BINARY):
+            self._note(frame, f"opcode {opcode} is not defined")
+            return
+        if opcode == CONTINUATION and not self._begun:
+            self._note(frame, "a continuation without a message")
+        elif opcode != CONTINUATION and self._begun:
+            self._note(frame, "a new message before the last one is complete")
+            self._begun.clear()
+        self._begun.append(frame)
+        if is_last:
+            frames, self._begun = self._begun, []
+            yield self._join(frames)
+
+    def _join(self, frames: list[_Frame]) -> SocketMessage:
+        first = frames[0]
+        data, opcode = b"".join(frame.payload for frame in frames), OPCODES.get(first.first & 0x0F, "binary")
+        if first.first & 0x40:
+            inflated = self._unpack_message(first, data)
+            data, opcode = (data, "binary") if inflated is None else (inflated, opcode)
+        if first.first & 0x30 or any(frame.first & 0x70 for frame in frames[1:]):
+            self._note(first, "a reserved bit is set")
+        return SocketMessage(opcode, data, first.start, frames[-1].end)
+
+    def _unpack_message(self, frame: _Frame, data: bytes) -> bytes | None:
+        """The message; None where it cannot be inflated."""
+        if self._deflate is None:
+            self._note(frame, "a compressed message, and no compression was agreed on")
+            return None
+        if self._is_window_lost:
+            return None
+        if not self._deflate.is_window_kept:
+            self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+        try:
+            made = self._inflate.decompress(data + _TAIL, MAX_DECODED_BODY)
+        except zlib.error as error:
+            self._note(frame, f"a compressed message cannot be inflated ({error})")
+            self._is_window_lost = self._deflate.is_window_kept
+            return None
+        if self._inflate.unconsumed_tail:
+            self._note(frame, f"a message is longer than {MAX_DECODED_BODY:,} bytes when inflated")
+            self._is_window_lost = self._deflate.is_window_kept
+            return None
+        if self._inflate.eof:  # a last block: what follows is compressed anew
+            self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+        return made
+
+    def _note(self, frame: _Frame, what: str) -> None:
+        self.damage.append(f"byte {frame.start:,}: {what}")
+
+
+def _unmask(payload: bytes, mask: bytes) -> bytes:
+    if not payload or mask == b"\0\0\0\0":
+        return payload
+    key = (mask * (len(payload) // 4 + 1))[: len(payload)]
+    return (int.from_bytes(payload) ^ int.from_bytes(key)).to_bytes(len(payload))
+
+
+def close_of(payload: bytes) -> tuple[int, str]:
+    """(code, reason) of a close frame; 1005 if it says none."""
+    return (int.from_bytes(payload[:2]), payload[2:].decode("utf-8", "replace")) if len(payload) >= 2 else (1005, "")
