@@ -134,7 +134,10 @@ def healthy(relation: Relation, contract: Contract, protocol: str, model: str) -
     if relation.healthy:
         _set_all(body, relation.healthy)
     elif relation.test.is_absent:
-        raise CannotBuild("a required value has no usual one: say healthy")
+        if not any(found.value is not None for found in relation.place.find(body)):
+            raise CannotBuild("a required value has no usual one: say healthy")
+    elif _is_any(relation):
+        _remove(body, relation)
     return _exchange(relation, body, protocol, model)
 
 
@@ -248,4 +251,5 @@ def _remove(body: dict[str, Any], relation: Relation) -> None:
     for step in parents:
         nodes = [each for node in nodes for each in (node if isinstance(node, list) else [node.get(step)]) if each]
     for node in nodes:
-        node.pop(last, None)
+        if isinstance(node, dict):
+            node.pop(last, None)
