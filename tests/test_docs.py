@@ -22,11 +22,11 @@ from workbench.wire.exchange import (
     Body,
     Chunk,
     Exchange,
+    ExchangeKind,
     Frame,
     Headers,
     HttpRequest,
     HttpResponse,
-    Kind,
     Origin,
     Redaction,
     State,
@@ -47,7 +47,7 @@ WHOLE = Exchange(
     ),
     HttpResponse(500, _HEADERS, Body(b"x"), "no", "1.1", _REDACTIONS),
     State.ABORTED,
-    Kind.WEBSOCKET,
+    ExchangeKind.WEBSOCKET,
     Origin.PROBE,
     *(1.0, 2.0, "hop", "0", "branch", "client", "note"),
     frames=(Frame("sent", "text", b"x", 0.1),),
@@ -88,7 +88,7 @@ def test_the_text_form_is_read_and_written_with_the_keys_of_its_tables(tmp_path:
     full = loads(text.dump(WHOLE).encode())
     assert keys_of(full["frames"]) <= words
     assert keys_of(full | {"frames": []}) <= documented(title)
-    assert {*Kind, *Origin, *State} - {State.OPEN} <= words
+    assert {*ExchangeKind, *Origin, *State} - {State.OPEN} <= words
 
 
 def keys_of(value: Any) -> set[str]:

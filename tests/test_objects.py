@@ -69,6 +69,14 @@ def test_no_object_is_larger_than_can_be_read() -> None:
     assert {name for name, lines in sizes.items() if lines > MOST} == set(LARGER)
 
 
+def test_each_class_has_a_name_of_its_own() -> None:
+    """In an error, a search or a review only the bare name is seen: private ones count, too."""
+    by_name: dict[str, list[str]] = {}
+    for name in classes():
+        by_name.setdefault(name.rpartition(".")[2], []).append(name)
+    assert {bare: names for bare, names in by_name.items() if len(names) > 1} == {}
+
+
 def test_no_screen_is_larger_than_can_be_read() -> None:
     known = classes()
     screens = [name for name in known if name.startswith("workbench.tui.screens.")]

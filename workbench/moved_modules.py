@@ -129,6 +129,7 @@ MOVED: Mapping[str, str] = {
 """Old name of a module or room → present name; the content of a room moved with it."""
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
+    "workbench.contracts": {"Cause": "FaultId", "Origin": "FaultOrigin"},
     "workbench.formats.exporters": {
         "Exported": "ExportResult",
         "Form": "ExportForm",
@@ -138,12 +139,19 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     },
     "workbench.probes": {"Result": "ProbeResult", "Run": "ProbeRun", "Step": "SampleStep"},
     "workbench.protocols.decode": {"Decoded": "DecodedExchange", "Place": "WirePlace"},
-    "workbench.rules": {"Case": "RuleContext", "Enforced": "EnforcedCheck"},
+    "workbench.protocols.clients": {"Step": "StreamStep"},
+    "workbench.rules": {
+        "Case": "RuleContext",
+        "Enforced": "EnforcedCheck",
+        "Key": "CountKey",
+        "Origin": "FaultOrigin",
+    },
     "workbench.rules.context": {"Case": "RuleContext"},
     "workbench.rules.costs": {"Turn": "TurnCost"},
     "workbench.rules.inspection": {"Inspected": "InspectedExchange"},
     "workbench.toolcalls.formats": {"Parser": "TextParser"},
     "workbench.trials.whatif": {"Outcome": "VariantOutcome", "Subject": "VariedRequest", "Variant": "RequestVariant"},
+    "workbench.wire": {"Kind": "ExchangeKind"},
 }
 """Present module → old name of a class that plug-ins use → its present name."""
 

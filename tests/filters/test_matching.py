@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.filters.test_parser import EXPRESSIONS
 from tests.tui import samples
 from workbench.filters import And, Expression, Facts, Filter, Not, Or, parse
-from workbench.filters.keys import KEYS, Kind
+from workbench.filters.keys import KEYS, ValueKind
 from workbench.filters.matching import FLAGS, NUMBERS, TEXTS, host_and_path, turns
 from workbench.rules.inspection import InspectedExchange, Inspector
 from workbench.wire.exchange import Exchange
@@ -35,7 +35,7 @@ def passing(expression: str, facts: list[Facts]) -> list[int]:
 
 def test_every_key_looks_somewhere() -> None:
     for key in KEYS:
-        tables = {Kind.TEXT: TEXTS, Kind.FLAG: FLAGS}
+        tables = {ValueKind.TEXT: TEXTS, ValueKind.FLAG: FLAGS}
         assert key.name in tables.get(key.kind, NUMBERS), key
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from workbench.errors import FilterError
 from workbench.filters import And, Expression, Not, Or, Term, parse, unparse
-from workbench.filters.keys import BY_NAME, FORMS, KEYS, Kind
+from workbench.filters.keys import BY_NAME, FORMS, KEYS, ValueKind
 
 READ: list[tuple[str, Expression]] = [
     ("", And()),
@@ -103,10 +103,14 @@ def test_any_text_is_read_or_refused_inside_it(text: str) -> None:
 
 WORDS = st.text(min_size=1, max_size=12)
 NUMBERS = {
-    Kind.NUMBER: st.integers(0, 10**6).map(str),
-    Kind.STATUS: st.integers(0, 999).map(str),
-    Kind.SIZE: st.tuples(st.integers(0, 9999), st.sampled_from(["", "k", "MB", "Ki"])).map(lambda p: f"{p[0]}{p[1]}"),
-    Kind.SECONDS: st.tuples(st.integers(0, 999), st.sampled_from(["", "ms", "s", "m"])).map(lambda p: f"{p[0]}{p[1]}"),
+    ValueKind.NUMBER: st.integers(0, 10**6).map(str),
+    ValueKind.STATUS: st.integers(0, 999).map(str),
+    ValueKind.SIZE: st.tuples(st.integers(0, 9999), st.sampled_from(["", "k", "MB", "Ki"])).map(
+        lambda p: f"{p[0]}{p[1]}"
+    ),
+    ValueKind.SECONDS: st.tuples(st.integers(0, 999), st.sampled_from(["", "ms", "s", "m"])).map(
+        lambda p: f"{p[0]}{p[1]}"
+    ),
 }
 
 
@@ -115,9 +119,9 @@ def terms(draw: st.DrawFn) -> Term:
     key = draw(st.sampled_from(KEYS))
     if draw(st.integers(0, 4)) == 0:
         return Term("", "~", draw(WORDS))
-    if key.kind is Kind.FLAG or draw(st.integers(0, 6)) == 0:
+    if key.kind is ValueKind.FLAG or draw(st.integers(0, 6)) == 0:
         return Term(key.name, ":", "")
-    if key.kind is Kind.TEXT:
+    if key.kind is ValueKind.TEXT:
         return Term(key.name, draw(st.sampled_from([":", "=", "~"])), draw(WORDS))
     low, high = draw(NUMBERS[key.kind]), draw(NUMBERS[key.kind])
     op = draw(st.sampled_from([":", ">", ">=", "<", "<=", ".."]))

@@ -12,7 +12,7 @@ from tests.protocols import block_bodies
 from workbench import protocols
 from workbench.ir import Text
 from workbench.protocols.decode import RESPONSE, DecodedExchange
-from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
+from workbench.wire.exchange import Body, Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.jsontext import dumps
 from workbench.wire.stream import Framing, aws_message, sealed_payload
 
@@ -85,9 +85,9 @@ def test_an_adapter_claims_its_url_alone(protocol):
         (exchange(response=b'data: {"object":"text_completion"}\n\n'), "openai-completions", "by its body"),
         (exchange(response=b'{"error":{"message":"no"}}'), None, "only an error body"),
         (exchange(response=b'[{"error":{"message":"no"}}]'), None, ""),
-        (Exchange("1", kind=Kind.WEBSOCKET), None, "a WebSocket connection"),
+        (Exchange("1", kind=ExchangeKind.WEBSOCKET), None, "a WebSocket connection"),
         (
-            Exchange("1", kind=Kind.WEBSOCKET, frames=(Frame("sent", "text", b'{"setup":{}}'),)),
+            Exchange("1", kind=ExchangeKind.WEBSOCKET, frames=(Frame("sent", "text", b'{"setup":{}}'),)),
             "gemini-live",
             "a WebSocket connection",
         ),

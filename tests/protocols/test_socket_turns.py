@@ -16,7 +16,7 @@ from workbench.formats.exporters import har as har_export
 from workbench.formats.importers import har, mitmproxy
 from workbench.protocols import with_turns
 from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, Origin, State
+from workbench.wire.exchange import Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.session import MemorySession
 
 Said = tuple[str, Mapping[str, Any]]
@@ -58,7 +58,9 @@ def connection(*said: Said) -> Exchange:
     frames = tuple(Frame(who, "text", json.dumps(what).encode(), n / 10) for n, (who, what) in enumerate(said))
     shaken = Headers((("Authorization", "Bearer x"), ("Upgrade", "websocket"), ("Sec-WebSocket-Key", "k")))
     request = HttpRequest("GET", "wss://api.openai.com/v1/responses", shaken)
-    return Exchange("7", request, HttpResponse(101), kind=Kind.WEBSOCKET, frames=frames, started_at=1_790_000_000.0)
+    return Exchange(
+        "7", request, HttpResponse(101), kind=ExchangeKind.WEBSOCKET, frames=frames, started_at=1_790_000_000.0
+    )
 
 
 def turns(*said: Said) -> list[Exchange]:

@@ -13,7 +13,7 @@ from workbench.recorder.capture.keeper import Keeper, redactor_for
 from workbench.recorder.capture.queue import Capture
 from workbench.recorder.relay.server import Relay
 from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import Exchange, Kind, State
+from workbench.wire.exchange import Exchange, ExchangeKind, State
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import open_session
 from workbench.wire.session.writer import SessionWriter
@@ -61,7 +61,7 @@ async def recorded(path: Path, compression: str | None = "deflate") -> list[Exch
 
 async def test_the_turns_of_a_connection_are_exchanges(tmp_path: Path) -> None:
     socket, *turns = await recorded(tmp_path / "s.wb")
-    assert (socket.kind, socket.meta["turns"], socket.state) == (Kind.WEBSOCKET, 3, State.COMPLETE)
+    assert (socket.kind, socket.meta["turns"], socket.state) == (ExchangeKind.WEBSOCKET, 3, State.COMPLETE)
     assert "closed it with 1000" in socket.note
     assert socket.request and socket.response and socket.response.status == 101
     assert [turn.id for turn in turns] == [f"{socket.id}.{n}" for n in (1, 2, 3)]

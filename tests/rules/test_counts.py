@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.rules.costs import costs_of
-from workbench.rules.counts import Counts, Key, count_exchanges, group_counts
+from workbench.rules.counts import CountKey, Counts, count_exchanges, group_counts
 from workbench.rules.inspection import Inspector
 from workbench.rules.prices import Prices
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
@@ -38,7 +38,7 @@ def answered(arguments: str, result: str, id: str = "call_1") -> list:
     ]
 
 
-def count(*exchanges: Exchange) -> list[tuple[Key, Counts]]:
+def count(*exchanges: Exchange) -> list[tuple[CountKey, Counts]]:
     inspector = Inspector(MemorySession("s", exchanges))
     return list(count_exchanges(inspector, costs_of(inspector, Prices("", ()))))
 
@@ -84,5 +84,9 @@ def test_counts_are_grouped_by_who_answered_who_asked_and_when() -> None:
     (key, _), *_ = count(exchange(0, ASKED, {"content": "x"}))
     assert (key.provider, key.model, key.day) == ("openai", "gpt-4.1", "2026-05-28")
     assert key.client
-    found = [(Key("b"), Counts(exchanges=1)), (Key("a"), Counts(exchanges=2)), (Key("b"), Counts(exchanges=4))]
+    found = [
+        (CountKey("b"), Counts(exchanges=1)),
+        (CountKey("a"), Counts(exchanges=2)),
+        (CountKey("b"), Counts(exchanges=4)),
+    ]
     assert {name: c.exchanges for name, c in group_counts(found, "provider").items()} == {"a": 2, "b": 5}

@@ -10,7 +10,7 @@ from tests.tui import samples
 from tests.tui.driving import showing
 from tests.tui.test_hostile import assert_clean, hostile_session
 from workbench.tui import keys
-from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
+from workbench.wire.exchange import Body, Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession, Session
 
 JSON = Headers((("content-type", "application/json"),))
@@ -31,7 +31,7 @@ STATES: dict[str, tuple[Exchange, ...]] = {
     "an empty stream": (Exchange("1", REQUEST, HttpResponse(200, STREAM, Body(b"\n\n"))),),
     "torn": (Exchange("1", HttpRequest("POST", samples.CHAT, JSON, TORN), HttpResponse(200, JSON, TORN)),),
     "not decoded": (Exchange("1", HttpRequest("POST", GEMINI, JSON, Body(b"{}")), HttpResponse(200, JSON)),),
-    "a WebSocket": (Exchange("1", REQUEST, HttpResponse(101, JSON), kind=Kind.WEBSOCKET, frames=FRAMES),),
+    "a WebSocket": (Exchange("1", REQUEST, HttpResponse(101, JSON), kind=ExchangeKind.WEBSOCKET, frames=FRAMES),),
 }
 LEAVES = {"ctrl+q", "ctrl+z", "q"}
 KEYS = sorted({k for scope in keys.SCOPES.values() for key in scope.keys for k in key.keys.split(",") if k} - LEAVES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.wire.exchange import Body, Exchange, Frame, HttpRequest, HttpResponse, Kind
+from workbench.wire.exchange import Body, Exchange, ExchangeKind, Frame, HttpRequest, HttpResponse
 from workbench.wire.frames import SeenFrame, seen_frames
 
 CASES = [
@@ -25,7 +25,7 @@ CASES = [
 
 @pytest.mark.parametrize(("frame", "expected"), CASES, ids=[str(n) for n in range(len(CASES))])
 def test_frames(frame, expected):
-    (seen,) = seen_frames(Exchange("1", kind=Kind.WEBSOCKET, frames=(frame,)))
+    (seen,) = seen_frames(Exchange("1", kind=ExchangeKind.WEBSOCKET, frames=(frame,)))
     direction, kind, value, text = expected
     assert (seen.direction, seen.type, seen.value, seen.size) == (direction, kind, value, len(frame.data))
     assert text is None or seen.text == text

@@ -31,7 +31,7 @@ class _Lines(NamedTuple):
                 self.flawed.append(line)
 
 
-class _Cut(NamedTuple):
+class _SettledPoint(NamedTuple):
     """A point before which everything is settled.
 
     Attributes:
@@ -52,7 +52,7 @@ class SettledCalls:
 
     def __init__(self, terms: ClosureTerms, itemized: bool) -> None:
         self.terms, self.itemized = terms, itemized
-        self._cuts = [_Cut(0, 0, _Lines([], []), 0, 0)]
+        self._cuts = [_SettledPoint(0, 0, _Lines([], []), 0, 0)]
         self._ids: dict[str, int] = {}
         self._orphan_ids: dict[str, int] = {}
         self._server_ids: dict[str, int] = {}
@@ -81,7 +81,7 @@ class SettledCalls:
         cut, is_latest = self._cuts[number], number == len(self._cuts) - 1
         history = self._history(cut.start, messages, answer)
         if cut.start and self._is_disturbed(history, cut.start):
-            cut = _Cut(0, 0, _Lines([], []), 0, 0)
+            cut = _SettledPoint(0, 0, _Lines([], []), 0, 0)
             history = self._history(0, messages, answer)
         found = lines_of(history, self.terms)
         settled, flawed = cut.lines.all[: cut.total], cut.lines.flawed[: cut.flawed]
@@ -106,7 +106,7 @@ class SettledCalls:
         named = {*(call.id or "" for _, call in history.server_calls), *history.server_results}
         return any(self._server_ids.get(name, start) < start for name in named)
 
-    def _settle(self, history: History, found: Sequence[CallLine], cut: _Cut) -> None:
+    def _settle(self, history: History, found: Sequence[CallLine], cut: _SettledPoint) -> None:
         """Make a cut as late as one is possible."""
         start = _latest_cut(history)
         if start is None or start[0] <= cut.start:
@@ -125,7 +125,7 @@ class SettledCalls:
         for name, ref in _server_refs(history):
             if ref < (REQUEST, place):
                 self._server_ids.setdefault(name, ref.message)
-        self._cuts.append(_Cut(needs, place, cut.lines, len(cut.lines.all), len(cut.lines.flawed)))
+        self._cuts.append(_SettledPoint(needs, place, cut.lines, len(cut.lines.all), len(cut.lines.flawed)))
 
 
 def _is_before(call: NodeRef, result: NodeRef) -> bool:

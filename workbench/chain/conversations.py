@@ -98,7 +98,7 @@ class _Kind(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Attempt:
+class _LatestRequest:
     """The last request with certain messages.
 
     Attributes:
@@ -130,7 +130,7 @@ class Conversations:
         self.all: list[Conversation] = []
         self._owners: dict[int, _Owner] = {}
         self._threads: dict[tuple[str, str], _Thread] = {}
-        self._attempts: dict[int, list[_Attempt]] = {}
+        self._attempts: dict[int, list[_LatestRequest]] = {}
         self._said: list[set[int]] = []
         self._noted: dict[int, tuple[ItemChain, int]] = {}
 
@@ -238,7 +238,7 @@ class Conversations:
         ended: float | None,
     ) -> None:
         """Keep a request for its retries."""
-        attempt = _Attempt(
+        attempt = _LatestRequest(
             owner.conversation, _protocol_and_model(request), _tool_names(request), _good(response), ended
         )
         for key in (owner.asked, retold):
@@ -281,7 +281,7 @@ def _answer_keys(told: HistoryKeys) -> Iterator[int]:
     yield from (key for start, stop in told.runs() if (key := told.pair(start, told.run(start, stop))) is not None)
 
 
-def _goes_on(attempt: _Attempt, request: ModelRequest, kind: _Kind, told: HistoryKeys, n: int) -> bool:
+def _goes_on(attempt: _LatestRequest, request: ModelRequest, kind: _Kind, told: HistoryKeys, n: int) -> bool:
     """A request whose first n items are those of an earlier one belongs to it."""
     if attempt.answer and not _is_alike(attempt, kind):
         return False
@@ -295,7 +295,7 @@ def _goes_on(attempt: _Attempt, request: ModelRequest, kind: _Kind, told: Histor
     return following.role not in ANSWERING or attempt.answer is None or _is_of(attempt.answer, following)
 
 
-def _is_beside(attempt: _Attempt, started: float | None) -> bool:
+def _is_beside(attempt: _LatestRequest, started: float | None) -> bool:
     """The same was asked before the answer was there, and the answer is good: two agents at work, and no retry."""
     return bool(attempt.answer) and attempt.ended is not None and started is not None and started < attempt.ended
 
@@ -305,7 +305,7 @@ def _end(exchange: Exchange) -> float | None:
     return (exchange.started_at or 0.0) + (exchange.duration or 0.0) if known else None
 
 
-def _is_alike(attempt: _Attempt, kind: _Kind) -> bool:
+def _is_alike(attempt: _LatestRequest, kind: _Kind) -> bool:
     """A request on the side or a comparison asks another model, or offers other tools or none."""
     return attempt.asked == kind.asked and (attempt.tools == kind.tools or bool(attempt.tools & kind.tools))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from workbench import __version__, contracts
 from workbench.cli._output import about_lines, cut, emit, emit_json, number
 from workbench.cli._report import FileReport, place_json, repair_json
-from workbench.contracts import UNREAD, Basis, Finding, Origin, Repair, Severity, Verdict
+from workbench.contracts import UNREAD, Basis, FaultOrigin, Finding, Repair, Severity, Verdict
 from workbench.rules import ContradictedFact, InspectedExchange, judge
 from workbench.views import SEVERITY_GLYPH, origin_words
 
@@ -211,7 +211,7 @@ def _sarif_location(path: str, finding: Finding) -> dict[str, object]:
     }
 
 
-def _sarif_origin(path: str, origin: Origin) -> dict[str, object]:
+def _sarif_origin(path: str, origin: FaultOrigin) -> dict[str, object]:
     """Origin of the damage, as a related location."""
     logical = f"exchange {origin.exchange + 1}/{origin.side}{origin.pointer}"
     hop = f" at hop {origin.hop}" if origin.hop else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from workbench.contracts import Contradiction, Finding, Origin, Repair, Severity
+from workbench.contracts import Contradiction, FaultOrigin, Finding, Repair, Severity
 from workbench.lazy_dataclass import dataclass
 from workbench.rules import FAILED
 
@@ -158,7 +158,7 @@ def _contradiction_json(against: Contradiction) -> dict[str, object]:
     }
 
 
-def _origin_json(origin: Origin) -> dict[str, object]:
+def _origin_json(origin: FaultOrigin) -> dict[str, object]:
     return {
         "exchange": origin.exchange,
         "hop": origin.hop or None,

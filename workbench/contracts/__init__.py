@@ -14,7 +14,17 @@ from workbench.contracts.common_practice import COMMON_SOURCE, is_most, soften, 
 from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.contract_choice import Choice, choose_contract
 from workbench.contracts.facts import Clues
-from workbench.contracts.finding import Basis, Breaks, Cause, Contradiction, Edit, Finding, Origin, Repair, Severity
+from workbench.contracts.finding import (
+    Basis,
+    Breaks,
+    Contradiction,
+    Edit,
+    FaultId,
+    FaultOrigin,
+    Finding,
+    Repair,
+    Severity,
+)
 from workbench.contracts.loading import (
     GENERIC,
     broken_files,
@@ -63,7 +73,6 @@ __all__ = [
     "UNREAD",
     "Basis",
     "Breaks",
-    "Cause",
     "Choice",
     "Clues",
     "Condition",
@@ -74,13 +83,14 @@ __all__ = [
     "EnforcedCheck",
     "ErrorPlace",
     "Fact",
+    "FaultId",
+    "FaultOrigin",
     "Finding",
     "Judgement",
     "Match",
     "NamedIds",
     "Node",
     "NotedContract",
-    "Origin",
     "Part",
     "Place",
     "PlacedValue",

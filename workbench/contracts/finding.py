@@ -95,7 +95,7 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class FaultOrigin:
     """Place at which the fault of a later exchange was made.
 
     Attributes:
@@ -113,7 +113,7 @@ class Origin:
     hop: str = ""
 
 
-class Cause(NamedTuple):
+class FaultId(NamedTuple):
     """Identity of a fault: the id of its conversation, and its number in the session."""
 
     conversation: int
@@ -166,7 +166,7 @@ class Finding:
     refusal: str = ""
     related: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
-    origin: Origin | None = None
+    origin: FaultOrigin | None = None
     check: EnforcedCheck | None = None
     values: Mapping[str, str] = field(default=NOTHING, compare=False, repr=False)
     basis: Basis = Basis.FORM
@@ -174,7 +174,7 @@ class Finding:
     fact: str = field(default="", compare=False, repr=False)
     unenforced: Severity | None = field(default=None, compare=False, repr=False)
     contradicts: Contradiction | None = None
-    cause: Cause | None = field(default=None, compare=False, repr=False)
+    cause: FaultId | None = field(default=None, compare=False, repr=False)
     counts_as: Severity | None = field(default=None, compare=False, repr=False)
     last: int | None = field(default=None, compare=False)
     places: tuple[Finding, ...] = field(default=(), compare=False, repr=False)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class DocumentedRefusal:
     """Refusal of a fault by a provider.
 
     Attributes:
@@ -129,7 +129,7 @@ class Page:
     why: str
     look_for: tuple[str, ...]
     fix: str
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[DocumentedRefusal, ...]
     sources: tuple[str, ...]
     failing: Example | None = None
     passing: Example | None = None

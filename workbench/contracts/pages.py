@@ -14,12 +14,12 @@ from functools import cache
 
 from workbench.config import resources
 from workbench.contracts import loading
-from workbench.contracts.page import Example, Page, Refusal
+from workbench.contracts.page import DocumentedRefusal, Example, Page
 from workbench.contracts.reader import Node
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 
-__all__ = ["Example", "Page", "Refusal", "lines", "others", "page", "slugs"]
+__all__ = ["DocumentedRefusal", "Example", "Page", "lines", "others", "page", "slugs"]
 
 
 @cache
@@ -63,10 +63,10 @@ def read(slug: str) -> Node:
 
 
 @cache
-def others(slug: str) -> tuple[Refusal, ...]:
+def others(slug: str) -> tuple[DocumentedRefusal, ...]:
     """Refusals of providers without a contract, or on endpoints that their contract does not cover."""
     return tuple(
-        Refusal(
+        DocumentedRefusal(
             provider=node.only("provider", "status", "message", "where", "source").get("provider").text(),
             status=node.get("status").number(),
             message=node.get("message").text(),
@@ -77,14 +77,14 @@ def others(slug: str) -> tuple[Refusal, ...]:
     )
 
 
-def _contract_refusals(slug: str) -> Iterator[Refusal]:
+def _contract_refusals(slug: str) -> Iterator[DocumentedRefusal]:
     for name in loading.names():
         file = loading.read(name)
         for holds, check in file.checks:
             if check.rule == slug:
                 who = ", ".join(f"{name}:{variant}" for variant in holds.variants) or name
                 where = ", ".join(holds.protocols) if len(file.protocols) > 1 else ""
-                yield Refusal(who, check.status, check.template, check.source, check.when, where)
+                yield DocumentedRefusal(who, check.status, check.template, check.source, check.when, where)
 
 
 _EXCHANGE = ("hop", "request", "raw", "status", "response", "sse", "text", "type", "state", "note", "at")
@@ -135,7 +135,7 @@ def _list_lines(items: Iterable[str], width: int) -> Iterator[str]:
         yield from wrap(item, width, "  - ", "    ")
 
 
-def _refusals(refusals: Iterable[Refusal], width: int) -> Iterator[str]:
+def _refusals(refusals: Iterable[DocumentedRefusal], width: int) -> Iterator[str]:
     """Each text once, with everybody who says it."""
     said: dict[tuple[int, str], list[str]] = {}
     for refusal in refusals:

@@ -21,7 +21,7 @@ from workbench.diff import Difference, compare
 from workbench.diff.damage import Damage, damages_between, damages_of_tries
 from workbench.diff.meaning import canonical
 from workbench.diff.pairing import (
-    Conversations,
+    ConversationFinder,
     HopExchange,
     TurnMatch,
     encloses,
@@ -160,7 +160,7 @@ class Comparison:
 def compare_sessions(
     before: Session,
     after: Session,
-    conversations: Callable[[], Conversations],
+    conversations: Callable[[], ConversationFinder],
     ask: Ask = DecodedExchange,
     ask_after: Ask | None = None,
     hops: tuple[str, str] | None = None,
@@ -193,7 +193,7 @@ def compare_sessions(
 
 
 def _versions(
-    before: Session, after: Session, conversations: Callable[[], Conversations], ask: Ask, ask_after: Ask
+    before: Session, after: Session, conversations: Callable[[], ConversationFinder], ask: Ask, ask_after: Ask
 ) -> Sequence[TurnMatch]:
     """Pairs of the exchanges of two sessions; nothing is decoded if all requests are equal."""
     olds, news = ([_digest(exchange) for exchange in exchanges_of(session)] for session in (before, after))

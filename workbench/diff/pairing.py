@@ -55,17 +55,17 @@ _SKEW = 0.05
 """Seconds by which an exchange may seem to begin before the one it was made from."""
 
 
-class Conversation(Protocol):
+class PairedConversation(Protocol):
     """A conversation of a recording (``chain.Conversation``)."""
 
     @property
     def id(self) -> object: ...
 
 
-class Conversations(Protocol):
+class ConversationFinder(Protocol):
     """Finds the conversation of each exchange of a recording, given in order (``chain.Conversations``)."""
 
-    def add(self, decoded: DecodedExchange, /) -> Conversation | None:
+    def add(self, decoded: DecodedExchange, /) -> PairedConversation | None:
         """The conversation that an exchange continues; None for no model exchange."""
         ...
 
@@ -294,7 +294,7 @@ def versions(
     after: Iterable[DecodedExchange],
     olds: Sequence[Summary],
     news: Sequence[Summary],
-    conversations: Callable[[], Conversations],
+    conversations: Callable[[], ConversationFinder],
 ) -> list[TurnMatch]:
     """Every exchange of both recordings once, in the order of the first; those of the second alone are in between.
 
@@ -312,7 +312,9 @@ def versions(
     return list(ordered_turns(len(olds), len(news), mine, taken))
 
 
-def _threads(exchanges: Iterable[DecodedExchange], conversations: Conversations) -> dict[str, list[_ExchangeThread]]:
+def _threads(
+    exchanges: Iterable[DecodedExchange], conversations: ConversationFinder
+) -> dict[str, list[_ExchangeThread]]:
     """By hop, in order of first appearance."""
     found: dict[str, dict[object, _ExchangeThread]] = {}
     for position, decoded in enumerate(exchanges):

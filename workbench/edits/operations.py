@@ -353,17 +353,17 @@ class ValueRange:
             raise LocalProtocolError(why, where=self.pointer or "the whole text", hint="edit it as JSON")
 
     @cached_property
-    def _layout(self) -> _ContainerLayout:
+    def _layout(self) -> _ChildLayout:
         """Whitespace style of this container."""
         lead = self.text[self.start + 1 : _skip_blanks(self.text, self.start + 1)]
         trail = self.text[_skip_blanks_back(self.text, self.end - 1) : self.end - 1]
         is_wide = re.search(rb'":\s', self.text) is not None
         if not self.children or b"\n" not in lead:
-            return _ContainerLayout(b"", b"", b", " if is_wide else b",", b": " if is_wide else b":")
-        return _ContainerLayout(lead, trail, b"," + lead, b": " if is_wide else b":")
+            return _ChildLayout(b"", b"", b", " if is_wide else b",", b": " if is_wide else b":")
+        return _ChildLayout(lead, trail, b"," + lead, b": " if is_wide else b":")
 
 
-class _ContainerLayout(NamedTuple):
+class _ChildLayout(NamedTuple):
     lead: bytes  # line break and indentation before each child, b"" on one line
     trail: bytes
     gap: bytes

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from workbench import regex
 from workbench.filters.expression import bare_or_quoted
-from workbench.filters.keys import BY_NAME, KEYS, Key, Kind
+from workbench.filters.keys import BY_NAME, KEYS, FilterKey, ValueKind
 from workbench.filters.matching import TEXTS, Facts
 from workbench.rules import InspectedExchange
 from workbench.wire import Exchange
@@ -34,7 +34,7 @@ class Suggestion(NamedTuple):
 
 def values(rows: Sequence[InspectedExchange]) -> Values:
     """The values of every key that the list of exchanges shows."""
-    found: dict[str, Counter[str]] = {k.name: Counter() for k in KEYS if k.kind is Kind.TEXT and not k.is_deep}
+    found: dict[str, Counter[str]] = {k.name: Counter() for k in KEYS if k.kind is ValueKind.TEXT and not k.is_deep}
     found["status"] = Counter()
     for row in rows:
         facts = Facts(row, None, _never)
@@ -56,12 +56,12 @@ def suggest(text: str, cursor: int, known: Values) -> list[Suggestion]:
     return [Suggestion(f"{k.name}{_op(k)}", f"{k.says}, as in {k.example}", start) for k in near]
 
 
-def _op(key: Key) -> str:
+def _op(key: FilterKey) -> str:
     """The operator after the key in its example."""
     return key.example[len(key.name)]
 
 
-def _of_key(key: Key, op: str, value: str, start: int, known: Values) -> list[Suggestion]:
+def _of_key(key: FilterKey, op: str, value: str, start: int, known: Values) -> list[Suggestion]:
     wanted = value.casefold()
     counted = [*known.get(key.name, ())]
     counted += [(c, 0) for c in key.choices if c not in {text for text, _ in counted}]

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Kind(StrEnum):
+class ValueKind(StrEnum):
     """Kind of the values of a key."""
 
     TEXT = "text"
@@ -17,7 +17,7 @@ class Kind(StrEnum):
     FLAG = "flag"  # present or absent: the key has no value
 
 
-class Key(NamedTuple):
+class FilterKey(NamedTuple):
     """One key.
 
     Attributes:
@@ -30,47 +30,51 @@ class Key(NamedTuple):
     """
 
     name: str
-    kind: Kind
+    kind: ValueKind
     example: str
     says: str
     choices: tuple[str, ...] = ()
     is_deep: bool = False
 
 
-KEYS: tuple[Key, ...] = (
-    Key("tool", Kind.TEXT, "tool:read_file", "a tool that the response calls"),
-    Key("status", Kind.STATUS, "status:4xx", "the HTTP status"),
-    Key("rule", Kind.TEXT, "rule:closure", "the rule of a finding, or its family"),
-    Key("severity", Kind.TEXT, "severity:error", "severity of a finding", ("error", "warning", "info")),
-    Key("turn", Kind.NUMBER, "turn:>40", "number of the exchange in its conversation, from 1"),
-    Key("exchange", Kind.NUMBER, "exchange:40..60", "number of the exchange in the session, from 1"),
-    Key("conversation", Kind.NUMBER, "conversation:2", "number of the conversation, from 1"),
-    Key("model", Kind.TEXT, "model:claude", "the model"),
-    Key("provider", Kind.TEXT, "provider:deepseek", "the contract used for the check"),
-    Key("protocol", Kind.TEXT, "protocol:openai-chat", "the wire format"),
-    Key("text", Kind.TEXT, 'text~"no such file"', "both bodies, streams also as the joined text", is_deep=True),
-    Key("bytes", Kind.SIZE, "bytes:>100k", "the size of both bodies together"),
-    Key("request", Kind.SIZE, "request:>1M", "the size of the request's body"),
-    Key("response", Kind.SIZE, "response:<200", "the size of the response's body"),
-    Key("time", Kind.SECONDS, "time:>2s", "duration"),
-    Key(
+KEYS: tuple[FilterKey, ...] = (
+    FilterKey("tool", ValueKind.TEXT, "tool:read_file", "a tool that the response calls"),
+    FilterKey("status", ValueKind.STATUS, "status:4xx", "the HTTP status"),
+    FilterKey("rule", ValueKind.TEXT, "rule:closure", "the rule of a finding, or its family"),
+    FilterKey("severity", ValueKind.TEXT, "severity:error", "severity of a finding", ("error", "warning", "info")),
+    FilterKey("turn", ValueKind.NUMBER, "turn:>40", "number of the exchange in its conversation, from 1"),
+    FilterKey("exchange", ValueKind.NUMBER, "exchange:40..60", "number of the exchange in the session, from 1"),
+    FilterKey("conversation", ValueKind.NUMBER, "conversation:2", "number of the conversation, from 1"),
+    FilterKey("model", ValueKind.TEXT, "model:claude", "the model"),
+    FilterKey("provider", ValueKind.TEXT, "provider:deepseek", "the contract used for the check"),
+    FilterKey("protocol", ValueKind.TEXT, "protocol:openai-chat", "the wire format"),
+    FilterKey(
+        "text", ValueKind.TEXT, 'text~"no such file"', "both bodies, streams also as the joined text", is_deep=True
+    ),
+    FilterKey("bytes", ValueKind.SIZE, "bytes:>100k", "the size of both bodies together"),
+    FilterKey("request", ValueKind.SIZE, "request:>1M", "the size of the request's body"),
+    FilterKey("response", ValueKind.SIZE, "response:<200", "the size of the response's body"),
+    FilterKey("time", ValueKind.SECONDS, "time:>2s", "duration"),
+    FilterKey(
         "state",
-        Kind.TEXT,
+        ValueKind.TEXT,
         "state:aborted",
         "completeness of the recording",
         ("complete", "open", "aborted", "incomplete"),
     ),
-    Key("finish", Kind.TEXT, "finish:length", "finish reason, as the provider writes it"),
-    Key("reasoning", Kind.FLAG, "reasoning:", "the response contains reasoning"),
-    Key("method", Kind.TEXT, "method:GET", "the HTTP method"),
-    Key("host", Kind.TEXT, "host~anthropic", "the host it was sent to"),
-    Key("path", Kind.TEXT, "path:/v1/messages", "the path of its URL"),
-    Key("hop", Kind.TEXT, "hop:gateway", "the hop where it was recorded"),
-    Key("client", Kind.TEXT, "client:claude", "the client, or its User-Agent", is_deep=True),
-    Key("header", Kind.TEXT, "header:anthropic-beta", "a header of either side: its name and value", is_deep=True),
-    Key("id", Kind.TEXT, "id:toolu_01*", "an id of a tool call, a tool result or a response", is_deep=True),
-    Key("mark", Kind.FLAG, "mark:", "you marked it, or something in it"),
-    Key("note", Kind.TEXT, "note~retry", "your notes"),
+    FilterKey("finish", ValueKind.TEXT, "finish:length", "finish reason, as the provider writes it"),
+    FilterKey("reasoning", ValueKind.FLAG, "reasoning:", "the response contains reasoning"),
+    FilterKey("method", ValueKind.TEXT, "method:GET", "the HTTP method"),
+    FilterKey("host", ValueKind.TEXT, "host~anthropic", "the host it was sent to"),
+    FilterKey("path", ValueKind.TEXT, "path:/v1/messages", "the path of its URL"),
+    FilterKey("hop", ValueKind.TEXT, "hop:gateway", "the hop where it was recorded"),
+    FilterKey("client", ValueKind.TEXT, "client:claude", "the client, or its User-Agent", is_deep=True),
+    FilterKey(
+        "header", ValueKind.TEXT, "header:anthropic-beta", "a header of either side: its name and value", is_deep=True
+    ),
+    FilterKey("id", ValueKind.TEXT, "id:toolu_01*", "an id of a tool call, a tool result or a response", is_deep=True),
+    FilterKey("mark", ValueKind.FLAG, "mark:", "you marked it, or something in it"),
+    FilterKey("note", ValueKind.TEXT, "note~retry", "your notes"),
 )
 BY_NAME = {key.name: key for key in KEYS}
 

@@ -9,7 +9,7 @@ from fnmatch import translate
 from functools import cached_property, lru_cache
 
 from workbench.filters.expression import And, Expression, Not, Or, Term, amount, status_class
-from workbench.filters.keys import BY_NAME, Kind
+from workbench.filters.keys import BY_NAME, ValueKind
 from workbench.filters.text import holds
 from workbench.ir import ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
@@ -113,9 +113,9 @@ def _holds(term: Term, facts: Facts) -> bool:
     kind = BY_NAME[term.key].kind
     if term.key == "text" and term.value:
         return holds(facts.exchange, facts.row.protocol, term.value)
-    if kind is Kind.FLAG:
+    if kind is ValueKind.FLAG:
         return FLAGS[term.key](facts)
-    if kind is Kind.TEXT:
+    if kind is ValueKind.TEXT:
         return any(_is_like(term, text) for text in TEXTS[term.key](facts))
     return _compares(term, kind, NUMBERS[term.key](facts))
 
@@ -140,7 +140,7 @@ def _shape(value: str) -> re.Pattern[str]:
     return re.compile(re.escape(value) + end, re.IGNORECASE)
 
 
-def _compares(term: Term, kind: Kind, number: float | None) -> bool:
+def _compares(term: Term, kind: ValueKind, number: float | None) -> bool:
     if number is None:
         return False
     value = amount(kind, term.value)

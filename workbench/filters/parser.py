@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from workbench import regex
 from workbench.errors import FilterError
 from workbench.filters.expression import BARE, EXPECTED, And, Expression, Not, Or, Term, amount, status_class
-from workbench.filters.keys import BY_NAME, Key, Kind
+from workbench.filters.keys import BY_NAME, FilterKey, ValueKind
 
 MAX_LENGTH = 2000
 MAX_DEPTH = 40
@@ -34,7 +34,7 @@ def parse(text: str) -> Expression:
     """
     if len(text) > MAX_LENGTH:
         raise FilterError(f"longer than {MAX_LENGTH:,} characters", MAX_LENGTH, len(text))
-    reader = _Reader(text)
+    reader = _ExpressionReader(text)
     found = reader.either(0)
     if reader.at < len(text):
         raise FilterError("a ) without a (", reader.at, reader.at + 1)
@@ -48,7 +48,7 @@ class _Value(NamedTuple):
     is_quoted: bool
 
 
-class _Reader:
+class _ExpressionReader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
@@ -155,28 +155,28 @@ class _Reader:
         self._take(bare.end() - start)
         return _Value(bare[0], start, bare.end(), False)
 
-    def _value_term(self, key: Key, op: str, start: int, value: _Value) -> Term:
-        if key.kind is Kind.FLAG:
+    def _value_term(self, key: FilterKey, op: str, start: int, value: _Value) -> Term:
+        if key.kind is ValueKind.FLAG:
             if value.text or op != ":":
                 hint = f"write {key.name}: or -{key.name}:"
                 raise FilterError(f"{key.name} takes no value", start, value.end, hint=hint)
             return Term(key.name, ":", "")
         if not value.text and (op != ":" or value.is_quoted):
             raise FilterError(f"{key.name}{op} has no value", value.start, value.end, hint=_expectation(key))
-        if key.kind is Kind.TEXT:
+        if key.kind is ValueKind.TEXT:
             if op not in (":", "=", "~"):
                 raise FilterError(f"{key.name} is text, not a number", start, value.end, hint=_expectation(key))
             return Term(key.name, op, value.text)
         return _numeric(key, op, value)
 
 
-def _numeric(key: Key, op: str, value: _Value) -> Term:
+def _numeric(key: FilterKey, op: str, value: _Value) -> Term:
     """A condition on a number. ``=`` is the same as ``:``."""
     op = ":" if op == "=" else op
     low, dots, high = value.text.partition("..")
     is_range = op == ":" and bool(dots) and bool(low or high)
     numbers = [n for n in (low, high) if n] if is_range else [value.text] if value.text else []
-    is_class = op == ":" and key.kind is Kind.STATUS and status_class(value.text) is not None
+    is_class = op == ":" and key.kind is ValueKind.STATUS and status_class(value.text) is not None
     is_read = op != "~" and not value.is_quoted and all(amount(key.kind, n) is not None for n in numbers)
     if not is_read and not is_class:
         raise FilterError(
@@ -185,7 +185,7 @@ def _numeric(key: Key, op: str, value: _Value) -> Term:
     return Term(key.name, "..", low, high) if is_range else Term(key.name, op, value.text)
 
 
-def _expectation(key: Key) -> str:
-    if key.kind is Kind.TEXT:
+def _expectation(key: FilterKey) -> str:
+    if key.kind is ValueKind.TEXT:
         return f"a value such as in {key.example}"
     return f"expected {EXPECTED[key.kind]}"

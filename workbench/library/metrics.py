@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import candidates, open_input
 from workbench.lazy_dataclass import dataclass
-from workbench.rules import Costs, Counts, Inspector, Key, Prices, costs_of, count_exchanges
+from workbench.rules import Costs, CountKey, Counts, Inspector, Prices, costs_of, count_exchanges
 
 HEAD = 64 * 1024
 LEAST_CLAIM = 0.5
@@ -27,7 +27,7 @@ class SessionMetrics:
 
     path: Path
     costs: Costs
-    counts: tuple[tuple[Key, Counts], ...] = ()
+    counts: tuple[tuple[CountKey, Counts], ...] = ()
     trouble: str = ""
 
 

@@ -29,7 +29,7 @@ NAIVE = "naive loop"
 """A client that joins all calls into one: its result says nothing about the stream."""
 
 
-class StreamedCall(NamedTuple):
+class CallContent(NamedTuple):
     """Name and arguments of a call."""
 
     name: str | None
@@ -102,7 +102,7 @@ def _failure(words: str, **facts: JsonValue) -> Sample:
 
 
 def _flaws(
-    decoded: DecodedExchange, flown: list[StreamedCall], subject: Subject, facts: Mapping[str, JsonValue]
+    decoded: DecodedExchange, flown: list[CallContent], subject: Subject, facts: Mapping[str, JsonValue]
 ) -> Iterator[str]:
     """Flaws of a stream whose call is complete, the worst first."""
     if not facts["streams_stable"]:
@@ -133,15 +133,15 @@ def _facts(decoded: DecodedExchange) -> dict[str, JsonValue]:
     }
 
 
-def _calls(played: PlayedConversation, parser: str) -> list[StreamedCall]:
+def _calls(played: PlayedConversation, parser: str) -> list[CallContent]:
     """Name and arguments of every call of the first answer; arguments are None if unreadable."""
     answer = played.answers[0].response
     native = [call for m in (answer.messages if answer else ()) for _, call in m.tool_calls()]
     if native or not parser:
-        return [StreamedCall(call.name, None if call.error else call.input) for call in native]
+        return [CallContent(call.name, None if call.error else call.input) for call in native]
     texts = (played.text(0), *(part.text or "" for part in played.reasoning(0)))
     found = (call for text in texts for call in formats.find(text, (ECHO,), (parser,)))
-    return [StreamedCall(call.name, None if call.problems else call.input) for call in found]
+    return [CallContent(call.name, None if call.problems else call.input) for call in found]
 
 
 probe = Probe("streaming", "are streamed tool calls complete and well-formed?", 2, script, is_core=True, tokens=1500)

@@ -24,11 +24,11 @@ from workbench.wire import (
     TURNS,
     BodyText,
     Exchange,
+    ExchangeKind,
     Framing,
     HttpRequest,
     HttpResponse,
     JsonIndex,
-    Kind,
     Members,
     SseEvent,
     State,
@@ -183,7 +183,7 @@ class DecodedExchange:
             return wanted, "as asked"
         if TURNS in self.exchange.meta:
             return None, "a WebSocket connection; its requests and responses are the exchanges after it"
-        if self.exchange.kind is Kind.WEBSOCKET:
+        if self.exchange.kind is ExchangeKind.WEBSOCKET:
             first = islice(seen_frames(self.exchange), 8)
             return undecoded_protocols.name_frames(frame.value for frame in first), "a WebSocket connection"
         if GRPC in self.exchange.meta:

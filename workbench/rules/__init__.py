@@ -28,9 +28,9 @@ from workbench.contracts import (
     Edit,
     EnforcedCheck,
     Fact,
+    FaultOrigin,
     Finding,
     Judgement,
-    Origin,
     Refusal,
     Repair,
     Servers,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from workbench.rules._alone import decode_alone, judge_alone
     from workbench.rules._outcomes import PENDING_WORDS
     from workbench.rules.costs import Costs, Saving, TurnCost, costs_of, turns
-    from workbench.rules.counts import GROUPS, Counts, Key, count_exchanges, group_counts
+    from workbench.rules.counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
     from workbench.rules.inspection import PENDING_RULE, Detail, InspectedExchange, Inspection, Inspector, Trial
     from workbench.rules.prices import Prices, load_prices
     from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
@@ -92,19 +92,19 @@ __all__ = [
     "ContradictedFact",
     "Contradiction",
     "Costs",
+    "CountKey",
     "Counts",
     "Detail",
     "Edit",
     "EnforcedCheck",
     "Fact",
+    "FaultOrigin",
     "Finding",
     "InspectedExchange",
     "Inspection",
     "Inspector",
     "JudgedSchema",
     "Judgement",
-    "Key",
-    "Origin",
     "Origins",
     "Prices",
     "Refusal",

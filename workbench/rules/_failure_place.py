@@ -9,7 +9,7 @@ from workbench.contracts import LONGEST, Contract, ErrorPlace, find_place
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Media, Part, ToolResultIR
 from workbench.protocols import REQUEST, DecodedExchange, refusals
-from workbench.protocols.refusals import Cause, KnownRefusal, RetryAdvice
+from workbench.protocols.refusals import FailureSide, KnownRefusal, RetryAdvice
 from workbench.provenance import escape, scalars
 from workbench.rules.context import RuleContext
 from workbench.rules.wording import quote
@@ -38,7 +38,7 @@ def is_about_the_request(refusal: KnownRefusal | None, status: int) -> bool:
     """The provider judged the request: it says so, or nothing says otherwise."""
     if refusal is None:
         return 400 <= status < 500
-    return refusal.kind.cause is Cause.REQUEST and 400 <= status < 500
+    return refusal.kind.cause is FailureSide.REQUEST and 400 <= status < 500
 
 
 def was_judged(error: ApiError | None, decoded: DecodedExchange) -> bool:
@@ -183,9 +183,9 @@ def _within(parts: tuple[Part, ...]) -> Iterator[tuple[Media, str]]:
 def cause_words(refusal: KnownRefusal) -> str:
     """Place of the cause, in words; empty if the request shows it."""
     kind = refusal.kind
-    if kind.cause is Cause.REQUEST:
+    if kind.cause is FailureSide.REQUEST:
         return ""
-    if kind.cause is Cause.ANSWER:
+    if kind.cause is FailureSide.ANSWER:
         return "the request is not at fault"
     if kind.at == "model":
         return "no request shows this: only the provider knows its models"

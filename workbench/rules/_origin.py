@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from typing import NamedTuple
 
 from workbench import regex
-from workbench.contracts import Cause, Finding, Origin, Severity
+from workbench.contracts import FaultId, FaultOrigin, Finding, Severity
 from workbench.fingerprint import ANSWERING, call_digest, items, looks_unique, visible_text
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
@@ -72,11 +72,11 @@ class Origins:
     """
 
     journal: Journal
-    _first: dict[tuple[int, _Subject], Origin] = field(default_factory=dict, repr=False)
+    _first: dict[tuple[int, _Subject], FaultOrigin] = field(default_factory=dict, repr=False)
     _lanes: dict[int, int] = field(default_factory=dict, repr=False)
     _calls: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, repr=False)
-    _causes: dict[Hashable, Cause] = field(default_factory=dict, repr=False)
-    _at_places: dict[Hashable, tuple[Cause | None, Severity | None]] = field(default_factory=dict, repr=False)
+    _causes: dict[Hashable, FaultId] = field(default_factory=dict, repr=False)
+    _at_places: dict[Hashable, tuple[FaultId | None, Severity | None]] = field(default_factory=dict, repr=False)
 
     def trace(self, case: RuleContext, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings of an exchange, each with its origin where that is known and worth telling."""
@@ -120,19 +120,21 @@ class Origins:
             return replace(finding, origin=first)
         origin = finding.origin or self._elsewhere(case, finding, subject, changed) or _here(case, finding)
         origin = origin or self._begun_anew(case, finding)
-        began = origin or Origin(finding.exchange, finding.side, finding.pointer, _BEGAN[finding.side], case.hops.hop)
+        began = origin or FaultOrigin(
+            finding.exchange, finding.side, finding.pointer, _BEGAN[finding.side], case.hops.hop
+        )
         if (lane, subject) not in self._first:
             self.journal.put(self._first, (lane, subject), began)
         return replace(finding, origin=origin)
 
-    def _cause(self, lane: int, what: Hashable) -> Cause:
+    def _cause(self, lane: int, what: Hashable) -> FaultId:
         """A number for what is a long key."""
         key = (lane, what)
         if key not in self._causes:
-            self.journal.put(self._causes, key, Cause(lane, len(self._causes)))
+            self.journal.put(self._causes, key, FaultId(lane, len(self._causes)))
         return self._causes[key]
 
-    def _begun_anew(self, case: RuleContext, finding: Finding) -> Origin | None:
+    def _begun_anew(self, case: RuleContext, finding: Finding) -> FaultOrigin | None:
         """A result without its call, in a conversation that begins with it: what was said before was compacted."""
         part = _part_of(case, finding) if finding.side == REQUEST and finding.rule.startswith("closure.") else None
         if not isinstance(part, ToolResultIR) or not part.tool_call_id:
@@ -141,11 +143,11 @@ class Origins:
         if not brought or (len(brought) > 1 and not looks_unique(part.tool_call_id)):
             return None
         words = f"exchange {brought[-1] + 1} made the call; the history was compacted here and lost it"
-        return Origin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop)
+        return FaultOrigin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop)
 
     def _elsewhere(
         self, case: RuleContext, finding: Finding, subject: _Subject, changed: _GatewayChanges
-    ) -> Origin | None:
+    ) -> FaultOrigin | None:
         """At another hop, or on the way from there."""
         other = case.hops.outer if finding.side == REQUEST else case.hops.inner
         if other is None:
@@ -158,11 +160,11 @@ class Origins:
             return None
         if changed.touches(finding):
             words = f"exchange {other.index + 1}, recorded at {hop}, does not have this fault"
-            return Origin(finding.exchange, finding.side, finding.pointer, words, case.hops.hop)
+            return FaultOrigin(finding.exchange, finding.side, finding.pointer, words, case.hops.hop)
         is_same = other.protocol == case.decoded.protocol
         pointer = finding.pointer if is_same else ""
         words = f"received like this from hop {hop}: nothing between the two hops changed it"
-        return Origin(other.index, finding.side, pointer, words, other.exchange.hop)
+        return FaultOrigin(other.index, finding.side, pointer, words, other.exchange.hop)
 
 
 _BEGAN = {REQUEST: "the first request that has this fault", RESPONSE: "the response already has it"}
@@ -220,7 +222,7 @@ def _as_passed_on(case: RuleContext, finding: Finding) -> Finding:
     if inner.answer is None or inner.answer.error is None:
         return finding
     words = f"the provider's own response, which the adapter forwarded from {quote(inner.exchange.hop, 40)}"
-    origin = Origin(inner.index, RESPONSE, inner.answer.error.pointer, words, inner.exchange.hop)
+    origin = FaultOrigin(inner.index, RESPONSE, inner.answer.error.pointer, words, inner.exchange.hop)
     return replace(finding, severity=Severity.INFO, origin=origin)
 
 
@@ -236,14 +238,14 @@ def _plain(message: Message) -> Hashable:
     return tuple(i.exact if i.call_id and looks_unique(i.call_id) else i.plain for i in said)
 
 
-def _here(case: RuleContext, finding: Finding) -> Origin | None:
+def _here(case: RuleContext, finding: Finding) -> FaultOrigin | None:
     """This request did it, and what came before shows that it was whole; None where nothing shows it."""
     if finding.side != REQUEST or not case.earlier.exchanges:
         return None
     words = next(
         (said for begins, tell in _TELLERS if finding.rule.startswith(begins) and (said := tell(case, finding))), ""
     )
-    return Origin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop) if words else None
+    return FaultOrigin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop) if words else None
 
 
 def _part_of(case: RuleContext, finding: Finding) -> Part | None:

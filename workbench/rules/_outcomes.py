@@ -87,7 +87,7 @@ _LONGEST_JSON = 20_000
 _READ = 2_000  # characters of a result that tell what it is
 
 
-class Outcome(enum.Enum):
+class ResultOutcome(enum.Enum):
     """What a tool result says of its call. Silence is success of a tool that acts, and nothing from one that reads."""
 
     NORMAL = "normal"
@@ -100,7 +100,7 @@ class Outcome(enum.Enum):
     @property
     def is_failed(self) -> bool:
         """The tool did not do what it was asked to."""
-        return self in (Outcome.FAILED, Outcome.NOT_FOUND)
+        return self in (ResultOutcome.FAILED, ResultOutcome.NOT_FOUND)
 
 
 class ResultReading(NamedTuple):
@@ -114,7 +114,7 @@ class ResultReading(NamedTuple):
     """
 
     text: str
-    kind: Outcome
+    kind: ResultOutcome
     mark: str
 
 
@@ -138,18 +138,18 @@ def result_text(result: ToolResultIR) -> str:
     return "".join(p.text for p in result.content if isinstance(p, Text)).strip()
 
 
-def _kind(result: ToolResultIR, text: str) -> Outcome:
+def _kind(result: ToolResultIR, text: str) -> ResultOutcome:
     head = text[:200]
     value = _value(text)
     if result.is_error or FAILURE.match(head) or _FAILURE_ANYWHERE.match(head) or _is_failure(value, text):
-        return Outcome.NOT_FOUND if _NOT_FOUND.search(text[:400]) else Outcome.FAILED
+        return ResultOutcome.NOT_FOUND if _NOT_FOUND.search(text[:400]) else ResultOutcome.FAILED
     if PENDING_WORDS.match(text) or _is_pending(value):
-        return Outcome.PENDING
+        return ResultOutcome.PENDING
     if len(text) > _READ or any(not isinstance(part, Text) for part in result.content):
-        return Outcome.NORMAL
+        return ResultOutcome.NORMAL
     if _SILENT.fullmatch(text) and not isinstance(value, list):
-        return Outcome.SILENT
-    return Outcome.EMPTY if _is_empty(value) or _EMPTY.fullmatch(text) else Outcome.NORMAL
+        return ResultOutcome.SILENT
+    return ResultOutcome.EMPTY if _is_empty(value) or _EMPTY.fullmatch(text) else ResultOutcome.NORMAL
 
 
 def _value(text: str) -> JsonValue:

@@ -9,7 +9,7 @@ from workbench.fingerprint import call_digest
 from workbench.ir import Message, NodeRef, Text, ToolCallIR, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, fact
-from workbench.rules._outcomes import Outcome, ResultReading, classify
+from workbench.rules._outcomes import ResultOutcome, ResultReading, classify
 from workbench.rules.context import RuleContext
 
 _WORD = regex.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
@@ -27,7 +27,7 @@ _READ = regex.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PastCall:
     """One call of a history with what came of it.
 
     Attributes:
@@ -43,7 +43,7 @@ class Step:
     digest: int
     outcome: str
     mark: str
-    kind: Outcome | None
+    kind: ResultOutcome | None
     question: int
 
     @property
@@ -57,7 +57,7 @@ class Step:
         return self.kind is not None and self.kind.is_failed
 
 
-def steps(case: RuleContext) -> list[Step]:
+def steps(case: RuleContext) -> list[PastCall]:
     """The calls of the request's history that a client answers, in order.
 
     Of a conversation that continues, those since the user last spoke: earlier requests told of the others.
@@ -65,7 +65,7 @@ def steps(case: RuleContext) -> list[Step]:
     messages, start = case.decoded.messages(REQUEST), _start(case)
     lines = (line for line in case.closure.lines if line.call and line.results and line.call.message >= start)
     results = {line.call: line.results[0] for line in lines}
-    found: list[Step] = []
+    found: list[PastCall] = []
     question = 0
     for n, message in enumerate(messages[start:], start):
         question += fact(message, _is_question)
@@ -74,7 +74,7 @@ def steps(case: RuleContext) -> list[Step]:
             result = results.get(ref)
             outcome = fact(case.message(result), _outcomes).get(result.part) if result else None
             text, kind, mark = outcome or ("", None, "")
-            found.append(Step(ref, call, digest, text, mark, kind, question))
+            found.append(PastCall(ref, call, digest, text, mark, kind, question))
     return found
 
 
@@ -137,7 +137,7 @@ def _outcomes(message: Message) -> Mapping[int, ResultReading]:
 
 def failures(message: Message) -> int:
     """Number of its results that report a failure, or nothing."""
-    return sum(said.kind.is_failed or said.kind is Outcome.EMPTY for said in fact(message, _outcomes).values())
+    return sum(said.kind.is_failed or said.kind is ResultOutcome.EMPTY for said in fact(message, _outcomes).values())
 
 
 def _is_question(message: Message) -> bool:
@@ -181,7 +181,7 @@ def _verb(words: Sequence[str]) -> bool | None:
     return True if any(map(_EFFECT.fullmatch, words)) else None
 
 
-def is_told(case: RuleContext, step: Step) -> bool:
+def is_told(case: RuleContext, step: PastCall) -> bool:
     """The request before held this call already: what is to be said of it was said there."""
     return step.ref.message < first_new(case)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench import limits, protocols
 from workbench.chain import marks
-from workbench.contracts import Contract, Finding, Origin, Severity, matches
+from workbench.contracts import Contract, FaultOrigin, Finding, Severity, matches
 from workbench.ir import ModelRequest, Usage
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._nodes import ancestors
@@ -82,14 +82,14 @@ def _broken_prefix(case: RuleContext, old: DecodedExchange, found: Break, paid: 
     text = f"the prompt diverges from exchange {old.index + 1}{where}: {found.why}; {cost}"
     seen = f"was {quote(found.was, 60)}, is {quote(found.now, 60)}" if found.was or found.now else ""
     finding = case.finding(CACHE_BREAK, REQUEST, found.pointer, text, evidence=seen)
-    came = Origin(old.index, REQUEST, found.pointer, "the previous request with this prompt", old.exchange.hop)
+    came = FaultOrigin(old.index, REQUEST, found.pointer, "the previous request with this prompt", old.exchange.hop)
     severity = WARNING if tokens >= least else INFO
     return replace(finding, severity=severity, span=found.span or finding.span, origin=came)
 
 
 def _missing_mark(case: RuleContext, old: DecodedExchange, mark: str) -> Finding:
     text = f"the cache marks of exchange {old.index + 1} are missing: nothing of this prompt is read from the cache"
-    came = Origin(old.index, REQUEST, mark, "the last cache mark of the previous request", old.exchange.hop)
+    came = FaultOrigin(old.index, REQUEST, mark, "the last cache mark of the previous request", old.exchange.hop)
     return replace(case.finding(CACHE_BREAK, REQUEST, "", text), span=None, origin=came)
 
 

@@ -20,7 +20,7 @@ GROUPS = ("provider", "model", "client", "day")
 """Keys that counts can be grouped by."""
 
 
-class Key(NamedTuple):
+class CountKey(NamedTuple):
     """Whose exchange it is; "" for what is not known. ``day``: of UTC, ``2026-11-20``."""
 
     provider: str = ""
@@ -75,7 +75,7 @@ class Counts:
         return Counts(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(Counts)})
 
 
-def count_exchanges(inspector: Inspector, costs: Costs) -> Iterator[tuple[Key, Counts]]:
+def count_exchanges(inspector: Inspector, costs: Costs) -> Iterator[tuple[CountKey, Counts]]:
     """The counts of every exchange of an inspected session. Raises SessionFormatError."""
     turns = {turn.index: turn for turn in costs.turns}
     later = _Later(inspector)
@@ -85,7 +85,7 @@ def count_exchanges(inspector: Inspector, costs: Costs) -> Iterator[tuple[Key, C
             yield _key(detail), _counts(detail, turns.get(row.index), later)
 
 
-def group_counts(found: Iterable[tuple[Key, Counts]], by: str) -> dict[str, Counts]:
+def group_counts(found: Iterable[tuple[CountKey, Counts]], by: str) -> dict[str, Counts]:
     """Counts by one part of their keys, in order of its names."""
     made: dict[str, Counts] = {}
     for key, counts in found:
@@ -94,11 +94,11 @@ def group_counts(found: Iterable[tuple[Key, Counts]], by: str) -> dict[str, Coun
     return dict(sorted(made.items()))
 
 
-def _key(detail: Detail) -> Key:
+def _key(detail: Detail) -> CountKey:
     exchange = detail.decoded.exchange
     agent = exchange.request.headers.get("user-agent") if exchange.request else None
     at = exchange.started_at
-    return Key(
+    return CountKey(
         provider=detail.row.provider or "",
         model=detail.row.model or "",
         client=exchange.client or client_of(agent or ""),

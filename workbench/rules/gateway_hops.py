@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
-from workbench.contracts import Basis, Breaks, Finding, Origin, Severity
+from workbench.contracts import Basis, Breaks, FaultOrigin, Finding, Severity
 from workbench.diff import ContentLoss, content_losses
 from workbench.diff.damage import SPELLING, DamageKind, ValueChange, changes_of, is_inside
 from workbench.ir import JsonValue
@@ -283,5 +283,5 @@ def _with_places(case: RuleContext, other: DecodedExchange, finding: Finding, wa
     """A copy with the place where the damage is first seen, and the last place where the value was complete."""
     whole = f" at {was}" if was else ""
     words = f"complete in exchange {other.index + 1}, recorded at {_hop(other)}{whole}"
-    origin = Origin(finding.exchange, finding.side, finding.pointer, words, case.decoded.exchange.hop)
+    origin = FaultOrigin(finding.exchange, finding.side, finding.pointer, words, case.decoded.exchange.hop)
     return replace(finding, origin=origin)

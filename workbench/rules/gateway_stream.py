@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from workbench.contracts import Basis, Breaks, Finding, Origin, Severity
+from workbench.contracts import Basis, Breaks, FaultOrigin, Finding, Severity
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.gateway_hops import is_meant
@@ -111,4 +111,4 @@ def _hop(decoded: DecodedExchange) -> str:
 
 def _with_place(case: RuleContext, inner: DecodedExchange, finding: Finding) -> Finding:
     words = f"the stream of exchange {inner.index + 1}, recorded at {_hop(inner)}, arrived without delay"
-    return replace(finding, origin=Origin(finding.exchange, RESPONSE, "", words, case.decoded.exchange.hop))
+    return replace(finding, origin=FaultOrigin(finding.exchange, RESPONSE, "", words, case.decoded.exchange.hop))

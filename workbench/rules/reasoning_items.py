@@ -94,26 +94,26 @@ def _without_reasoning(case: RuleContext) -> Iterator[Finding]:
             yield with_related(finding, [case.pointer(ref) for ref in refs])
 
 
-class _Group(NamedTuple):
+class _ReasoningGroup(NamedTuple):
     """A reasoning item of an answer, and the ids of the items up to the next one."""
 
     reasoning: str
     followers: tuple[str, ...]
 
 
-def _groups(answer: ModelResponse) -> Iterator[_Group]:
+def _groups(answer: ModelResponse) -> Iterator[_ReasoningGroup]:
     if not answer.itemized:
         return
     reasoning, followers = "", list[str]()
     for message in answer.messages:
         if _is_reasoning(message):
             if reasoning and followers:
-                yield _Group(reasoning, tuple(followers))
+                yield _ReasoningGroup(reasoning, tuple(followers))
             reasoning, followers = item_id(message), []
         elif item_id(message):
             followers.append(item_id(message))
     if reasoning and followers:
-        yield _Group(reasoning, tuple(followers))
+        yield _ReasoningGroup(reasoning, tuple(followers))
 
 
 def _by_reference(case: RuleContext) -> Iterator[Finding]:

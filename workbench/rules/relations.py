@@ -62,7 +62,7 @@ RULES = (CONFLICT, TOOL_TYPE, DESCRIPTION, PROPERTY_NAME, NO_TOOLS, PART)
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class _RelationsOfList:
     """The relations of a contract on the messages in one list; compared by identity."""
 
     relations: tuple[Relation, ...]
@@ -77,7 +77,7 @@ class _ByList:
         on_body: those on values beside the messages and inside, or on sizes.
     """
 
-    on_messages: Mapping[str, _Group]
+    on_messages: Mapping[str, _RelationsOfList]
     on_fields: tuple[Relation, ...]
     on_body: tuple[Relation, ...]
 
@@ -113,7 +113,7 @@ def _group_by_list(contract: Contract) -> _ByList:
         is_inside = relation.place.first in _LISTS and len(relation.place.steps) > 2
         keys.setdefault(relation.place.first if is_inside else "", []).append(relation)
     others = keys.pop("", [])
-    on_messages = {key: _Group(tuple(found)) for key, found in keys.items()}
+    on_messages = {key: _RelationsOfList(tuple(found)) for key, found in keys.items()}
     is_of_fields = [_reads_fields_alone(relation) for relation in others]
     on_fields = tuple(relation for relation, is_alone in zip(others, is_of_fields, strict=True) if is_alone)
     on_body = tuple(relation for relation, is_alone in zip(others, is_of_fields, strict=True) if not is_alone)
@@ -164,7 +164,7 @@ def _in_body(decoded: DecodedExchange, relation: Relation) -> list[PlacedValue]:
     return found
 
 
-def _in_messages(case: RuleContext, group: _Group) -> Iterator[tuple[str, int, tuple[PlacedValue, ...]]]:
+def _in_messages(case: RuleContext, group: _RelationsOfList) -> Iterator[tuple[str, int, tuple[PlacedValue, ...]]]:
     """(pointer of the message, number of the relation, values) of what is found in messages."""
     for n, message in case.suspects(_has_hits, group) if _is_kept(case) else enumerate(case.decoded.messages(REQUEST)):
         hits = fact(message, _hits, group) if _is_kept(case) else _read(group, _value(case, n, message), message.role)
@@ -182,15 +182,15 @@ def _value(case: RuleContext, n: int, message: Message) -> JsonValue:
     return listed[int(index)] if isinstance(listed, list) and index.isdecimal() and int(index) < len(listed) else None
 
 
-def _has_hits(message: Message, group: _Group) -> bool:
+def _has_hits(message: Message, group: _RelationsOfList) -> bool:
     return bool(fact(message, _hits, group))
 
 
-def _hits(message: Message, group: _Group) -> tuple[tuple[int, tuple[PlacedValue, ...]], ...]:
+def _hits(message: Message, group: _RelationsOfList) -> tuple[tuple[int, tuple[PlacedValue, ...]], ...]:
     return tuple(_read(group, loads(text_of(message) or b"null"), message.role))
 
 
-def _read(group: _Group, value: JsonValue, role: str) -> Iterator[tuple[int, tuple[PlacedValue, ...]]]:
+def _read(group: _RelationsOfList, value: JsonValue, role: str) -> Iterator[tuple[int, tuple[PlacedValue, ...]]]:
     for number, relation in enumerate(group.relations):
         if relation.when.role and role not in relation.when.role:
             continue

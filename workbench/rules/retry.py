@@ -10,9 +10,9 @@ from workbench import regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR
 from workbench.protocols import REQUEST
-from workbench.rules._outcomes import BARE_STATUS, Outcome, has_failed
+from workbench.rules._outcomes import BARE_STATUS, ResultOutcome, has_failed
 from workbench.rules._repeats import (
-    Step,
+    PastCall,
     failures,
     first_new,
     has_broken_off,
@@ -95,12 +95,12 @@ def _may_flail(case: RuleContext) -> bool:
     return len(failed) >= FAILING and failed[-1] >= first_new(case)
 
 
-def _effects(case: RuleContext, history: Sequence[Step]) -> Iterator[Finding]:
+def _effects(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:
     """The same call with the same arguments, carried out once more while one question is answered.
 
     A failure that does not tell whether the effect was reached (a timeout) counts as carried out.
     """
-    done: dict[tuple[int, int], Step] = {}
+    done: dict[tuple[int, int], PastCall] = {}
     names = {step.call.name: step.call for step in history}
     effects = {name for name, call in names.items() if has_effect(call, case.tools)}
     for step in history:
@@ -122,7 +122,7 @@ def _effects(case: RuleContext, history: Sequence[Step]) -> Iterator[Finding]:
             yield with_related(finding, [case.pointer(first.ref)])
 
 
-def _effect(case: RuleContext, step: Step, evidence: str, *, is_sure: bool = True) -> Finding:
+def _effect(case: RuleContext, step: PastCall, evidence: str, *, is_sure: bool = True) -> Finding:
     name = quote(step.call.name, 60)
     message = f"{name} already ran with these arguments, and runs again"
     if not is_sure:
@@ -130,7 +130,7 @@ def _effect(case: RuleContext, step: Step, evidence: str, *, is_sure: bool = Tru
     return case.at(DUPLICATE, step.ref, message, evidence=evidence)
 
 
-def _effect_before(case: RuleContext, step: Step) -> Iterator[Finding]:
+def _effect_before(case: RuleContext, step: PastCall) -> Iterator[Finding]:
     """Find a call that was already run in an earlier, aborted run that this history does not contain."""
     last = case.earlier.answers[-1:]
     if not last or not any(_is_same(c, step.call) and c.id == step.call.id for c in _calls(last[0][1].messages)):
@@ -156,7 +156,7 @@ def _is_same(call: ToolCallIR, other: ToolCallIR) -> bool:
     return (call.name, call.input, call.error) == (other.name, other.input, other.error)
 
 
-def _loops(case: RuleContext, history: Sequence[Step]) -> Iterator[Finding]:
+def _loops(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:
     """Steps that come again with the same outcome; the last of them tells."""
     told: set[int] = set()
     for period in range(1, LONGEST_PERIOD + 1):
@@ -178,13 +178,15 @@ def _loops(case: RuleContext, history: Sequence[Step]) -> Iterator[Finding]:
                 yield _flailing(case, run, what.format(name=quote(run[-1].call.name, 60)))
 
 
-def _least(last: Step) -> int:
+def _least(last: PastCall) -> int:
     """Repetitions of one call that are a loop."""
-    if last.kind is Outcome.PENDING:
+    if last.kind is ResultOutcome.PENDING:
         return WAITING
-    if last.kind in (Outcome.EMPTY, Outcome.SILENT) and _is_wait(last.call):
+    if last.kind in (ResultOutcome.EMPTY, ResultOutcome.SILENT) and _is_wait(last.call):
         return WAITING
-    is_fruitless = last.is_failed or last.kind is Outcome.EMPTY or (last.kind is Outcome.SILENT and is_read(last.call))
+    is_fruitless = (
+        last.is_failed or last.kind is ResultOutcome.EMPTY or (last.kind is ResultOutcome.SILENT and is_read(last.call))
+    )
     return FAILING if is_fruitless else USELESS
 
 
@@ -193,21 +195,21 @@ def _is_wait(call: ToolCallIR) -> bool:
     return bool(_WAITS.search(call.name or "")) or any(isinstance(v, str) and _SLEEP.search(v[:200]) for v in held)
 
 
-def _fruitless(step: Step, *, is_varied: bool) -> object:
+def _fruitless(step: PastCall, *, is_varied: bool) -> object:
     """What calls with other arguments, or of other tools, have in common if none returns anything."""
-    is_alike = step.is_failed or (step.kind is Outcome.EMPTY and not is_varied and not _is_wait(step.call))
+    is_alike = step.is_failed or (step.kind is ResultOutcome.EMPTY and not is_varied and not _is_wait(step.call))
     return (None if is_varied else step.call.name, step.mark, step.question) if is_alike else step.ref
 
 
-def _least_varied(last: Step, *, is_varied: bool) -> int:
+def _least_varied(last: PastCall, *, is_varied: bool) -> int:
     """Turns that end in one outcome, whatever the arguments, and are a loop."""
-    if last.kind is Outcome.EMPTY:
+    if last.kind is ResultOutcome.EMPTY:
         return SEARCHING
-    is_explained = last.kind is Outcome.FAILED and not BARE_STATUS.fullmatch(last.outcome)
+    is_explained = last.kind is ResultOutcome.FAILED and not BARE_STATUS.fullmatch(last.outcome)
     return FAILING if is_explained and not is_varied else FLAILING
 
 
-def _flailing(case: RuleContext, run: Sequence[Step], what: str) -> Finding:
+def _flailing(case: RuleContext, run: Sequence[PastCall], what: str) -> Finding:
     last = run[-1]
     how = (
         "end in the same error: no attempt changes it"
@@ -218,7 +220,7 @@ def _flailing(case: RuleContext, run: Sequence[Step], what: str) -> Finding:
     return with_related(finding, [case.pointer(step.ref) for step in run])
 
 
-def _loop(case: RuleContext, run: Sequence[Step], period: int, times: int) -> Finding:
+def _loop(case: RuleContext, run: Sequence[PastCall], period: int, times: int) -> Finding:
     last = run[-1]
     what = f"the call of {quote(last.call.name, 60)} is" if period == 1 else f"the same {period} calls are"
     verb, same = ("fail", "in the same way") if last.is_failed else ("bring", "the same")

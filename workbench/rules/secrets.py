@@ -44,7 +44,7 @@ class _Secret(NamedTuple):
     kind: str
 
 
-class _Place(NamedTuple):
+class _CredentialPlace(NamedTuple):
     """A credential in a body."""
 
     pointer: str
@@ -76,7 +76,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     last = next((case.peek(index) for index in case.earlier.exchanges[-1:]), None)
     known = _EarlierTexts(last)
     for side in (REQUEST, RESPONSE):
-        found: dict[str, _Place] = {}
+        found: dict[str, _CredentialPlace] = {}
         for place in _places(case, side, last):
             if place.value.encode("utf-8", "replace") not in known:
                 found.setdefault(place.value, place)
@@ -85,7 +85,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         known = _EarlierTexts(last, case.decoded)
 
 
-def _places(case: RuleContext, side: str, last: DecodedExchange | None) -> Iterator[_Place]:
+def _places(case: RuleContext, side: str, last: DecodedExchange | None) -> Iterator[_CredentialPlace]:
     before = last.request if last else None
     if side == REQUEST and case.request:
         in_system, in_tools, in_params = fact_of_fields(case.decoded, _places_in_fields)
@@ -99,7 +99,9 @@ def _places(case: RuleContext, side: str, last: DecodedExchange | None) -> Itera
     yield from (place for m in chosen for leaf in leaves(m) for place in _of_leaf(m, leaf))
 
 
-def _places_in_fields(decoded: DecodedExchange) -> tuple[list[_Place], list[_Place], list[_Place]]:
+def _places_in_fields(
+    decoded: DecodedExchange,
+) -> tuple[list[_CredentialPlace], list[_CredentialPlace], list[_CredentialPlace]]:
     """Credentials in the system prompt, in the tools, and in the parameters."""
     if decoded.request is None:
         return [], [], []
@@ -118,19 +120,19 @@ def _is_telling(message: Message) -> bool:
     return any(True for leaf in leaves(message) for _ in _of_leaf(message, leaf))
 
 
-def _of_leaf(message: Message, leaf: Leaf) -> Iterator[_Place]:
+def _of_leaf(message: Message, leaf: Leaf) -> Iterator[_CredentialPlace]:
     if leaf.name in _STATE or isinstance(leaf.part, Media) or not isinstance(leaf.value, str):
         return
     for secret in _secrets(leaf.value, leaf.pointer.rpartition("/")[2]):
-        yield _Place(leaf.pointer, leaf.value, secret, message, leaf)
+        yield _CredentialPlace(leaf.pointer, leaf.value, secret, message, leaf)
 
 
-def _of_value(value: JsonValue, pointer: str, *, whole: bool = False) -> Iterator[_Place]:
+def _of_value(value: JsonValue, pointer: str, *, whole: bool = False) -> Iterator[_CredentialPlace]:
     """Texts of a JSON value. With ``whole`` their own places are not known, and the value's is given."""
     for at, text in scalars(value, pointer):
         if isinstance(text, str):
             for secret in _secrets(text, at.rpartition("/")[2]):
-                yield _Place(pointer if whole else at, text, secret)
+                yield _CredentialPlace(pointer if whole else at, text, secret)
 
 
 def _secrets(text: str, name: str) -> tuple[_Secret, ...]:
@@ -152,7 +154,7 @@ def _in_text(text: str) -> tuple[_Secret, ...]:
     return tuple(secrets)
 
 
-def _secret_finding(case: RuleContext, side: str, place: _Place) -> Finding:
+def _secret_finding(case: RuleContext, side: str, place: _CredentialPlace) -> Finding:
     text = f"{_WORDS[place.secret.kind]} is in the {side} body: {_describe(place.value)}"
     finding = case.finding(IN_BODY, side, place.pointer, text)
     if place.message and place.leaf and place.pointer == place.message.absolute(place.leaf.part, place.leaf.name):
@@ -169,7 +171,7 @@ def _describe(value: str) -> str:
 
 
 def _check_marked(
-    decoded: DecodedExchange, case: RuleContext, side: str, known: _EarlierTexts, told: dict[str, _Place]
+    decoded: DecodedExchange, case: RuleContext, side: str, known: _EarlierTexts, told: dict[str, _CredentialPlace]
 ) -> Iterator[Finding]:
     """Values that a recorder replaced: they have no shape of a secret any more."""
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response

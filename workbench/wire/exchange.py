@@ -34,7 +34,7 @@ _LEFT = regex.compile(r"client (?:hung up|disconnected)|ERR_ABORTED|BINDING_ABOR
 """Texts by which recorders, proxies and browsers note that the client ended an exchange."""
 
 
-class Kind(StrEnum):
+class ExchangeKind(StrEnum):
     """Transport of an exchange."""
 
     HTTP = "http"
@@ -211,7 +211,7 @@ class Exchange:
     request: HttpRequest | None = None
     response: HttpResponse | None = None
     state: State = State.COMPLETE
-    kind: Kind = Kind.HTTP
+    kind: ExchangeKind = ExchangeKind.HTTP
     origin: Origin = Origin.IMPORTED
     started_at: float | None = None
     duration: float | None = None
@@ -245,7 +245,7 @@ class Summary:
     url: str
     status: int | None
     state: State
-    kind: Kind
+    kind: ExchangeKind
     origin: Origin
     request_bytes: int
     response_bytes: int

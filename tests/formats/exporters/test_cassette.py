@@ -15,7 +15,7 @@ from workbench.config.resources import folder
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import cassette
 from workbench.formats.importers import open_input, vcr
-from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
+from workbench.wire.exchange import Body, Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import exchanges_of
 
 EXAMPLES = [path for path in sorted(folder("sessions").glob("*.jsonl")) if not path.stem.startswith("gateway")][::3]
@@ -80,7 +80,7 @@ def test_a_coding_goes_with_its_header() -> None:
 
 
 def test_what_no_cassette_holds_is_said() -> None:
-    socket = Exchange("1", kind=Kind.WEBSOCKET, frames=(Frame("sent", "text", b"hi"),))
+    socket = Exchange("1", kind=ExchangeKind.WEBSOCKET, frames=(Frame("sent", "text", b"hi"),))
     torn = exchange(Body(), Body(b"da"), hop="client", state=State.ABORTED)
     made = cassette.write(of(socket, Exchange("2", torn.request), Exchange("3", None, torn.response), torn))
     assert len(made.left_out) == 3 and [line[:10] for line in made.left_out] == [

@@ -19,11 +19,11 @@ from workbench.wire.exchange import (
     Body,
     Chunk,
     Exchange,
+    ExchangeKind,
     Frame,
     Headers,
     HttpRequest,
     HttpResponse,
-    Kind,
     Origin,
     State,
 )  # fmt: skip
@@ -69,7 +69,7 @@ def test_what_har_cannot_hold_comes_back() -> None:
 
 def test_a_web_socket_is_written_as_chrome_does() -> None:
     frames = (Frame("sent", "text", b"hi", 0.5), Frame("received", "binary", b"\xff\0", 1.0))
-    socket = Exchange("1", HttpRequest("GET", "wss://h/x"), kind=Kind.WEBSOCKET, frames=frames, started_at=1.0)
+    socket = Exchange("1", HttpRequest("GET", "wss://h/x"), kind=ExchangeKind.WEBSOCKET, frames=frames, started_at=1.0)
     assert back(socket)[0].frames == frames
 
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.formats.importers import vcr
-from workbench.wire.exchange import Kind
+from workbench.wire.exchange import ExchangeKind
 
 
 def test_frames_become_one_connection(data: Path) -> None:
     session = vcr.read((data / "frames.yaml").read_bytes(), "x")
     exchange = session.exchange(0)
-    assert (len(session), exchange.kind) == (1, Kind.WEBSOCKET)
+    assert (len(session), exchange.kind) == (1, ExchangeKind.WEBSOCKET)
     assert [(f.direction, f.opcode, f.data) for f in exchange.frames] == [
         ("sent", "text", '{"type":"session.update","session":{"voice":"é"}}'.encode()),
         ("received", "text", b'{"type": "session.updated"}'),

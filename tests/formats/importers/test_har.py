@@ -6,7 +6,7 @@ import pytest
 
 from workbench.errors import UnreadableInput, WireError
 from workbench.formats.importers import har
-from workbench.wire.exchange import Kind, State
+from workbench.wire.exchange import ExchangeKind, State
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession, store
 
@@ -49,7 +49,7 @@ def test_a_request_without_answer_is_aborted(browser: MemorySession) -> None:
 
 def test_websocket_messages_are_frames(browser: MemorySession) -> None:
     exchange = browser.exchange(4)
-    assert exchange.kind is Kind.WEBSOCKET
+    assert exchange.kind is ExchangeKind.WEBSOCKET
     assert [(f.direction, f.opcode, f.data, f.at) for f in exchange.frames] == [
         ("sent", "text", b'{"type":"hello"}', 0.5),
         ("received", "binary", b"\x00\xff", 1.0),

@@ -14,7 +14,7 @@ from tests.formats.importers.test_tnetstring import written
 from workbench.errors import UnreadableInput
 from workbench.formats.importers import mitmproxy, open_input
 from workbench.protocols.decode import DecodedExchange
-from workbench.wire.exchange import Kind, Origin, State
+from workbench.wire.exchange import ExchangeKind, Origin, State
 from workbench.wire.session import exchanges_of
 
 ASKED = b'{"model":"m","messages":[{"role":"user","content":"hi"}]}'
@@ -111,7 +111,7 @@ def test_a_flow_that_failed_or_waits() -> None:
 def test_messages_of_a_websocket_are_frames() -> None:
     messages = [[1, True, b'{"type":"x"}', 1772359201.5, False], [2, False, b"\x00", 1772359202.5, False]]
     made = mitmproxy.read(written(flow(websocket={"messages": messages, "close_code": 1000})), "x").exchange(0)
-    assert made.kind is Kind.WEBSOCKET
+    assert made.kind is ExchangeKind.WEBSOCKET
     assert [(f.direction, f.opcode, f.at) for f in made.frames] == [("sent", "text", 1.0), ("received", "binary", 2.0)]
     older = {"version": 7, "type": "websocket", "id": "w", "messages": messages}
     assert len(mitmproxy.read(written(older), "x").exchange(0).frames) == 2

@@ -11,7 +11,7 @@ import pytest
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import DecodedExchange
 from workbench.protocols.known_messages import KnownMessages
-from workbench.wire.exchange import Kind, Origin
+from workbench.wire.exchange import ExchangeKind, Origin
 from workbench.wire.session import exchanges_of
 
 OTHER_TRAFFIC = {
@@ -78,7 +78,7 @@ def test_protocols_are_those_of_the_index(recordings: Path, index: list[dict[str
 
 
 def protocol(number: int, exchange) -> str | None:
-    if exchange.kind is Kind.WEBSOCKET:
+    if exchange.kind is ExchangeKind.WEBSOCKET:
         return "realtime-websocket"
     if "grpc" in exchange.meta:
         return "xai-grpc-sdk"

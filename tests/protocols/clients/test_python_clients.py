@@ -15,7 +15,7 @@ import pytest
 from tests.protocols.clients.test_javascript_sdks import ROLE, call
 from tests.protocols.clients.test_python_sdks import Json, chat_stream, ours
 from workbench.protocols.clients.buffers import MADE_UP
-from workbench.protocols.clients.chat_by_index import Llm, OpenAIAgents
+from workbench.protocols.clients.chat_by_index import Llm, OpenAIAgentsChat
 from workbench.protocols.clients.chat_by_merging import LangChain, PydanticAI
 
 A, B = '{"a": 1}', '{"b": 2}'
@@ -72,7 +72,7 @@ TABLE: list[tuple[str, list[Json], Any, Any, Any, Any]] = [
         "TypeError",
     ),
 ]
-CLIENTS = (LangChain, OpenAIAgents, PydanticAI, Llm)
+CLIENTS = (LangChain, OpenAIAgentsChat, PydanticAI, Llm)
 
 
 @pytest.mark.parametrize("row", TABLE, ids=[row[0] for row in TABLE])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.protocols.clients import sdks
 from workbench.protocols.clients.blocks import AnthropicPython
 from workbench.protocols.clients.buffers import CALL, REASONING, PartBuffer, chunks
-from workbench.protocols.clients.chat_by_merging import OpenAIPython
+from workbench.protocols.clients.chat_by_merging import OpenAIPythonChat
 from workbench.protocols.clients.policy import Policy, run
 from workbench.wire.sse import read_events
 
@@ -186,7 +186,7 @@ CHAT_DELTAS = st.one_of(
 @given(st.lists(CHAT_DELTAS, max_size=7), st.booleans(), st.booleans())
 def test_openai(deltas: list[Json], finish: bool, done: bool) -> None:
     body = chat_stream(deltas, finish=finish, done=done)
-    assert plain(ours(OpenAIPython(), body)) == plain(sdks.openai(body)), body.decode()
+    assert plain(ours(OpenAIPythonChat(), body)) == plain(sdks.openai(body)), body.decode()
 
 
 def plain(outcome: sdks.Outcome) -> sdks.Outcome:

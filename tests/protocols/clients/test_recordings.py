@@ -10,7 +10,7 @@ from tests.protocols.clients import sdks
 from tests.protocols.clients.test_python_sdks import ours, plain
 from workbench.formats.importers import open_input
 from workbench.protocols.clients.blocks import AnthropicPython
-from workbench.protocols.clients.chat_by_merging import OpenAIPython
+from workbench.protocols.clients.chat_by_merging import OpenAIPythonChat
 from workbench.protocols.clients.differences import policies, where_they_differ
 from workbench.protocols.clients.effects import Effects
 from workbench.protocols.clients.event_effects import What
@@ -46,7 +46,7 @@ def test_the_sdks_build_what_we_say(recordings: Path) -> None:
     seen = wrong = 0
     for name, decoded in streams(recordings):
         is_blocks = decoded.protocol == "anthropic-messages"
-        policy, sdk = (AnthropicPython, sdks.anthropic) if is_blocks else (OpenAIPython, sdks.openai)
+        policy, sdk = (AnthropicPython, sdks.anthropic) if is_blocks else (OpenAIPythonChat, sdks.openai)
         seen += 1
         assert plain(ours(policy(), decoded.response_text)) == plain(sdk(decoded.response_text)), name
         wrong += any(not group.agrees for group in where_they_differ(decoded))

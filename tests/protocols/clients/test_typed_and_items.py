@@ -11,7 +11,7 @@ from tests.protocols.clients import sdks
 from workbench.protocols import traits
 from workbench.protocols.clients.buffers import chunks
 from workbench.protocols.clients.differences import policies
-from workbench.protocols.clients.items import OpenAIPython
+from workbench.protocols.clients.items import OpenAIPythonResponses
 from workbench.protocols.clients.policy import Policy, run
 from workbench.protocols.clients.typed_clients import GoogleGenAI, OllamaPython
 from workbench.wire.sse import SseEvent
@@ -62,7 +62,7 @@ def built(policy: Policy, body: bytes) -> tuple[str, Any]:
 @pytest.mark.parametrize("name", STREAMS)
 def test_openai_python(name: str) -> None:
     body = b"".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n".encode() for e in STREAMS[name])
-    assert built(OpenAIPython(), body) == sdks.openai_responses(body)
+    assert built(OpenAIPythonResponses(), body) == sdks.openai_responses(body)
 
 
 def line(message: Any, **more: Any) -> bytes:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.contracts import Finding, Origin, Repair, Severity
+from workbench.contracts import FaultOrigin, Finding, Repair, Severity
 from workbench.tui.models import findings
 from workbench.views.lines import plain
 from workbench.views.words import origin_words
@@ -76,7 +76,7 @@ def test_a_finding_is_explained_when_open() -> None:
 
 
 def test_where_a_finding_began_is_said_and_found() -> None:
-    began = Origin(0, "request", "/messages/1", "the call was cut off", "gateway")
+    began = FaultOrigin(0, "request", "/messages/1", "the call was cut off", "gateway")
     first, later = finding(0), finding(3, origin=began)
     told = "\n".join(plain(x) for x in findings.finding_body(later, 100))
     assert "in exchange 1 · hop gateway · request · /messages/1: the call was cut off" in told

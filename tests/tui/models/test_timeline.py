@@ -6,7 +6,7 @@ from workbench.contracts import Finding, Severity
 from workbench.rules.inspection import InspectedExchange
 from workbench.tui.models.timeline import MAX_HOP, MAX_LANES, hop_columns, lanes, row_line
 from workbench.views.lines import Span, plain
-from workbench.wire.exchange import Kind, Origin, State, Summary
+from workbench.wire.exchange import ExchangeKind, Origin, State, Summary
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_many_conversations_share_the_last_lane() -> None:
 def summary(**more: object) -> Summary:
     known: dict[str, object] = {
         "index": 1, "id": "x", "method": "POST", "url": "https://host/v1/messages?beta=1", "status": 200,
-        "state": State.COMPLETE, "kind": Kind.HTTP, "origin": Origin.IMPORTED, "request_bytes": 900,
+        "state": State.COMPLETE, "kind": ExchangeKind.HTTP, "origin": Origin.IMPORTED, "request_bytes": 900,
         "response_bytes": 2200, "duration": 1.4,
     }  # fmt: skip
     return Summary(**known | more)  # type: ignore[arg-type]

@@ -12,7 +12,17 @@ from workbench.tui.models import wire
 from workbench.tui.models.rows import LaidOut
 from workbench.tui.models.rowtable import StyledSpans, is_json
 from workbench.views.lines import plain
-from workbench.wire.exchange import Body, Chunk, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
+from workbench.wire.exchange import (
+    Body,
+    Chunk,
+    Exchange,
+    ExchangeKind,
+    Frame,
+    Headers,
+    HttpRequest,
+    HttpResponse,
+    State,
+)
 
 
 def rows_of(body: bytes, width: int = 60) -> LaidOut:
@@ -91,7 +101,7 @@ def test_bytes_that_do_not_decode_are_shown_as_they_came() -> None:
 
 def test_websocket_frames_stand_one_to_a_line() -> None:
     frames = (Frame("sent", "text", b'{"a": 1}'), Frame("received", "text", b"x"), Frame("sent", "text", b"b"))
-    decoded = DecodedExchange(0, Exchange("1", kind=Kind.WEBSOCKET, frames=frames))
+    decoded = DecodedExchange(0, Exchange("1", kind=ExchangeKind.WEBSOCKET, frames=frames))
     assert wire.body_of(decoded, "request") == b'{"a": 1}\nb'
     assert plain(wire.head_lines(decoded, "response", with_headers=True)[0]) == (
         "1 WebSocket frame received, one to a line"

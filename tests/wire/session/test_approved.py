@@ -14,7 +14,7 @@ from zlib import crc32
 from tests.wire.session.test_hostile_recordings import inside
 from tests.wire.session.test_store import EVERY
 from workbench.errors import SessionFormatError
-from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Kind, Origin, State
+from workbench.wire.exchange import Body, Chunk, Exchange, ExchangeKind, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.session import exchanges_of, pieces, store, text, writer
 from workbench.wire.session.file_replacement import ReplacingSession
 from workbench.wire.session.identity import Former, file_name, former_ids, session_id, valid_id
@@ -115,7 +115,9 @@ def test_a_recording_that_grows(approved: Hold, tmp_path: Path) -> None:
         for n in range(3):
             writing.grow(first, bytes([99 + n]) * n, (Chunk(2 + n, 0.5 + n),))
             look(f"grown by {n}")
-        second = writing.append(Exchange("e2", REQUEST, kind=Kind.WEBSOCKET, state=State.ABORTED, note="n", branch="b"))
+        second = writing.append(
+            Exchange("e2", REQUEST, kind=ExchangeKind.WEBSOCKET, state=State.ABORTED, note="n", branch="b")
+        )
         look(f"appended {second}")
         answer = replace(ANSWER, body=Body(b"abddee"))
         writing.finish(first, Exchange("e1", REQUEST, answer, origin=Origin.RECORDED, started_at=1.5, duration=2.5))

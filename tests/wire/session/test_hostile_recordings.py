@@ -19,7 +19,7 @@ from tests.wire.session.test_store import EVERY
 from workbench.errors import SessionFormatError
 from workbench.limits import MAX_STORED_BODY, MAX_STORED_NUMBERS
 from workbench.protocols.decode import DecodedExchange
-from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, Kind
+from workbench.wire.exchange import Body, Chunk, Exchange, ExchangeKind, Frame, HttpRequest, HttpResponse
 from workbench.wire.session import exchanges_of, pieces, store, text, writer
 
 FUZZ = int(os.environ.get("WORKBENCH_FUZZ", "1"))
@@ -187,7 +187,9 @@ def test_one_piece_repeated_is_no_larger_body_than_the_file_says(tmp_path: Path)
 def test_messages_that_share_one_body_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.wire.session.sqlite.MAX_STORED_FRAMES", 5_000)
     frames = tuple(Frame("sent", "text", b"x" * 1000) for _ in range(6))
-    path = recorded(tmp_path / "a.wb", [Exchange("a", HttpRequest("GET", "/"), kind=Kind.WEBSOCKET, frames=frames)])
+    path = recorded(
+        tmp_path / "a.wb", [Exchange("a", HttpRequest("GET", "/"), kind=ExchangeKind.WEBSOCKET, frames=frames)]
+    )
     with closing(store.open_session(path)) as session:
         assert session.exchange(0).damage == ("frames are torn: they exceed 5,000 bytes in total",)
 

@@ -13,7 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.wire.session.processes import Process, writing
-from workbench.wire.exchange import Body, Chunk, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
+from workbench.wire.exchange import (
+    Body,
+    Chunk,
+    Exchange,
+    ExchangeKind,
+    Frame,
+    Headers,
+    HttpRequest,
+    HttpResponse,
+    State,
+)
 from workbench.wire.jsontext import loads
 from workbench.wire.session import Session, SqliteSession, exchanges_of, store, text
 from workbench.wire.session.writer import SessionWriter, write
@@ -304,7 +314,7 @@ def test_a_file_put_in_the_place_of_an_open_one_is_another_session(path: Path) -
 
 
 def test_frames_of_an_open_socket_are_put_in_when_it_ends(path: Path) -> None:
-    socket = Exchange("e", REQUEST, kind=Kind.WEBSOCKET, frames=(Frame("sent", "text", b"a", 0.1),))
+    socket = Exchange("e", REQUEST, kind=ExchangeKind.WEBSOCKET, frames=(Frame("sent", "text", b"a", 0.1),))
     with SessionWriter(path) as writer, opened(path) as session:
         seq = writer.begin(socket)
         writer.finish(seq, socket)

@@ -21,11 +21,11 @@ from workbench.wire.exchange import (
     Body,
     Chunk,
     Exchange,
+    ExchangeKind,
     Frame,
     Headers,
     HttpRequest,
     HttpResponse,
-    Kind,
     Origin,
     Redaction,
     State,
@@ -72,7 +72,7 @@ BINARY = Exchange("ex-2", HttpRequest("GET", "/"), HttpResponse(503, body=Body(b
 SOCKET = Exchange(
     "ex-3",
     HttpRequest("GET", "wss://x.example/v1/realtime"),
-    kind=Kind.WEBSOCKET,
+    kind=ExchangeKind.WEBSOCKET,
     state=State.INCOMPLETE,
     frames=(Frame("sent", "text", b'{"a": 1}', 0.5), Frame("received", "binary", b"\x80", None)),
 )

@@ -12,7 +12,7 @@ from typing import Any, Final
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import ExportResult, ExportSelection, one_file
 from workbench.formats.exporters._secret_removal import header_text, utf8_text, without_secrets
-from workbench.wire import Exchange, HttpRequest, HttpResponse, Kind, State
+from workbench.wire import Exchange, ExchangeKind, HttpRequest, HttpResponse, State
 
 TITLE = "VCR cassette"
 SUFFIX = ".yaml"
@@ -45,7 +45,7 @@ def write(selection: ExportSelection) -> ExportResult:
 
 
 def _missing(exchange: Exchange) -> str:
-    if exchange.kind is Kind.WEBSOCKET:
+    if exchange.kind is ExchangeKind.WEBSOCKET:
         return "a WebSocket connection; cassettes are HTTP only"
     if exchange.request is None:
         return "no request was recorded"

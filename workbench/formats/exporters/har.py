@@ -19,11 +19,11 @@ from workbench.wire import (
     CONNECTION,
     Body,
     Exchange,
+    ExchangeKind,
     Frame,
     Headers,
     HttpRequest,
     HttpResponse,
-    Kind,
     decode_partial,
     dumps,
 )
@@ -59,7 +59,7 @@ def _entry(exchange: Exchange) -> JsonValue:
         "timings": dict(timings),
         "_workbench": _own(exchange),
     }
-    if exchange.kind is Kind.WEBSOCKET:
+    if exchange.kind is ExchangeKind.WEBSOCKET:
         entry["_resourceType"] = "websocket"
         entry["_webSocketMessages"] = [_frame(frame, exchange.started_at or 0) for frame in exchange.frames]
     return entry

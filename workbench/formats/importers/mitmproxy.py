@@ -20,7 +20,7 @@ from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._values import as_list, mapping, rest
 from workbench.ir import JsonValue
 from workbench.protocols import with_turns
-from workbench.wire import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
+from workbench.wire import Body, Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
 
 NAME = "mitmproxy"
@@ -102,7 +102,7 @@ def _exchange(number: int, flow: dict[str, JsonValue]) -> Exchange | None:
     )
     if messages is None:
         return made
-    return replace(made, kind=Kind.WEBSOCKET, frames=tuple(_frames(messages, started)))
+    return replace(made, kind=ExchangeKind.WEBSOCKET, frames=tuple(_frames(messages, started)))
 
 
 def _request(held: dict[str, JsonValue]) -> HttpRequest:

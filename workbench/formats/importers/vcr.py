@@ -32,7 +32,7 @@ from workbench.formats.importers._http import (
 from workbench.formats.importers._lines import ImportDamage
 from workbench.ir import NOTHING, JsonValue
 from workbench.protocols import with_turns
-from workbench.wire import Body, Exchange, Frame, HttpRequest, HttpResponse, Kind, State, dumps, loads
+from workbench.wire import Body, Exchange, ExchangeKind, Frame, HttpRequest, HttpResponse, State, dumps, loads
 from workbench.wire.session import MemorySession
 
 NAME = "vcr"
@@ -187,7 +187,7 @@ def connection(interactions: Sequence[JsonValue]) -> Exchange:
     """Build one connection from the frames of a cassette. Raises LocalProtocolError."""
     frames = tuple(_frame(i) for i in interactions if is_frame(i))
     note = "WebSocket messages; the cassette has no handshake, no times, and only parsed JSON"
-    return Exchange("1", kind=Kind.WEBSOCKET, frames=frames, note=note)
+    return Exchange("1", kind=ExchangeKind.WEBSOCKET, frames=frames, note=note)
 
 
 def _frame(entry: dict[str, JsonValue]) -> Frame:

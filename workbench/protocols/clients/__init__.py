@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.protocols.clients.event_effects import Effect, What, noun_of
     from workbench.protocols.clients.known_clients import CLIENTS, PROVIDERS, SDKS, Client, client_of
     from workbench.protocols.clients.our_answer import declared_calls
-    from workbench.protocols.clients.steps import Highlight, Step, Steps, text_of
+    from workbench.protocols.clients.steps import Highlight, Steps, StreamStep, text_of
 else:
     __getattr__ = lazy(__name__)
 
@@ -33,8 +33,8 @@ __all__ = [
     "Effect",
     "Effects",
     "Highlight",
-    "Step",
     "Steps",
+    "StreamStep",
     "What",
     "client_of",
     "declared_calls",

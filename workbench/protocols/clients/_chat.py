@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.ir import JsonValue
-from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, Chunk, PartBuffer, Stop
+from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, DataBlock, PartBuffer, Stop
 
 REASONINGS = ("reasoning_content", "reasoning")
 """Fields in which reasoning travels as a string."""
@@ -48,7 +48,7 @@ class ChatPolicy:
         self.choices: dict[int, HeldChoice] = {}
         self.said: dict[str, None] = {}
 
-    def feed(self, chunk: Chunk) -> bool:
+    def feed(self, chunk: DataBlock) -> bool:
         if chunk.data.startswith(b"[DONE]"):
             return True
         if not chunk.is_json:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, Chunk, PartBuffer, Stop
+from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, DataBlock, PartBuffer, Stop
 from workbench.protocols.clients.partial import read_partial
 
 _KINDS = {"text": TEXT, "thinking": REASONING, "redacted_thinking": REASONING, "tool_use": CALL}
@@ -49,7 +49,7 @@ class _IndexedBlocks:
         self.blocks: list[PartBuffer] = []
         self.is_started = self.is_stopped = False
 
-    def feed(self, chunk: Chunk) -> bool:
+    def feed(self, chunk: DataBlock) -> bool:
         if chunk.name is None or chunk.name == "ping":
             return False
         if chunk.name == "error":
@@ -130,7 +130,7 @@ class AnthropicPython(_IndexedBlocks):
 
     name, package = "anthropic-python", "anthropic 2.11.0 (Python)"
 
-    def feed(self, chunk: Chunk) -> bool:
+    def feed(self, chunk: DataBlock) -> bool:
         try:
             return super().feed(chunk)
         except Stop:
@@ -235,7 +235,7 @@ class VercelAnthropic:
         self.message: tuple[JsonValue] | None = None
         self.is_started = False
 
-    def feed(self, chunk: Chunk) -> bool:
+    def feed(self, chunk: DataBlock) -> bool:
         if not chunk.is_json or not isinstance(chunk.value, dict):
             raise Stop("error", "the data of an event is not JSON")
         value = chunk.value
@@ -306,7 +306,7 @@ class JoinedBlocks:
     def __init__(self) -> None:
         self.blocks: list[PartBuffer] = []
 
-    def feed(self, chunk: Chunk) -> bool:
+    def feed(self, chunk: DataBlock) -> bool:
         value = chunk.value if isinstance(chunk.value, dict) else {}
         delta = value.get("delta")
         if value.get("type") == "content_block_start":

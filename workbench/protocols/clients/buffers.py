@@ -14,7 +14,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.wire import SseEvent, dumps, loads
 
 
-class Chunk(NamedTuple):
+class DataBlock(NamedTuple):
     """One block that holds data.
 
     Attributes:
@@ -30,17 +30,17 @@ class Chunk(NamedTuple):
     data: bytes
 
 
-def chunks(events: Iterable[SseEvent]) -> tuple[Chunk, ...]:
+def chunks(events: Iterable[SseEvent]) -> tuple[DataBlock, ...]:
     """Every block with data. A last block without its blank line is none: every usual client drops it."""
     return tuple(_chunk(e) for e in events if e.data and e.terminated)
 
 
-def _chunk(event: SseEvent) -> Chunk:
+def _chunk(event: SseEvent) -> DataBlock:
     data = event.data or b""
     try:
-        return Chunk(event.number, event.name, loads(data), True, data)
+        return DataBlock(event.number, event.name, loads(data), True, data)
     except WireError:
-        return Chunk(event.number, event.name, None, False, data)
+        return DataBlock(event.number, event.name, None, False, data)
 
 
 TEXT, REASONING, CALL = "text", "reasoning", "call"

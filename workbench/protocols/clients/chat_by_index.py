@@ -109,7 +109,7 @@ class LiteLLM(_ByIndex):
             held.calls = sorted(whole, key=lambda part: int(part.name or 0))
 
 
-class OpenAIAgents(_ByIndex):
+class OpenAIAgentsChat(_ByIndex):
     """``openai-agents`` 0.24.0, ``models/chatcmpl_stream_handler.py``: ``ChatCmplStreamHandler.handle_stream``.
 
     One call for each index, without one too; later ids and names replace earlier ones, arguments are appended. What
@@ -207,4 +207,4 @@ class JoinedByPosition(ChatPolicy):
                 part.add(field, text_of(of, field), event)
 
 
-POLICIES: Sequence[type[ChatPolicy]] = (OpenAINode, LiteLLM, OpenAIAgents, Llm, JoinedByPosition)
+POLICIES: Sequence[type[ChatPolicy]] = (OpenAINode, LiteLLM, OpenAIAgentsChat, Llm, JoinedByPosition)

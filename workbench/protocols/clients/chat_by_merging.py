@@ -19,7 +19,7 @@ from workbench.protocols.clients._chat import (
 from workbench.protocols.clients.buffers import MADE_UP, PartBuffer, Stop
 
 
-class OpenAIPython(ChatPolicy):
+class OpenAIPythonChat(ChatPolicy):
     """``openai`` 3.52.0 (Python), ``lib/streaming/_deltas.py``: ``accumulate_delta``; ``lib/streaming/chat``.
 
     Every string is joined, those of ids and names too; ``index`` and ``type`` keep their last value. A list is merged
@@ -249,4 +249,4 @@ class PydanticAI(ChatPolicy):
                     part.put("id", MADE_UP, -1)
 
 
-POLICIES: Sequence[type[ChatPolicy]] = (OpenAIPython, LangChain, PydanticAI)
+POLICIES: Sequence[type[ChatPolicy]] = (OpenAIPythonChat, LangChain, PydanticAI)

@@ -16,7 +16,7 @@ from workbench.protocols.clients._chat import (
     new_call,
     text_of,
 )
-from workbench.protocols.clients.buffers import MADE_UP, Chunk, PartBuffer, Stop
+from workbench.protocols.clients.buffers import MADE_UP, DataBlock, PartBuffer, Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class VercelCompatible(ChatPolicy):
         self.used: set[str] = set()
         self.states: dict[int, _Arguments] = {}
 
-    def feed(self, chunk: Chunk) -> bool:
+    def feed(self, chunk: DataBlock) -> bool:
         if chunk.data == b"[DONE]":
             return False
         if not chunk.is_json or not _is_valid(chunk.value):

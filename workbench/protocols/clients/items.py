@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from workbench.ir import JsonValue
-from workbench.protocols.clients.buffers import CALL, Chunk, PartBuffer, Stop
+from workbench.protocols.clients.buffers import CALL, DataBlock, PartBuffer, Stop
 
 CREATED = "response.created"
 COMPLETED = "response.completed"
@@ -43,7 +43,7 @@ class _Events:
     def __init__(self) -> None:
         self.final: list[PartBuffer] | None = None
 
-    def feed(self, chunk: Chunk) -> bool:
+    def feed(self, chunk: DataBlock) -> bool:
         if chunk.data.startswith(b"[DONE]"):
             return True
         if not chunk.is_json:
@@ -79,7 +79,7 @@ def response_of(value: Item) -> Item:
     return held if isinstance(held, dict) else {}
 
 
-class OpenAIPython(_Events):
+class OpenAIPythonResponses(_Events):
     """``openai`` 3.54.0 (Python), ``lib/streaming/responses/_responses.py``: ``ResponseStreamState``.
 
     The final response is the one of ``response.completed``, whatever the deltas said; only where it has no ``output``
@@ -155,7 +155,7 @@ def _is_same(before: Item, after: Item) -> bool:
     return is_late or before.get("id") == after.get("id")
 
 
-class OpenAIAgents(_Events):
+class OpenAIAgentsResponses(_Events):
     """``openai-agents`` (Python), the streamed run: the output of ``response.completed`` is all it runs tools from."""
 
     name, package = "openai-agents", "openai-agents 0.24.0"
@@ -190,4 +190,4 @@ class Codex(_Events):
         return [self.calls]
 
 
-POLICIES = (OpenAIPython, OpenAIAgents, Codex)
+POLICIES = (OpenAIPythonResponses, OpenAIAgentsResponses, Codex)

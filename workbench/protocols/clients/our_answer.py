@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from workbench.ir import Carrier, JsonValue, ModelResponse, Part, Reasoning, Segment, Text, ToolCallIR
 from workbench.protocols.clients._chat import REASONINGS
-from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, BuiltAnswer, Chunk, EventText, PartBuffer
+from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, BuiltAnswer, DataBlock, EventText, PartBuffer
 
 ITEM = "openai-item"
 """Format of a call that is an item of a type of its own."""
 
 
-def our_answer(response: ModelResponse, chunks: Sequence[Chunk]) -> BuiltAnswer:
+def our_answer(response: ModelResponse, chunks: Sequence[DataBlock]) -> BuiltAnswer:
     """The response as our decoder reads it.
 
     Reasoning that is inside the text counts as text, as on the wire; reasoning in lists is left out: no two
@@ -27,7 +27,7 @@ def our_answer(response: ModelResponse, chunks: Sequence[Chunk]) -> BuiltAnswer:
     return BuiltAnswer(tuple(tuple(p for p in parts if not p.is_empty) for parts in messages))
 
 
-def calls_of(response: ModelResponse, chunks: Sequence[Chunk]) -> BuiltAnswer:
+def calls_of(response: ModelResponse, chunks: Sequence[DataBlock]) -> BuiltAnswer:
     """The calls that we read, in one list, whichever messages they are in; without those that have types of items."""
     values = {chunk.event: chunk.value for chunk in chunks}
     found = (_part(call, values) for call in declared_calls(response))

@@ -21,7 +21,7 @@ _WORD: Final = regex.compile(r"true|false|null")
 _WORDS: Final = ("true", "false", "null")
 
 
-class _Reader:
+class _PartialJsonReader:
     """Goes through the text once; remembers where it could be cut so that closing what is open makes it whole."""
 
     def __init__(self, text: str, *, is_lenient: bool) -> None:
@@ -171,7 +171,7 @@ def read_partial(text: str, *, is_lenient: bool) -> JsonValue:
     Raises:
         WireError: no beginning of a JSON text, or no value has begun.
     """
-    reader = _Reader(text, is_lenient=is_lenient)
+    reader = _PartialJsonReader(text, is_lenient=is_lenient)
     end = reader.read()
     if end is None:
         return loads(reader.closed_text())

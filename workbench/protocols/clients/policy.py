@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from workbench.protocols.clients.buffers import BuiltAnswer, Chunk, ClientError, PartBuffer, Stop
+from workbench.protocols.clients.buffers import BuiltAnswer, ClientError, DataBlock, PartBuffer, Stop
 
 
 class Policy(Protocol):
@@ -17,7 +17,7 @@ class Policy(Protocol):
     package: str
     """``"openai 3.52.0"``: what its source was read from."""
 
-    def feed(self, chunk: Chunk) -> bool:
+    def feed(self, chunk: DataBlock) -> bool:
         """Take one block; True when the client stops reading. Raises Stop where the client raises."""
         ...
 
@@ -34,7 +34,7 @@ class Policy(Protocol):
         ...
 
 
-def run(policy: Policy, chunks: Sequence[Chunk]) -> BuiltAnswer:
+def run(policy: Policy, chunks: Sequence[DataBlock]) -> BuiltAnswer:
     """Feed a policy every block, as long as it reads."""
     stopped = None
     event: int | None = None

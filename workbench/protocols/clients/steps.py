@@ -31,7 +31,7 @@ class Highlight:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StreamStep:
     """The answer after one event.
 
     Attributes:
@@ -71,10 +71,10 @@ class Steps:
             self._between *= 2
             del self._copies[1::2]
 
-    def step(self, event: int) -> Step:
+    def step(self, event: int) -> StreamStep:
         """The answer after a block, and what that block did to it."""
         before, after = self.after(event - 1), self.after(event)
-        return Step(event, after, dict(changes(before, after)))
+        return StreamStep(event, after, dict(changes(before, after)))
 
     def after(self, event: int) -> ModelResponse:
         """The answer once a block was read; -1 for before the first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.ir import JsonValue
-from workbench.protocols.clients.buffers import CALL, Chunk, PartBuffer, Stop
+from workbench.protocols.clients.buffers import CALL, DataBlock, PartBuffer, Stop
 
 Node = Mapping[str, JsonValue]
 
@@ -18,7 +18,7 @@ class _TypedClient:
     def __init__(self) -> None:
         self.calls: list[PartBuffer] = []
 
-    def feed(self, chunk: Chunk) -> bool:
+    def feed(self, chunk: DataBlock) -> bool:
         if not chunk.is_json:
             raise Stop("JSONDecodeError", "a chunk of the stream is not JSON")
         if isinstance(chunk.value, dict):

@@ -21,7 +21,7 @@ from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.pieces import GrowingText, Node, Nodes, Pieces, node_at, place
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.chat.message import read_message
-from workbench.protocols.families.chat.streamed_calls import Calls, StreamedCall, StreamedEntry
+from workbench.protocols.families.chat.streamed_calls import Calls, StreamedCall, StreamedListEntry
 from workbench.wire import SseEvent, loads
 
 _BASE = "/message"
@@ -49,12 +49,12 @@ class EventStreamDecoder:
             "citation-end": lambda number, value: None,
             "message-end": self._message_end,
         }
-        self.growing: list[GrowingText | StreamedEntry | StreamedCall] = []
+        self.growing: list[GrowingText | StreamedListEntry | StreamedCall] = []
         self._top: dict[str, JsonValue] = {}
         self._beside: dict[str, JsonValue] = {}  # further keys of the message
         self._plan = Pieces()
-        self._contents: list[StreamedEntry] = []
-        self._open_contents: dict[JsonValue, StreamedEntry] = {}
+        self._contents: list[StreamedListEntry] = []
+        self._open_contents: dict[JsonValue, StreamedListEntry] = {}
         self._calls = Calls(self._note_below)
         self._open_calls: dict[JsonValue, StreamedCall] = {}
         self._ended_calls: set[JsonValue] = set()
@@ -140,7 +140,7 @@ class EventStreamDecoder:
                     item.add(f"/{key}", text, number, f"{pointer}/{key}")
             item.rest.update((k, v) for k, v in piece.items() if not (k in _TEXTS and isinstance(v, str)))
 
-    def _content_item(self, number: int, value: Json, piece: Json) -> StreamedEntry:
+    def _content_item(self, number: int, value: Json, piece: Json) -> StreamedListEntry:
         """The part of the content that an event belongs to, a new one if need be."""
         index, kind = value.get("index"), piece.get("type") or next((k for k in _TEXTS if piece.get(k)), "text")
         item = self._open_contents.get(_key(index))
@@ -151,12 +151,12 @@ class EventStreamDecoder:
             self._note("stream.block-order", "a delta for content that never started", place, number)
         elif item is not None:
             self._note("stream.block-order", "content starts at an index that is already in use", place, number)
-        item = self._open_contents[_key(index)] = StreamedEntry({"type": kind})
+        item = self._open_contents[_key(index)] = StreamedListEntry({"type": kind})
         self._contents.append(item)
         self._begin(item)
         return item
 
-    def _begin(self, part: GrowingText | StreamedEntry | StreamedCall) -> None:
+    def _begin(self, part: GrowingText | StreamedListEntry | StreamedCall) -> None:
         """A part begins, and the plan is over, if it was that."""
         last = self.growing[-1] if self.growing else None
         if isinstance(last, GrowingText):
@@ -340,7 +340,7 @@ def _key(index: JsonValue) -> JsonValue:
     return index if isinstance(index, int | str) else None
 
 
-def _fits(item: StreamedEntry, piece: Json) -> bool:
+def _fits(item: StreamedListEntry, piece: Json) -> bool:
     """A delta adds to the text of a part, or to its thinking, but not to both."""
     kinds = [key for key in _TEXTS if isinstance(piece.get(key), str)]
     return not kinds or item.rest.get("type") in kinds or item.rest.get("type") not in _TEXTS

@@ -28,7 +28,7 @@ from workbench.wire import (
 )
 
 
-class _Cut(NamedTuple):
+class _Splice(NamedTuple):
     """Bytes ``start`` to ``end`` of the original become ``new``; ``is_inside``: inside a string, without its quotes."""
 
     start: int
@@ -86,11 +86,11 @@ class _Stream:
             self.original = b"".join(event.data or b"" for event in self.framed)
             self.events = tuple(_unframe(self.framed))
 
-    def splice(self, cuts: Sequence[_Cut]) -> bytes:
+    def splice(self, cuts: Sequence[_Splice]) -> bytes:
         """The stream with every cut made."""
         if not self.is_counted:
             return _splice(self.body, cuts)
-        by_event: dict[int, list[_Cut]] = {}
+        by_event: dict[int, list[_Splice]] = {}
         for cut in cuts:
             number = bisect_right(self.events, cut.start, key=lambda event: event.start) - 1
             start = self.events[number].start
@@ -98,7 +98,7 @@ class _Stream:
         data = {number: _splice(self.framed[number].data or b"", mine) for number, mine in by_event.items()}
         return rewrite(self.body, self.framed, data)
 
-    def cuts(self, change: LeafChange) -> Iterator[_Cut]:
+    def cuts(self, change: LeafChange) -> Iterator[_Splice]:
         """Replacements in the stream for one change."""
         segments = change.segments
         if not segments:
@@ -132,14 +132,14 @@ def _unframe(events: Iterable[SseEvent]) -> Iterator[SseEvent]:
         at = end
 
 
-def _cut(change: LeafChange, text: bytes, span: tuple[int, int] | None) -> _Cut:
+def _cut(change: LeafChange, text: bytes, span: tuple[int, int] | None) -> _Splice:
     """The replacement in a body, or in one event, for one change of the value at ``span``."""
     if span is None:
         raise _absent(change.pointer + change.below)
     if isinstance(change.old, str) and isinstance(change.new, str):
         start, end, new = _narrow(change.old, change.new, change.slice)
         return _string_cut(text, span, start, end, new)
-    return _Cut(*span, change.new)
+    return _Splice(*span, change.new)
 
 
 def _narrow(old: str, new: str, piece: tuple[int, int] | None) -> tuple[int, int, str]:
@@ -159,7 +159,7 @@ def _common(a: str, b: str) -> int:
     return low
 
 
-def _spread(text: bytes, pieces: Sequence[_Piece], start: int, end: int, new: str) -> Iterator[_Cut]:
+def _spread(text: bytes, pieces: Sequence[_Piece], start: int, end: int, new: str) -> Iterator[_Splice]:
     """Replace characters of a string that was joined from pieces: the first piece touched takes the new text."""
     begins = [0, *accumulate(len(piece.text) for piece in pieces)]
     number = min(max(bisect_right(begins, start) - 1, 0), len(pieces) - 1)
@@ -169,12 +169,12 @@ def _spread(text: bytes, pieces: Sequence[_Piece], start: int, end: int, new: st
         number, new = number + 1, ""
 
 
-def _string_cut(text: bytes, span: tuple[int, int], start: int, end: int, new: str) -> _Cut:
+def _string_cut(text: bytes, span: tuple[int, int], start: int, end: int, new: str) -> _Splice:
     """Replace characters ``start`` to ``end`` of the JSON string at ``span``."""
-    return _Cut(*string_slice_span(text, span, start, end), new, is_inside=True)
+    return _Splice(*string_slice_span(text, span, start, end), new, is_inside=True)
 
 
-def _splice(text: bytes, cuts: Iterable[_Cut]) -> bytes:
+def _splice(text: bytes, cuts: Iterable[_Splice]) -> bytes:
     """The text with every cut made, in the style it is written in."""
     written, pieces, at = writer_like(text), list[bytes](), 0
     for cut in sorted(cuts, key=lambda c: c[:2]):

@@ -32,11 +32,11 @@ from workbench.wire import (
     Body,
     Chunk,
     Exchange,
+    ExchangeKind,
     Frame,
     Headers,
     HttpRequest,
     HttpResponse,
-    Kind,
     Origin,
     State,
     dumps,
@@ -157,7 +157,7 @@ def with_turns(exchanges: Iterable[Exchange], *, have_them: bool = False) -> Ite
     """Yield the exchanges, each Responses connection followed by its turns unless ``have_them``."""
     for exchange in exchanges:
         turns = SocketTurns(exchange)
-        for frame in exchange.frames if exchange.kind is Kind.WEBSOCKET else ():
+        for frame in exchange.frames if exchange.kind is ExchangeKind.WEBSOCKET else ():
             turns.add(frame)
         yield replace(exchange, meta={**exchange.meta, TURNS: len(turns)}) if len(turns) else exchange
         if not have_them:

@@ -17,7 +17,7 @@ from workbench.protocols.common.reading import kind_of
 from workbench.protocols.gemini.nodes import get, key_of, text_of
 from workbench.protocols.gemini.request import unwrap
 from workbench.protocols.gemini.response import ENVELOPE, KEYS, describe, error_in
-from workbench.protocols.gemini.stream_parts import Candidate, StreamedItem
+from workbench.protocols.gemini.stream_parts import Candidate, StreamedPart
 from workbench.wire import SseEvent, loads
 
 _DONE = b"[DONE]"
@@ -102,7 +102,7 @@ class ContentsStreamDecoder:
         )
 
     @property
-    def growing(self) -> Sequence[StreamedItem]:
+    def growing(self) -> Sequence[StreamedPart]:
         """Parts as they arrive."""
         first = self._candidates.get(0)
         return first.items if first else ()

@@ -42,7 +42,7 @@ _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 _MAX_STEPS = MAX_JSON_DEPTH // 2
 
 
-class _Place:
+class _GrowingValue:
     """A value in the tree that is being built, and the pieces it grows by."""
 
     __slots__ = ("holder", "is_open", "pieces", "step")
@@ -70,7 +70,7 @@ def assemble(given: JsonValue, partial: Iterable[JsonValue]) -> tuple[JsonValue,
         return given, list(partial)
     if not isinstance(root, dict):
         return given, list(partial)
-    places: dict[str, _Place] = {}
+    places: dict[str, _GrowingValue] = {}
     strays: list[JsonValue] = []
     for entry in partial:
         if not _take(root, places, entry):
@@ -81,7 +81,7 @@ def assemble(given: JsonValue, partial: Iterable[JsonValue]) -> tuple[JsonValue,
     return root, strays
 
 
-def _take(root: dict[str, JsonValue], places: dict[str, _Place], entry: JsonValue) -> bool:
+def _take(root: dict[str, JsonValue], places: dict[str, _GrowingValue], entry: JsonValue) -> bool:
     """Put one piece into its place; False where it has none."""
     path = get(entry, "jsonPath")
     key = next((key for key in _VALUES if get(entry, key) is not None), None)
@@ -104,7 +104,7 @@ def _take(root: dict[str, JsonValue], places: dict[str, _Place], entry: JsonValu
     return True
 
 
-def _open(root: dict[str, JsonValue], path: str) -> _Place | None:
+def _open(root: dict[str, JsonValue], path: str) -> _GrowingValue | None:
     """The place a path leads to, with the objects and lists on the way; None where it leads nowhere."""
     steps = _steps(path)
     if not steps:
@@ -124,7 +124,7 @@ def _open(root: dict[str, JsonValue], path: str) -> _Place | None:
         node = node[step]
     if isinstance(node, list) and steps[-1] == len(node):
         node.append(None)
-    return _Place(node, steps[-1])
+    return _GrowingValue(node, steps[-1])
 
 
 def _fits(node: JsonValue, step: int | str) -> bool:
@@ -161,7 +161,7 @@ Note = Callable[[str, str, str, int], None]
 _STREAMED = ("partialArgs", "willContinue")
 
 
-class StreamedItem:
+class StreamedPart:
     """A part of the content as it arrives (``adapters.Growing``); but for text it comes whole."""
 
     is_tagged = False
@@ -185,7 +185,7 @@ class StreamedItem:
         return ()
 
 
-class WholeItem(StreamedItem):
+class WholeItem(StreamedPart):
     """A part that came in one chunk."""
 
     def __init__(self, value: JsonValue, event: int, origin: str) -> None:
@@ -204,7 +204,7 @@ class WholeItem(StreamedItem):
         return self  # nothing in it changes
 
 
-class GrowingPart(StreamedItem):
+class GrowingPart(StreamedPart):
     """Text, or a thought, that came in pieces."""
 
     def __init__(self, *, is_thought: bool) -> None:
@@ -235,7 +235,7 @@ class GrowingPart(StreamedItem):
         return made
 
 
-class StreamedFunctionCall(StreamedItem):
+class StreamedFunctionCall(StreamedPart):
     """A call whose arguments came in pieces. Its name is in the first chunk."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.items.stream_parts import WholeValue, order
 from workbench.protocols.gemini_interactions.response import LISTS, UNFINISHED, describe, error_of, list_of, text_of
 from workbench.protocols.gemini_interactions.step import CALL, FUNCTION_CALL, MEDIA, RESULT
-from workbench.protocols.gemini_interactions.stream_parts import ARGUMENTS, StreamedEntry, StreamedStep, proofs
+from workbench.protocols.gemini_interactions.stream_parts import ARGUMENTS, StreamedStep, StreamedStepString, proofs
 from workbench.wire import SseEvent, loads
 
 BEGINS = frozenset({"interaction.created", "interaction.start", "interaction.in_progress"})
@@ -264,7 +264,7 @@ class StepStreamDecoder:
 
     def _show(self, step: StreamedStep, at: str) -> None:
         step.is_shown = True
-        self.growing.append(StreamedEntry(step, at))
+        self.growing.append(StreamedStepString(step, at))
 
     # -- deltas
 

@@ -118,7 +118,7 @@ def _call_from_text(part: Part, raw: str, error: str | None) -> Part:
     return replace(part, input=value, raw=raw, error=error, source=replace(part.source, fields=fields))
 
 
-class StreamedEntry:
+class StreamedStepString:
     """A text, a summary, or the arguments of a call, as it arrives (``adapters.Growing``)."""
 
     is_tagged = False

@@ -8,11 +8,11 @@ last. It may import what ``protocols`` may.
 from __future__ import annotations
 
 from workbench.protocols.refusals._classify import KnownRefusal, classify, of_error, of_exchange
-from workbench.protocols.refusals._kinds import Cause, RefusalKind, RetryAdvice, Speaker, kind, kinds
+from workbench.protocols.refusals._kinds import FailureSide, RefusalKind, RetryAdvice, Speaker, kind, kinds
 from workbench.protocols.refusals._reset import duration, told_wait
 
 __all__ = [
-    "Cause",
+    "FailureSide",
     "KnownRefusal",
     "RefusalKind",
     "RetryAdvice",

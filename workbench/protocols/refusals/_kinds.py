@@ -17,7 +17,7 @@ WITHIN_SENTENCE = r"(?:[^.]|\.(?=[^\s']))"
 """Meaning of ``[^.]`` in the table: names of models and hosts contain dots."""
 
 
-class Cause(StrEnum):
+class FailureSide(StrEnum):
     """Side that causes a failure."""
 
     REQUEST = "request"
@@ -51,7 +51,7 @@ class RefusalKind:
 
     name: str
     says: str
-    cause: Cause
+    cause: FailureSide
     again: RetryAdvice
     at: str = ""
     rules: tuple[str, ...] = ()
@@ -71,12 +71,12 @@ class RefusalKind:
     @property
     def is_shown(self) -> bool:
         """The request shows the cause; a model name is in the request, and only the provider knows what it serves."""
-        return self.cause is Cause.REQUEST
+        return self.cause is FailureSide.REQUEST
 
     @property
     def is_verdict(self) -> bool:
         """True if the cause is this request, not keys, limits, servers or the network."""
-        return self.cause in (Cause.REQUEST, Cause.ANSWER)
+        return self.cause in (FailureSide.REQUEST, FailureSide.ANSWER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _kind(entry: Mapping[str, JsonValue]) -> RefusalKind:
     return RefusalKind(
         name=str(entry["kind"]),
         says=str(entry["says"]),
-        cause=Cause(str(entry["cause"])),
+        cause=FailureSide(str(entry["cause"])),
         again=RetryAdvice(str(entry["again"])),
         at=str(entry.get("at", "")),
         rules=tuple(_list(entry.get("rules"))),

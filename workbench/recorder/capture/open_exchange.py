@@ -26,9 +26,9 @@ from workbench.wire import (
     Body,
     Chunk,
     Exchange,
+    ExchangeKind,
     HttpRequest,
     HttpResponse,
-    Kind,
     Origin,
     Redactor,
     State,
@@ -220,7 +220,7 @@ class OpenExchange:
     def _frame(self) -> Exchange:
         return Exchange(
             self.id,
-            kind=Kind.WEBSOCKET if self.socket else Kind.HTTP,
+            kind=ExchangeKind.WEBSOCKET if self.socket else ExchangeKind.HTTP,
             origin=Origin.RECORDED,
             started_at=self._epoch + self._at,
             hop=self._hop,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from workbench.protocols import SocketTurns
-from workbench.wire import TURNS, Exchange, Frame, Kind, MessageReader, Redactor, close_of, deflate_of
+from workbench.wire import TURNS, Exchange, ExchangeKind, Frame, MessageReader, Redactor, close_of, deflate_of
 
 _START, _END = b"data: ", b"\n\n"
 
@@ -24,7 +24,7 @@ class OpenSocket:
     def __init__(self, handshake: Exchange) -> None:
         agreed = handshake.response.headers.get("sec-websocket-extensions") if handshake.response else ""
         self.frames: list[Frame] = []
-        self._turns = SocketTurns(replace(handshake, kind=Kind.WEBSOCKET))
+        self._turns = SocketTurns(replace(handshake, kind=ExchangeKind.WEBSOCKET))
         self._readers = {
             direction: MessageReader(deflate_of(agreed or "", side))
             for direction, side in (("sent", "client"), ("received", "server"))

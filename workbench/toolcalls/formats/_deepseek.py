@@ -57,7 +57,7 @@ class DeepSeekHead(NamedTuple):
 
 
 @dataclass(slots=True)
-class _State:
+class _DeepSeekState:
     """State of one call.
 
     Attributes:
@@ -100,13 +100,13 @@ class DeepSeekGrammar(PlainGrammar):
             return END if tag.kind == "section_end" else BEFORE
         return self._structural(block, state, tag)
 
-    def _state(self, block: Block) -> _State:
+    def _state(self, block: Block) -> _DeepSeekState:
         if block.state is None:
-            block.state = _State(begin=block.opener if block.opener.kind == "call" else None)
-        state: _State = block.state
+            block.state = _DeepSeekState(begin=block.opener if block.opener.kind == "call" else None)
+        state: _DeepSeekState = block.state
         return state
 
-    def _structural(self, block: Block, state: _State, tag: Tag) -> int:
+    def _structural(self, block: Block, state: _DeepSeekState, tag: Tag) -> int:
         if tag.kind == "call_end" and state.begin:
             state.end = tag
             return SETTLED
@@ -134,7 +134,7 @@ class DeepSeekGrammar(PlainGrammar):
         return [call, *rest] if state.sep or (call.name and not is_word) else []
 
     def _call(
-        self, block: Block, state: _State, closer: Tag | None, tools: Sequence[ToolDef], *, whole: bool
+        self, block: Block, state: _DeepSeekState, closer: Tag | None, tools: Sequence[ToolDef], *, whole: bool
     ) -> TextCall:
         text, base = block.text(), block.start
         assert state.begin is not None  # whoever calls has looked

@@ -50,7 +50,7 @@ def _specs(prefix: str) -> tuple[TagSpec, ...]:
     )
 
 
-class _Grammar(ElementGrammar):
+class _ClaudeXmlGrammar(ElementGrammar):
     name: ClassVar = "claude-xml"
     tags: ClassVar = Tags(*(s for prefix in _PREFIXES for s in _specs(prefix)))
     named: ClassVar = NAME
@@ -90,7 +90,7 @@ class ClaudeXml:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(tool_types(tools, undeclared="container")), tools)
+        return TagParser(_ClaudeXmlGrammar(tool_types(tools, undeclared="container")), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """All calls in one block, a line for each tag and parameter."""

@@ -58,12 +58,12 @@ def _attributes(tag: Tag) -> dict[str, str]:
 
 
 @dataclass(slots=True)
-class _State:
+class _DsmlState:
     invoke: Tag | None = None
     end: Tag | None = None
 
 
-class _Grammar(PlainGrammar):
+class _DsmlGrammar(PlainGrammar):
     tags = TAGS
     opens = frozenset({"block", "invoke"})
 
@@ -122,20 +122,20 @@ class _Grammar(PlainGrammar):
         ]
 
 
-def _state(block: Block) -> _State:
+def _state(block: Block) -> _DsmlState:
     if block.state is None:
         opener = block.opener
-        block.state = _State(opener if opener.kind == "invoke" else None)
+        block.state = _DsmlState(opener if opener.kind == "invoke" else None)
         if opener.kind == "invoke" and opener.text.endswith("/>"):
             block.state.end = opener
-    state: _State = block.state
+    state: _DsmlState = block.state
     return state
 
 
 class _InvokeBody:
     """Content of one ``invoke``."""
 
-    def __init__(self, block: Block, state: _State) -> None:
+    def __init__(self, block: Block, state: _DsmlState) -> None:
         invoke = state.invoke
         assert invoke is not None  # whoever calls has looked
         text, base = block.text(), block.start
@@ -248,7 +248,7 @@ class Dsml:
         self._empty = empty
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
-        return TagParser(_Grammar(), tools)
+        return TagParser(_DsmlGrammar(), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         return f"<{self._block}>\n" + "".join(self._call(c) for c in calls) + f"</{self._block}>"

@@ -28,7 +28,7 @@ _HEAD = regex.compile(rf"{_GAP}[\w.\-:/]{{1,200}}{_GAP}(?:(<)|\\?\Z)")
 _FORBIDDEN = "<>\n"
 
 
-class _Grammar(ElementGrammar):
+class _GlmGrammar(ElementGrammar):
     name: ClassVar = "glm"
     tags: ClassVar = Tags(
         TagSpec(CALL, "< tool_call >"),
@@ -103,7 +103,7 @@ class Glm:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(tool_types(tools, undeclared="json", literals=True)), tools)
+        return TagParser(_GlmGrammar(tool_types(tools, undeclared="json", literals=True)), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """One block per call without line breaks, as GLM-4.7 and later write."""

@@ -92,7 +92,7 @@ def header(text: str) -> HarmonyHeader:
 
 
 @dataclass(slots=True)
-class _State:
+class _HarmonyState:
     """State of one message.
 
     Attributes:
@@ -112,14 +112,14 @@ class _State:
     end: Tag | None = None
 
 
-def _state(block: Block) -> _State:
+def _state(block: Block) -> _HarmonyState:
     if block.state is None:
-        block.state = _State()
-    state: _State = block.state
+        block.state = _HarmonyState()
+    state: _HarmonyState = block.state
     return state
 
 
-class _Grammar(PlainGrammar):
+class _HarmonyGrammar(PlainGrammar):
     tags = TAGS
     opens = frozenset({"start", "channel"})
 
@@ -164,7 +164,7 @@ class _Grammar(PlainGrammar):
         return [call, *calls_behind(self, rest, cut.end, tools, is_nested=block.is_nested)]
 
 
-def _is_in_string(block: Block, state: _State, tag: Tag) -> bool:
+def _is_in_string(block: Block, state: _HarmonyState, tag: Tag) -> bool:
     """True if a token found now is in a JSON string of the content."""
     if state.is_json is None:
         begun = "".join(block.pieces[state.place[0] :])[state.place[1] :]
@@ -275,7 +275,7 @@ class Harmony:
     markers: tuple[str, ...] = ("<|channel|>", "<|start|>")
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
-        return TagParser(_Grammar(), tools, closes=frozenset({"end", "return"}))
+        return TagParser(_HarmonyGrammar(), tools, closes=frozenset({"end", "return"}))
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """One message for each call; a model stops after the first."""

@@ -28,14 +28,14 @@ OPEN, CLOSE = "open", "close"
 
 
 @dataclass(slots=True)
-class _State:
+class _HermesState:
     body: JsonBody = field(default_factory=JsonBody)
     start: int = 0
     end: int = -1
     problems: list[tuple[str, Tag]] = field(default_factory=list)
 
 
-class _Grammar(PlainGrammar):
+class _HermesGrammar(PlainGrammar):
     tags: ClassVar = Tags(TagSpec(OPEN, "< tool_call >"), TagSpec(CLOSE, "< / tool_call >"))
     opens: ClassVar = frozenset((OPEN,))
 
@@ -58,9 +58,9 @@ class _Grammar(PlainGrammar):
 
     def step(self, block: Block, tag: Tag) -> int:
         """End the call at a closing tag outside of strings."""
-        state: _State | None = block.state
+        state: _HermesState | None = block.state
         if state is None:
-            state = block.state = _State(start=block.opener.end)
+            state = block.state = _HermesState(start=block.opener.end)
         if state.end >= 0:
             if tag.kind != CLOSE:
                 return BEFORE
@@ -80,7 +80,7 @@ class _Grammar(PlainGrammar):
 
     def read(self, block: Block, tools: Sequence[ToolDef]) -> list[TextCall]:
         """The calls of a block."""
-        state: _State = block.state or _State(start=block.opener.end)
+        state: _HermesState = block.state or _HermesState(start=block.opener.end)
         text = block.text()
         whole_end = block.start + len(text)
         if state.end < 0 and state.body.passed == whole_end:  # it went back to this closing tag
@@ -91,7 +91,7 @@ class _Grammar(PlainGrammar):
         return [self._call(block, state, found, n, body, whole_end) for n in range(len(found))]
 
     def _call(
-        self, block: Block, state: _State, found: list[LocatedCall], n: int, body: str, whole_end: int
+        self, block: Block, state: _HermesState, found: list[LocatedCall], n: int, body: str, whole_end: int
     ) -> TextCall:
         (call, _, stop), is_last, is_closed = found[n], n == len(found) - 1, state.end >= 0
         problems = [p for p, _ in state.problems] if n == 0 else []
@@ -131,7 +131,7 @@ class Hermes:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(tools), tools)
+        return TagParser(_HermesGrammar(tools), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """One block per call, a line break between two."""

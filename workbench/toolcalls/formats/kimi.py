@@ -53,7 +53,7 @@ class _KimiCall:
 
 
 @dataclass(slots=True)
-class _State:
+class _KimiState:
     calls: list[_KimiCall] = field(default_factory=list)
     call: _KimiCall | None = None
     json: JsonBody | None = None
@@ -61,7 +61,7 @@ class _State:
     is_over: bool = False
 
 
-class _Grammar(PlainGrammar):
+class _KimiGrammar(PlainGrammar):
     tags: ClassVar = Tags(
         TagSpec(SECTION, "<|tool_calls_section_begin|>"),
         TagSpec(SECTION, "<|tool_call_section_begin|>"),
@@ -93,9 +93,9 @@ class _Grammar(PlainGrammar):
 
     def step(self, block: Block, tag: Tag) -> int:
         """Process a token inside the section."""
-        state: _State | None = block.state
+        state: _KimiState | None = block.state
         if state is None:
-            state = block.state = _State()
+            state = block.state = _KimiState()
             if block.opener.kind == CALL:
                 self._open(state, block.opener)
         if state.json:
@@ -104,11 +104,11 @@ class _Grammar(PlainGrammar):
             return self._in_id(state, state.call, tag)
         return self._outside(block, state, tag)
 
-    def _open(self, state: _State, tag: Tag) -> None:
+    def _open(self, state: _KimiState, tag: Tag) -> None:
         state.call = _KimiCall(tag)
         state.calls.append(state.call)
 
-    def _close(self, state: _State, call: _KimiCall, tag: Tag) -> int:
+    def _close(self, state: _KimiState, call: _KimiCall, tag: Tag) -> int:
         """End a call at a token, and the section with it if the token ends the section."""
         call.body_end, call.end = tag.start, tag.end
         state.call = state.json = None
@@ -117,7 +117,7 @@ class _Grammar(PlainGrammar):
             state.is_over = True
         return SETTLED
 
-    def _outside(self, block: Block, state: _State, tag: Tag) -> int:
+    def _outside(self, block: Block, state: _KimiState, tag: Tag) -> int:
         if state.is_over or tag.kind in (NESTED_OPEN, NESTED_CLOSE):
             return BEFORE
         if tag.kind == CALL:
@@ -136,7 +136,7 @@ class _Grammar(PlainGrammar):
         state.problems.append(STRAY_END)
         return SETTLED if state.calls else GO_ON
 
-    def _in_id(self, state: _State, call: _KimiCall, tag: Tag) -> int:
+    def _in_id(self, state: _KimiState, call: _KimiCall, tag: Tag) -> int:
         """Process a token after a call's token: the id, up to the arguments."""
         if tag.kind == ARGUMENTS:
             call.id_end, call.body = tag.start, tag.end
@@ -151,7 +151,7 @@ class _Grammar(PlainGrammar):
             return GO_ON
         return BEFORE
 
-    def _in_arguments(self, block: Block, state: _State, json: JsonBody, tag: Tag) -> int:
+    def _in_arguments(self, block: Block, state: _KimiState, json: JsonBody, tag: Tag) -> int:
         call = state.call
         assert call
         closes = tag.kind in (CALL_END, SECTION_END)
@@ -170,7 +170,7 @@ class _Grammar(PlainGrammar):
 
     def read(self, block: Block, tools: Sequence[ToolDef]) -> list[TextCall]:
         """The calls of a section."""
-        state: _State = block.state or _State()
+        state: _KimiState = block.state or _KimiState()
         if block.state is None and block.opener.kind == CALL:
             self._open(state, block.opener)
         text = block.text()
@@ -235,7 +235,7 @@ class Kimi:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(tools), tools)
+        return TagParser(_KimiGrammar(tools), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """All calls in one section. An id without the tool's name is replaced by one that counts from zero."""

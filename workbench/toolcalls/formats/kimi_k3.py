@@ -41,7 +41,7 @@ _TYPE = regex.compile(r'\stype\s*=\s*"(\w+)"')
 _JSON = "<|open|>json"
 
 
-class _Grammar(ElementGrammar):
+class _KimiK3Grammar(ElementGrammar):
     name: ClassVar = "kimi-k3"
     tags: ClassVar = Tags(
         TagSpec(BLOCK, "<|open|>tools<|sep|>"),
@@ -91,7 +91,7 @@ class KimiK3:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(tool_types(tools)), tools)
+        return TagParser(_KimiK3Grammar(tool_types(tools)), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """All calls in the channel ``tools``."""

@@ -38,7 +38,7 @@ _NAME_KEY: Final = regex.compile(r"[\"']name[\"']")
 _OVER: Final = regex.compile(r"(?:\s|<\|eo[mt]_id\|>)*\Z")
 
 
-class _State:
+class _LlamaJsonState:
     """State of one tag's calls: ``doubtful`` is the first closing tag inside a string."""
 
     def __init__(self, opener: Tag) -> None:
@@ -47,7 +47,7 @@ class _State:
         self.doubtful: Tag | None = None
 
 
-class _Grammar(PlainGrammar):
+class _LlamaJsonGrammar(PlainGrammar):
     tags = TAGS
     opens = frozenset({"python", "function"})
 
@@ -90,10 +90,10 @@ class _Grammar(PlainGrammar):
         return calls
 
 
-def _state(block: Block) -> _State:
+def _state(block: Block) -> _LlamaJsonState:
     if block.state is None:
-        block.state = _State(block.opener)
-    state: _State = block.state
+        block.state = _LlamaJsonState(block.opener)
+    state: _LlamaJsonState = block.state
     return state
 
 
@@ -142,7 +142,7 @@ class _LlamaParser:
 
     def __init__(self, tools: Sequence[ToolDef]) -> None:
         self._tools = tools
-        self._tagged = TagParser(_Grammar(), tools)
+        self._tagged = TagParser(_LlamaJsonGrammar(), tools)
         self._held: list[str] | None = []
         self._is_bare = False
 

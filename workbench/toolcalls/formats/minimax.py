@@ -30,7 +30,7 @@ from workbench.toolcalls.formats._tags import Tags, TagSpec
 from workbench.toolcalls.formats._typing import tool_types
 
 
-class _Grammar(ElementGrammar):
+class _MiniMaxGrammar(ElementGrammar):
     name: ClassVar = "minimax"
     tags: ClassVar = Tags(
         TagSpec(BLOCK, "<minimax:tool_call>"),
@@ -52,7 +52,7 @@ class MiniMax:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(tool_types(tools, undeclared="json")), tools)
+        return TagParser(_MiniMaxGrammar(tool_types(tools, undeclared="json")), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """All calls in one block, a line for each tag and parameter."""

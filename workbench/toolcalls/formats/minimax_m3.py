@@ -46,7 +46,7 @@ _TAG = regex.compile(rf"{re.escape(MARK)}\s{{0,8}}<(/?)([^\s<>/\[\]]{{1,200}})>"
 _KEY = regex.compile(r"[^\s<>/\[\]]{1,200}")
 
 
-class _Grammar(ElementGrammar):
+class _MiniMaxM3Grammar(ElementGrammar):
     name: ClassVar = "minimax-m3"
     is_flat: ClassVar = False
     tags: ClassVar = Tags(
@@ -164,7 +164,7 @@ class MiniMaxM3:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(tool_types(tools)), tools)
+        return TagParser(_MiniMaxM3Grammar(tool_types(tools)), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """All calls in one block, each on one line."""

@@ -43,7 +43,7 @@ _ID: Final = regex.compile(r"[a-zA-Z0-9]{9}")
 
 
 @dataclass(slots=True)
-class _State:
+class _MistralState:
     """State of one marker's call or calls.
 
     Attributes:
@@ -61,14 +61,14 @@ class _State:
     is_whole: bool = False
 
 
-def _state(block: Block) -> _State:
+def _state(block: Block) -> _MistralState:
     if block.state is None:
-        block.state = _State(watch=StringWatch(0, len(block.opener.text)))
-    state: _State = block.state
+        block.state = _MistralState(watch=StringWatch(0, len(block.opener.text)))
+    state: _MistralState = block.state
     return state
 
 
-class _Grammar(PlainGrammar):
+class _MistralGrammar(PlainGrammar):
     tags = TAGS
     opens = frozenset({"calls"})
 
@@ -116,7 +116,7 @@ def _with(call: TextCall, problems: tuple[str, ...]) -> TextCall:
     return replace(call, problems=tuple(dict.fromkeys((*call.problems, *problems)))) if problems else call
 
 
-def _enter(state: _State, tag: Tag | None, new: str, end: int = 0) -> bool:
+def _enter(state: _MistralState, tag: Tag | None, new: str, end: int = 0) -> bool:
     """Find the start of the JSON; False if the call is not that far. ``new`` precedes the tag."""
     at = re.search(r"[\[{]", new)
     if at and not state.id:
@@ -129,7 +129,7 @@ def _enter(state: _State, tag: Tag | None, new: str, end: int = 0) -> bool:
     return False
 
 
-def _one(block: Block, state: _State, text: str) -> list[TextCall]:
+def _one(block: Block, state: _MistralState, text: str) -> list[TextCall]:
     """``NAME[CALL_ID]id[ARGS]{…}``, with or without its middle."""
     base = block.start
     size = TAGS.find_partial(text, 0) if not state.is_whole else len(text)
@@ -160,7 +160,7 @@ def _one(block: Block, state: _State, text: str) -> list[TextCall]:
     ]
 
 
-def _array(block: Block, state: _State, text: str) -> list[TextCall]:
+def _array(block: Block, state: _MistralState, text: str) -> list[TextCall]:
     """``[{"name": …}, …]``: one call for each object. Each starts at the end of the previous one."""
     base, at = block.start, text.index(text[len(block.opener.text) :].lstrip()[0], len(block.opener.text))
     inside = at + 1 if text[at] == "[" else at
@@ -210,7 +210,7 @@ class Mistral:
         self._has_ids = has_ids
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
-        return TagParser(_Grammar(), tools)
+        return TagParser(_MistralGrammar(), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         if self._is_array:

@@ -25,7 +25,7 @@ _NAME = r"[^<>\n]{1,256}>"
 _FORBIDDEN = "<>\n"
 
 
-class _Grammar(ElementGrammar):
+class _Qwen3CoderGrammar(ElementGrammar):
     name: ClassVar = "qwen3-coder"
     tags: ClassVar = Tags(
         TagSpec(BLOCK, "< tool_call >"),
@@ -48,7 +48,7 @@ class Qwen3Coder:
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""
-        return TagParser(_Grammar(tool_types(tools, literals=True)), tools)
+        return TagParser(_Qwen3CoderGrammar(tool_types(tools, literals=True)), tools)
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """One block per call, a line break between two."""

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 from workbench.errors import WireError
 from workbench.ir import ModelResponse, Part, Reasoning, ToolCallIR
 from workbench.protocols import Adapter
-from workbench.protocols.clients import Effect, Effects, Highlight, Step, Steps, What, noun_of, text_of, usage_words
+from workbench.protocols.clients import (
+    Effect,
+    Effects,
+    Highlight,
+    Steps,
+    StreamStep,
+    What,
+    noun_of,
+    text_of,
+    usage_words,
+)
 from workbench.safetext import cells, from_bytes
 from workbench.views import BLANK, Line, Span, count, duration, line, wrap
 from workbench.wire import Framing, is_sealed, loads
@@ -179,7 +189,7 @@ class StreamTable:
         made += [BLANK, *self._ending(step, number, width)]
         return made, first or 0
 
-    def _ending(self, step: Step, number: int, width: int) -> list[Line]:
+    def _ending(self, step: StreamStep, number: int, width: int) -> list[Line]:
         answer = step.after
         before = self.steps.after(number - 1)
         facts = [("finish reason", answer.finish_reason, before.finish_reason)]

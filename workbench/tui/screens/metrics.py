@@ -17,8 +17,8 @@ from workbench.library import SessionMetrics, files, gather
 from workbench.rules import (
     GROUPS,
     Costs,
+    CountKey,
     Counts,
-    Key,
     Prices,
     TurnCost,
     count_exchanges,
@@ -109,7 +109,7 @@ class Tally:
     def __init__(self, listed: Prices) -> None:
         self._listed = listed
         self.turns: list[TurnCost] = []
-        self.counts: list[tuple[Key, Counts]] = []
+        self.counts: list[tuple[CountKey, Counts]] = []
         self._work: Iterator[object] | None = None
 
     def count_slice(self, inspector: Inspector) -> bool:

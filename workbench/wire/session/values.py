@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from workbench.errors import SessionFormatError
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Chunk, Headers, Kind, Origin, Redaction, State
+from workbench.wire.exchange import Chunk, ExchangeKind, Headers, Origin, Redaction, State
 
 LARGEST: Final = 2**63 - 1
 LAST_SECOND: Final = 253_402_300_799.0
@@ -68,9 +68,9 @@ def state(value: JsonValue) -> State:
     return _one_of(State, value)
 
 
-def kind(value: JsonValue) -> Kind:
+def kind(value: JsonValue) -> ExchangeKind:
     """Check a kind of exchange."""
-    return _one_of(Kind, value)
+    return _one_of(ExchangeKind, value)
 
 
 def origin(value: JsonValue) -> Origin:

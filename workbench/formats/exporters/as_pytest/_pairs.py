@@ -211,20 +211,20 @@ _NEVER = "a text contains an API key"
 _CUT = "the body is truncated"
 
 
-class PlantedFault(NamedTuple):
+class PlantedRequest(NamedTuple):
     """A request with a planted fault, and the fault's name."""
 
     fault: str
     request: HttpRequest
 
 
-def plant(inspector: Inspector, index: int) -> PlantedFault | None:
+def plant(inspector: Inspector, index: int) -> PlantedRequest | None:
     """Plant the first fault that the contract refuses, else the first that a rule warns of; None if there is none.
 
     Raises:
         IndexError: the session has no such exchange.
     """
-    suspicious: PlantedFault | None = None
+    suspicious: PlantedRequest | None = None
     for planted in _faults(inspector, index):
         verdict = inspector.trial(index, planted.request).judgement.verdict
         if verdict is Verdict.REFUSES:
@@ -234,15 +234,15 @@ def plant(inspector: Inspector, index: int) -> PlantedFault | None:
     return suspicious
 
 
-def cut_body(inspector: Inspector, index: int) -> PlantedFault:
+def cut_body(inspector: Inspector, index: int) -> PlantedRequest:
     """Keep half of the body, which no provider can read. Raises as ``plant``."""
     decoded = inspector.detail(index).decoded
     assert decoded.exchange.request is not None
     text = decoded.request_text
-    return PlantedFault(_CUT, with_body(decoded.exchange.request, text[: len(text) // 2]))
+    return PlantedRequest(_CUT, with_body(decoded.exchange.request, text[: len(text) // 2]))
 
 
-def _faults(inspector: Inspector, index: int) -> Iterator[PlantedFault]:
+def _faults(inspector: Inspector, index: int) -> Iterator[PlantedRequest]:
     detail = inspector.detail(index)
     owed = frozenset(entry.message for entry in detail.ledger.entries if entry.owed and entry.message is not None)
     asked, request = HealthyRequest(detail.decoded, owed), detail.decoded.exchange.request
@@ -251,4 +251,4 @@ def _faults(inspector: Inspector, index: int) -> Iterator[PlantedFault]:
     for fault in FAULTS:
         if fault.name != _NEVER and fault.needs(detail.contract):
             for planted in islice(fault.plant(asked), MOST_WAYS):
-                yield PlantedFault(fault.name, with_body(request, written(planted.body)))
+                yield PlantedRequest(fault.name, with_body(request, written(planted.body)))

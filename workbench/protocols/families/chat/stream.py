@@ -21,7 +21,14 @@ from workbench.protocols.common.pieces import GrowingText, Node, Pieces, locate
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.chat.message import is_zero, read_message
 from workbench.protocols.families.chat.response import contradiction, describe, error_of, read_usage, text_of
-from workbench.protocols.families.chat.streamed_calls import Calls, Contents, Details, Note, StreamedCall, StreamedEntry
+from workbench.protocols.families.chat.streamed_calls import (
+    Calls,
+    Contents,
+    Details,
+    Note,
+    StreamedCall,
+    StreamedListEntry,
+)
 from workbench.wire import SseEvent, loads, without_repeated_prefix
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
@@ -48,7 +55,7 @@ class StreamedChoice:
         self.finish_reason: str | None = None
         self.finish_events: list[int] = []
         self.calls = Calls(note)
-        self.growing: list[GrowingText | StreamedEntry | StreamedCall] = []
+        self.growing: list[GrowingText | StreamedListEntry | StreamedCall] = []
         self._at = ""  # the key of the string or list that grows
         self._role: str | None = None
         self._extra: dict[str, JsonValue] = {}
@@ -124,7 +131,7 @@ class StreamedChoice:
         last = self.growing[-1] if self.growing else None
         if isinstance(last, GrowingText):
             last.end()
-        elif isinstance(last, StreamedEntry):
+        elif isinstance(last, StreamedListEntry):
             last.is_over = True
 
     def result(self) -> tuple[Message, list[Anomaly]]:
@@ -138,7 +145,7 @@ class StreamedChoice:
     def _value(self) -> JsonValue:
         """The message as in a whole answer."""
         value = {**self._extra, **{name: pieces.text for name, pieces in self._texts.items() if pieces}}
-        lists: dict[str, Sequence[StreamedEntry | StreamedCall]] = {
+        lists: dict[str, Sequence[StreamedListEntry | StreamedCall]] = {
             "content": self._contents.items if self._contents else [],
             "reasoning_details": self._details.items,
             "tool_calls": self.calls.calls,

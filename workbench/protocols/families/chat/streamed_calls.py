@@ -285,7 +285,7 @@ _WHOLE = ("signature", "data")
 _READABLE = ("/text", "/thinking/0/text", "/thinking", "/summary")
 
 
-class StreamedEntry:
+class StreamedListEntry:
     """One entry of such a list: its strings by pointer suffix, and what else it holds."""
 
     __slots__ = ("is_over", "key", "rest", "strings")
@@ -349,7 +349,7 @@ class Contents:
     """Content parts: pieces of neighbouring parts of one type are one part."""
 
     def __init__(self, text: Pieces) -> None:
-        self.items: list[StreamedEntry] = []
+        self.items: list[StreamedListEntry] = []
         if text:
             self._last("text").strings["/text"] = text
 
@@ -364,7 +364,7 @@ class Contents:
             elif kind == "thinking" and isinstance(block.get("thinking"), list | str):
                 self._think(block, event, f"{pointer}/{n}/thinking")
             else:
-                self.items.append(StreamedEntry(block))
+                self.items.append(StreamedListEntry(block))
 
     def _think(self, block: dict[str, JsonValue], event: int, pointer: str) -> None:
         item, said = self._last("thinking"), block["thinking"]
@@ -377,11 +377,11 @@ class Contents:
             if isinstance(text, str):
                 item.add("/thinking/0/text", text, event, f"{pointer}/{n}/text")
 
-    def _last(self, kind: str) -> StreamedEntry:
+    def _last(self, kind: str) -> StreamedListEntry:
         """The last part if it is of a type, else a new one."""
         last = self.items[-1] if self.items else None
         if last is None or not isinstance(last.rest, dict) or last.rest.get("type") != kind:
-            self.items.append(StreamedEntry({"type": kind}))
+            self.items.append(StreamedListEntry({"type": kind}))
         return self.items[-1]
 
 
@@ -392,8 +392,8 @@ class Details:
     """
 
     def __init__(self, note: Note) -> None:
-        self.items: list[StreamedEntry] = []
-        self._open: dict[tuple[int | None, str], StreamedEntry] = {}
+        self.items: list[StreamedListEntry] = []
+        self._open: dict[tuple[int | None, str], StreamedListEntry] = {}
         self._note = note
 
     def feed(self, value: JsonValue, event: int, pointer: str) -> None:
@@ -404,7 +404,7 @@ class Details:
             return
         for n, entry in enumerate(value):
             if not isinstance(entry, dict):
-                self.items.append(StreamedEntry(entry, _DETAILS))
+                self.items.append(StreamedListEntry(entry, _DETAILS))
                 continue
             item = self._item(entry)
             strings = dict(self._strings(entry))
@@ -412,13 +412,13 @@ class Details:
                 item.add(f"/{name}", text, event, f"{pointer}/{n}/{name}")
             item.rest.update((k, v) for k, v in entry.items() if k not in strings and v is not None)
 
-    def _item(self, entry: dict[str, JsonValue]) -> StreamedEntry:
+    def _item(self, entry: dict[str, JsonValue]) -> StreamedListEntry:
         """The entry a fragment belongs to, a new one if need be."""
         index = entry.get("index")
         key = (index if type(index) is int else None, str(entry.get("type")))
         item = self._open.get(key)
         if item is None or any(entry.get(name) and f"/{name}" in item.strings for name in _WHOLE):
-            item = self._open[key] = StreamedEntry({}, _DETAILS)
+            item = self._open[key] = StreamedListEntry({}, _DETAILS)
             self.items.append(item)
         return item
 

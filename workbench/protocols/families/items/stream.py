@@ -20,7 +20,7 @@ from workbench.protocols.common.error_body import read_error, read_error_text, v
 from workbench.protocols.common.pieces import Pieces, WholePart
 from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.items.response import describe, error_of, text_of
-from workbench.protocols.families.items.stream_parts import StreamedEntry, StreamedItem, WholeValue, order
+from workbench.protocols.families.items.stream_parts import StreamedItem, StreamedItemString, WholeValue, order
 from workbench.wire import SseEvent, loads
 
 
@@ -328,7 +328,7 @@ class ItemStreamDecoder:
         is_text = item.kind in ("message", "reasoning") and at.endswith("/text")
         if is_text or (item.kind == "function_call" and not item.is_shown):
             item.is_shown = True
-            self.growing.append(StreamedEntry(item, at))
+            self.growing.append(StreamedItemString(item, at))
 
     def _place(self, item: StreamedItem, text: InPieces, value: Value, number: int) -> str:
         before, star, after = text.at.partition("/*")

@@ -218,7 +218,7 @@ class StreamedItem:
                 yield Anomaly("stream.encoding", message, pointer + at, events)
 
 
-class StreamedEntry:
+class StreamedItemString:
     """A text of an item, or the arguments of a call, as it arrives (``adapters.Growing``)."""
 
     is_tagged = False
