@@ -414,8 +414,8 @@ class DecodedExchange:
             return self._stream_place(pointer)
         if self.protocol == TEXT:
             return WirePlace(((0, len(self.response_text)),))
-        index = self.request_index if side == REQUEST else self.response_index
-        span = index.span(pointer)
+        known = self.request_reading.span_in_message(pointer) if side == REQUEST and self.request_reading else None
+        span = known or (self.request_index if side == REQUEST else self.response_index).span(pointer)
         return WirePlace((span,)) if span else WirePlace()
 
     def place_within(self, side: str, message: Message, part: Part, name: str, piece: tuple[int, int]) -> WirePlace:
@@ -437,8 +437,7 @@ class DecodedExchange:
             start, end = (_byte_at(self.response_text, n) for n in slice_ or (0, len(self.response_text)))
             return WirePlace(((start, end),))
         found = self.place(side, message.absolute(part, name or ("text" if slice_ else None)))
-        text = self.request_text if side == REQUEST else self.response_text
-        return found.cut(text, *slice_) if slice_ else found
+        return found.cut(self.request_text if side == REQUEST else self.response_text, *slice_) if slice_ else found
 
     def arrival(self, event: SseEvent) -> float | None:
         """Seconds from the start of the exchange until the block had arrived; None where the recording has no times."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols.history import fact, text_of
 from workbench.wire import BodyText, JsonIndex, ListOutline, Members, ParsedMembers, TextLayer, loads
 
 if TYPE_CHECKING:
@@ -68,6 +69,18 @@ class RequestReading:
         self.outline.seed(layer)
         return JsonIndex(text, layer)
 
+    def span_in_message(self, pointer: str) -> tuple[int, int] | None:
+        """Byte range of a value in a message, whose own text is scanned once; None if it is absent or elsewhere."""
+        key, number, rest = pointer[1:].split("/", 2) if pointer.count("/") > 2 else ("", "", "")
+        if key != self.outline.list.name or not number.isdecimal() or not int(number) < len(self.request.messages):
+            return None
+        message = self.request.messages[int(number)]
+        if text_of(message) is None or message.pointer != f"/{key}/{number}":
+            return None
+        start, end = self.outline.place(int(number))
+        span = fact(message, _index_of).span(f"/{rest}") if end - start == len(text_of(message) or b"") else None
+        return (start + span[0], start + span[1]) if span else None
+
     def has(self, test: TextTest) -> bool:
         """The test is true of the body, of which only what is new is looked at.
 
@@ -97,3 +110,7 @@ class RequestReading:
         first, last = self.noted
         known = self.request.anomalies
         return replace(self.request, messages=messages, anomalies=(*known[:first], *anomalies, *known[last:]))
+
+
+def _index_of(message: Message) -> JsonIndex:
+    return JsonIndex(text_of(message) or b"")

@@ -171,6 +171,12 @@ def families() -> Mapping[str, ModuleType]:
 
 
 @cache
+def _with(function: str) -> tuple[str, ...]:
+    """Names of the families that have a function."""
+    return tuple(name for name, module in families().items() if hasattr(module, function))
+
+
+@cache
 def every_rule() -> Mapping[str, Rule]:
     """Slug → rule, sorted by slug."""
     rules = {rule.slug: rule for module in families().values() for rule in module.RULES}
@@ -183,14 +189,13 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
     Args:
         is_shared: findings are shared with other contracts under which the same exchange is judged.
     """
-    names = families() if case.request or case.response else (_UNREAD_FAMILY,)
+    names = _with("check") if case.request or case.response else (_UNREAD_FAMILY,)
     run = _run_shared if is_shared else _run
     judged = replace(case, contract=soft_contract(case.contract)) if case.request else case
     found = [finding for name in names for finding in run(name, judged)]
     found.sort(key=lambda f: (f.severity.rank, f.side, f.span or (0, 0), f.pointer, f.rule))
-    for name, family in families().items():
-        if hasattr(family, "review"):
-            found = _review(name, case, found)
+    for name in _with("review"):
+        found = _review(name, case, found)
     if case.is_refused and is_accounted_for(case, found):
         found = [f for f in found if f.rule != REFUSED]
     return sorted(dict.fromkeys(found), key=lambda f: f.severity.rank)
@@ -208,8 +213,6 @@ def _run_shared(name: str, case: RuleContext) -> Iterable[Finding]:
 
 def _run(name: str, case: RuleContext) -> Iterator[Finding]:
     """One family. Its own faults end it and are shown: the other families still answer."""
-    if not hasattr(families()[name], "check"):
-        return
     try:
         for finding in families()[name].check(case):
             if not isinstance(finding, Finding):

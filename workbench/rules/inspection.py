@@ -461,7 +461,7 @@ class Inspector:
 
     def _peek(self, index: int) -> DecodedExchange | None:
         """Another exchange, decoded; the last few are kept."""
-        found = self._peeked.pop(index, None)
+        found = self._peeked.pop(index, None) or self._open.get(index)
         if found is None:
             exchange = self._read(index)
             if isinstance(exchange, SessionFormatError):
