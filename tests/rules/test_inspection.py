@@ -394,6 +394,14 @@ def test_growth_inspects_one_row_again(monkeypatch):
     assert set(read) == {20}
 
 
+def test_rules_look_back_at_an_open_exchange_as_it_was_read(monkeypatch):
+    inspector, read = inspect(*[replace(FIRST, state=State.OPEN, response=None)] * 5), []
+    look = inspector.session.exchange
+    monkeypatch.setattr(MemorySession, "exchange", lambda self, n: read.append(n) or look(n))
+    inspector.run()
+    assert read == [0, 1, 2, 3, 4]
+
+
 def test_a_trial_stands_where_its_exchange_stood():
     inspector = inspect(FIRST, SECOND)
     broken = inspector.trial(1, BROKEN.request)
