@@ -19,6 +19,8 @@ URLS = {
     "openai-chat": "/v1/chat/completions",
     "openai-responses": "/v1/responses",
     "gemini-interactions": "/v1beta/interactions",
+    "ollama": "/api/chat",
+    "bedrock-converse": "/model/m/converse",
     "gemini": "/v1beta/models/gemini-3-pro-preview:generateContent",
 }
 

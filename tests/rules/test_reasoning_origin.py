@@ -190,3 +190,51 @@ def test_a_host_that_nobody_knows_names_the_field_of_reasoning_as_it_likes(model
     (row,) = Inspector(MemorySession("a", (Exchange("1", request),))).run().rows
     assert (row.provider or "").startswith("generic:")
     assert not [f.rule for f in row.findings if f.rule.startswith("reasoning.")]
+
+
+OF_ANTHROPIC = "EqQBCkYIBxgCKkDzcwd9QrbMZ79kRrc7Ceq0ECkg"
+OF_GEMINI = "EvcDCvQDAb4+9vtKOirtCQROXb6SGZXrAzu"
+OF_OPENAI = "gAAAAABqPBJeFhsPCjOVtLmFf9nqhrg3Q1346dfx"
+PROOFS = {"anthropic": OF_ANTHROPIC, "gemini": OF_GEMINI, "openai": OF_OPENAI}
+
+
+def proved(provider, proof):
+    """(protocol, request, pointer of the proof) of a turn whose reasoning has a proof, on the wire of a provider."""
+    if provider == "gemini":
+        call = {"functionCall": {"name": "ls", "args": {}}, "thoughtSignature": proof}
+        result = {"functionResponse": {"name": "ls", "response": {"a": 1}}}
+        said = [("user", {"text": "go"}), ("model", call), ("user", result)]
+        contents = [{"role": role, "parts": [part]} for role, part in said]
+        return "gemini", {"contents": contents}, "/contents/1/parts/0/thoughtSignature"
+    if provider == "openai":
+        item = {"type": "reasoning", "id": "rs_0a1816", "summary": [], "encrypted_content": proof}
+        call = {"type": "function_call", "call_id": "c", "name": "ls", "arguments": "{}"}
+        result = {"type": "function_call_output", "call_id": "c", "output": "a"}
+        body = {"model": "gpt-5", "store": False, "input": [{"role": "user", "content": "go"}, item, call, result]}
+        return "openai-responses", body, "/input/1/encrypted_content"
+    use = {"type": "tool_use", "id": "toolu_01AbCdEfGhIjKlMnOpQrStUv", "name": "ls", "input": {}}
+    turn = {"role": "assistant", "content": [{"type": "thinking", "thinking": "I list.", "signature": proof}, use]}
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": use["id"], "content": "a"}]}
+    body = {"model": "claude-opus-4-8", "max_tokens": 9, "messages": [{"role": "user", "content": "go"}, turn, result]}
+    return "anthropic-messages", body, "/messages/1/content/0/signature"
+
+
+@pytest.mark.parametrize("issuer", PROOFS)
+@pytest.mark.parametrize("provider", PROOFS)
+def test_a_proof_is_told_by_its_form_in_every_direction(inspect, provider, issuer):
+    protocol, body, pointer = proved(provider, PROOFS[issuer])
+    found = inspect(body, protocol=protocol, provider=provider)
+    assert [f.pointer for f in found if f.rule == "reasoning.foreign"] == ([] if issuer == provider else [pointer])
+
+
+@pytest.mark.parametrize("proof", ["9f86d081884c7d659a2feaa0c55ad015", "806896f9-a0e7-497f-9645-51900b22342d"])
+@pytest.mark.parametrize("provider", PROOFS)
+def test_digits_of_other_vendors_are_no_proof(inspect, provider, proof):
+    protocol, body, pointer = proved(provider, proof)
+    found = inspect(body, protocol=protocol, provider=provider)
+    assert [f.pointer for f in found if f.rule == "reasoning.foreign"] == [pointer]
+
+
+def test_a_proof_of_unknown_form_is_not_foreign(inspect):
+    protocol, body, _ = proved("gemini", "AVSoXO4AAAAAAAAAAAAAAAAAAAAA")
+    assert not [f for f in inspect(body, protocol=protocol, provider="gemini") if f.rule == "reasoning.foreign"]

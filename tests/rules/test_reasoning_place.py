@@ -63,3 +63,69 @@ def test_a_field_in_the_wrong_object(chat, call, more, pointer):
     found = chat([GO, turn, result], provider="deepseek", model="deepseek-v4-flash")
     assert [f.pointer for f in found if f.rule == "reasoning.misplaced" and f.span] == [pointer]
     assert [f.pointer for f in found if f.rule == "reasoning.missing"] == ["/messages/1"]
+
+
+PROOF = "EvcDCvQDAb4+9vtKOirtCQROXb6SGZXrAzu"
+CALLED = {"type": "function_call", "call_id": "c", "name": "ls", "arguments": "{}"}
+ANSWERED = {"type": "function_call_output", "call_id": "c", "output": "a"}
+CALLING = {"functionCall": {"name": "ls", "args": {}}}
+
+
+def gemini(part, **content):
+    said = {"role": "user", "parts": [{"text": "go"}]}
+    result = {"role": "user", "parts": [{"functionResponse": {"name": "ls", "response": {"a": 1}}}]}
+    return {"contents": [said, {"role": "model", "parts": [part], **content}, result]}
+
+
+def responses(call):
+    return {"model": "m", "input": [{"role": "user", "content": "go"}, call, ANSWERED]}
+
+
+def messages(*turns, **turn):
+    return {"model": "m", "max_tokens": 9, "messages": [*turns, {**assistant(SAY, USE), **turn}, RESULT]}
+
+
+def ollama(**more):
+    call = {"function": {"name": "ls", "arguments": {}, **more}}
+    turn = {"role": "assistant", "content": "", "tool_calls": [call]}
+    return {"model": "m", "messages": [GO, turn, {"role": "tool", "tool_name": "ls", "content": "a"}]}
+
+
+def converse(**more):
+    use = {"toolUse": {"toolUseId": "a", "name": "ls", "input": {}}, **more}
+    result = {"toolResult": {"toolUseId": "a", "content": [{"text": "a"}]}}
+    said = {"role": "user", "content": [{"text": "go"}]}
+    turns = [said, {"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+    return {"modelId": "m", "messages": turns}
+
+
+WIRES = [
+    ("gemini", gemini({"functionCall": {**CALLING["functionCall"], "thoughtSignature": PROOF}}),
+     "/contents/1/parts/0/functionCall/thoughtSignature"),
+    ("gemini", gemini(CALLING, thoughtSignature=PROOF), "/contents/1/thoughtSignature"),
+    ("openai-responses", responses({**CALLED, "encrypted_content": "gAAAAAB"}), "/input/1/encrypted_content"),
+    ("openai-responses", responses({**CALLED, "reasoning_content": "I list."}), "/input/1/reasoning_content"),
+    ("anthropic-messages", messages(GO, reasoning_content="I list."), "/messages/1/reasoning_content"),
+    ("anthropic-messages", messages({"role": "user", "content": [THINK, SAY]}), "/messages/0/content/0"),
+    ("ollama", ollama(thinking="I list."), "/messages/1/tool_calls/0/function/thinking"),
+    ("bedrock-converse", converse(signature=PROOF), "/messages/1/content/0/signature"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("protocol", "body", "pointer"), WIRES, ids=[f"{row[0]} {row[2]}" for row in WIRES])
+def test_a_field_in_the_wrong_object_of_every_wire(inspect, protocol, body, pointer):
+    found = [f for f in inspect(body, protocol=protocol) if f.rule == "reasoning.misplaced"]
+    assert [f.pointer for f in found] == [pointer]
+    assert all("does not read it" in f.message for f in found)
+
+
+OWN_PLACES = [
+    ("gemini", gemini({**CALLING, "thoughtSignature": PROOF})),
+    ("anthropic-messages", {"model": "m", "max_tokens": 9, "messages": [GO, assistant(THINK, SAY, USE), RESULT]}),
+    ("ollama", {"model": "m", "messages": [GO, {"role": "assistant", "content": "", "thinking": "I list."}, GO]}),
+]
+
+
+@pytest.mark.parametrize(("protocol", "body"), OWN_PLACES, ids=[row[0] for row in OWN_PLACES])
+def test_a_field_at_its_own_place(inspect, protocol, body):
+    assert not [f for f in inspect(body, protocol=protocol) if f.rule == "reasoning.misplaced"]

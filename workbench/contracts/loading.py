@@ -44,6 +44,7 @@ __all__ = [
     "names",
     "of_model",
     "outlines",
+    "proof_forms",
     "protocols",
     "read",
     "resolve",
@@ -117,6 +118,13 @@ def outlines() -> tuple[ContractFile, ...]:
 
 
 @cache
+def proof_forms() -> Mapping[str, str]:
+    """Title of a provider → how the proofs of reasoning begin that it issues (term ``reasoning.proof``)."""
+    stated = ((file, facts.get("reasoning.proof")) for file in files() for _, facts in file.facts)
+    return {file.title: str(fact.value) for file, fact in stated if fact}
+
+
+@cache
 def _common_practices() -> Mapping[str, CommonPractice]:
     return contract_cache.common_practices(_load_shipped)
 
@@ -136,8 +144,8 @@ def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> C
 def forget() -> None:
     """Read every contract again when it is next asked for: for who has changed a file."""
     contract_cache.forget()
-    own = (names, broken_files, read, outlines, endpoints, _key_prefixes, _common_practices, resolve, of_model)
-    for cached in (*own, *_DERIVED):
+    own = (names, broken_files, read, outlines, endpoints, _key_prefixes, resolve, of_model)
+    for cached in (*own, proof_forms, _common_practices, *_DERIVED):
         cached.cache_clear()
 
 

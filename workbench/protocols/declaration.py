@@ -241,6 +241,8 @@ class Traits:
         clients_read_lines: SDKs read an event stream line by line, whatever its events.
         places: name of a place in a request ("tool.description") → a pointer with wildcards, as in the relations of
             contracts (``profiles/README.md`` lists the names); the protocol lacks what is not there.
+        carriers: name of a field that holds reasoning, or its proof → the places where it may be, with wildcards; in
+            any other object it is misplaced, as are the fields of other protocols.
         end_repeats_calls: the event that ends a stream holds the whole response, and SDKs take the calls from it.
     """
 
@@ -263,6 +265,7 @@ class Traits:
     clients_build_all: bool = False
     clients_read_lines: bool = False
     places: Mapping[str, str] = NOTHING
+    carriers: Mapping[str, tuple[str, ...]] = NOTHING
     end_repeats_calls: bool = False
 
     def counts_stream(self, params: Mapping[str, JsonValue]) -> bool:

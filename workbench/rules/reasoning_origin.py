@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
 from workbench import regex
 from workbench.chain import Entry
 from workbench.contracts import Breaks, Finding, Severity
+from workbench.contracts import loading as contracts
 from workbench.ir import Carrier, Message, NodeRef, Reasoning
 from workbench.rules._items import item_id
-from workbench.rules._reasoning import BLOCKS, is_placeholder, is_rebuilt, sent_reasoning
+from workbench.rules._reasoning import BLOCKS, is_placeholder, is_rebuilt, sent_reasoning, stand_ins
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_warning, quote, with_related
 
@@ -47,7 +49,8 @@ def _foreign(case: RuleContext) -> Iterator[Finding]:
     refused = contract.term("reasoning.refused-carriers", ())
     speaks = "reasoning.carriers" in contract.terms or contract.check_for(FOREIGN.slug) is not None
     others = set(case.providers.values()) - {GENERIC, contract.name}
-    terms = (tuple(refused), tuple(carriers), contract.term("reasoning.signature") == "verified-everywhere")
+    is_verified, own = contract.term("reasoning.signature") == "verified-everywhere", contract.term("reasoning.proof")
+    terms = (tuple(refused), tuple(carriers), is_verified, str(own or ""))
     for ref, part in sent_reasoning(case) if others else sent_reasoning(case, _may_be_foreign, *terms):
         issuer = _issuer(case, case.ledger.genuine.get(ref))
         if part.carrier in refused and not is_rebuilt(case):
@@ -60,14 +63,19 @@ def _foreign(case: RuleContext) -> Iterator[Finding]:
             message = f"the signature was issued by {issuer}, this request goes to {contract.name}"
             values = {"id": item_id(case.message(ref))}
             yield case.at(FOREIGN, ref, message, name="signature", evidence=quote(part.signature, 60), values=values)
-        elif part.carrier in BLOCKS and ref not in case.ledger.genuine:
+        elif ref not in case.ledger.genuine:
             yield from _bad_proof(case, ref, part)
 
 
-def _may_be_foreign(message: Message, refused: tuple[str, ...], carriers: tuple[str, ...], is_verified: bool) -> bool:
-    """Its reasoning is in a field of others, or cannot be of a provider that verifies it."""
+def _may_be_foreign(
+    message: Message, refused: tuple[str, ...], carriers: tuple[str, ...], is_verified: bool, own: str
+) -> bool:
+    """Its reasoning is in a field of others, or cannot be of a provider that verifies it or whose proofs are known."""
     return any(
-        part.carrier in refused or part.carrier not in carriers or (is_verified and bool(_bad_form(part)))
+        part.carrier in refused
+        or part.carrier not in carriers
+        or (is_verified and bool(_bad_form(part)))
+        or (own and _is_of_other_form(part, own))
         for _, part in message.reasoning()
     )
 
@@ -95,21 +103,47 @@ _SHORTENED = regex.compile(r"[A-Za-z0-9+/]+(?:\.{3,}|…)[A-Za-z0-9+/]*={0,2}")
 
 
 def _bad_proof(case: RuleContext, ref: NodeRef, part: Reasoning) -> Iterator[Finding]:
-    """A signature, or redacted data, that this kind of provider cannot have issued: by its form alone."""
-    if case.contract.term("reasoning.signature") != "verified-everywhere":
-        return
+    """A signature, or encrypted content, that this provider cannot have issued: by its form alone."""
     name, proof = _proof(part)
-    reason = _bad_form(part)
+    is_verified = case.contract.term("reasoning.signature") == "verified-everywhere"
+    reason = _bad_form(part) if is_verified and part.carrier in BLOCKS else ""
+    own = case.contract.term("reasoning.proof")
+    if not reason and isinstance(own, str) and _is_of_other_form(part, own) and proof not in stand_ins(case):
+        reason = _foreign_form(case, part, proof)
     if not reason:
         return
     message = f"the {name} of this block was not issued by {case.contract.title}: it is {reason}"
-    finding = case.at(FOREIGN, ref, message, name=name, evidence=quote(proof, 60))
+    said = {"id": item_id(case.message(ref))}
+    finding = case.at(FOREIGN, ref, message, name=name, evidence=quote(proof, 60), values=said)
     yield as_warning(finding) if _SHORTENED.fullmatch(proof) else finding
+
+
+_PROVED = (Carrier.THINKING, Carrier.REASONING_BLOCK, Carrier.THOUGHT_SIGNATURE, Carrier.ENCRYPTED_ITEM)
+"""Carriers whose proof has one form for each provider; redacted blocks are as their provider likes."""
+_TOKEN = regex.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+
+
+def _is_of_other_form(part: Reasoning, own: str) -> bool:
+    """It has a proof that does not begin as those of the provider."""
+    _, proof = _proof(part)
+    return part.carrier in _PROVED and bool(proof) and re.match(own, proof) is None
+
+
+def _foreign_form(case: RuleContext, part: Reasoning, proof: str) -> str:
+    """Whose proof it looks like, in words; an empty string if nobody's."""
+    if _HEX_OR_UUID.fullmatch(proof):
+        return "hexadecimal digits, as other vendors use them"
+    if part.carrier is Carrier.ENCRYPTED_ITEM and not _TOKEN.fullmatch(proof):
+        return "not base64"
+    forms = contracts.proof_forms().items()
+    owner = next((title for title, form in forms if title != case.contract.title and re.match(form, proof)), "")
+    return f"of the form that {owner} issues" if owner else ""
 
 
 def _proof(part: Reasoning) -> tuple[str, str]:
     """(field, value) of what proves a block; an empty value if nothing does."""
-    name, proof = ("signature", part.signature) if part.carrier is Carrier.THINKING else ("data", part.data)
+    is_data = part.carrier in (Carrier.REDACTED_THINKING, Carrier.ENCRYPTED_ITEM)
+    name, proof = ("data", part.data) if is_data else ("signature", part.signature)
     return name, proof if isinstance(proof, str) else ""
 
 

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import TypeAlias
 
+from workbench import protocols
 from workbench.chain import Entry
-from workbench.contracts import Breaks, Finding, Severity, known_values
-from workbench.ir import Carrier, JsonValue, Message, ModelRequest, NodeRef, Part, Reasoning, Text, ToolCallIR
+from workbench.contracts import Breaks, Finding, Severity, dotted_path, known_values
+from workbench.ir import (
+    Carrier,
+    JsonValue,
+    Message,
+    ModelRequest,
+    NodeRef,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    ToolCallIR,
+    ToolResultIR,
+)
 from workbench.protocols import REQUEST, HistoryPrefix, fact
+from workbench.provenance import escape
 from workbench.rules._reasoning import (
     BLOCKS,
     block_type,
+    has_reasoning,
     is_rebuilt,
     received_words,
     sent_reasoning,
@@ -35,7 +51,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if case.request is not None:
         if case.contract.reasoning.leading:
             yield from _order(case, case.request)
-        yield from _check_order(case, case.request)
+        yield from _check_places(case, case.request)
 
 
 def _order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
@@ -134,48 +150,82 @@ def _ahead(parts: Sequence[Part]) -> Iterator[frozenset[str]]:
             seen |= {""}
 
 
-_FIELDS = (Carrier.REASONING_CONTENT, Carrier.REASONING_DETAILS)
-"""Carriers whose field names mean nothing else in any object of the wire."""
-
-
-def _check_order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
-    role = case.contract.closure.call_role
-    objects: list[_Object] = [("", request.params)]
-    for _, message in case.suspects(_has_stray, role):
-        objects += _objects(message, role)
-    for held in objects:
-        for name in _FIELDS:
-            yield from _strays(case, held, name)
-
+_OF_BODIES = (Carrier.REASONING_CONTENT, Carrier.REASONING_DETAILS)
+"""Carriers whose field names mean nothing else in the body of any wire."""
 
 _Object: TypeAlias = tuple[str, Mapping[str, JsonValue]]
-"""Pointer of an object of the wire, and its keys."""
+"""Pointer of an object of the wire, and its keys that no reader knows."""
+
+
+def _check_places(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
+    """Fields of reasoning, and of its proofs, where no protocol has them or this one has not."""
+    role, own = case.contract.closure.call_role, protocols.traits(case.decoded.protocol).carriers
+    for name in dict.fromkeys((*_OF_BODIES, *own)):
+        if request.params.get(name) is not None and f"/{name}" not in own.get(name, ()):
+            yield _stray_finding(case, f"/{name}", name)
+    for n, message in case.suspects(_has_unknown_keys, role):
+        for pointer, keys in _objects(message, role):
+            for name, value in keys.items():
+                if value is not None and name in _fields() and not _is_own_place(case, f"{pointer}/{name}", n, own):
+                    yield _stray_finding(case, f"{pointer}/{name}", name)
+        for k, part in message.reasoning() if message.role != role and case.contract.covers else ():
+            if part.carrier is not Carrier.THINK_TEXT:
+                yield _stray_finding(case, _field_of(case, NodeRef(REQUEST, n, k), part), str(part.carrier))
+
+
+@cache
+def _fields() -> frozenset[str]:
+    """Fields that carry reasoning in any protocol."""
+    return frozenset(name for adapter in protocols.every() for name in adapter.traits.carriers)
 
 
 def _objects(message: Message, role: str) -> Iterator[_Object]:
-    """Objects of a message that hold no reasoning: calls, results, and itself if ``role`` is not its own."""
-    if message.role != role:
-        yield message.pointer, message.extra
-        yield from ((message.absolute(r), {str(r.carrier): r.text}) for _, r in message.reasoning())
-    yield from ((message.absolute(part), part.extra) for _, part in message.tool_calls())
-    yield from ((message.absolute(part), part.extra) for _, part in message.tool_results())
+    """Objects of a message in which reasoning may be misplaced: itself, its parts, and objects that wrap a call."""
+    yield message.pointer, message.extra
+    for part in message.parts:
+        if not isinstance(part, Reasoning | Opaque):
+            yield from _with_inner(message.absolute(part), part.extra)
+        for inner in part.content if isinstance(part, ToolResultIR) else ():
+            if isinstance(inner, Reasoning) and inner.carrier is not Carrier.THINK_TEXT:
+                yield message.absolute(inner), {str(inner.carrier): inner.text}
 
 
-def _has_stray(message: Message, role: str) -> bool:
-    held = [keys for each in _objects(message, role) for _, keys in _with_function(each)]
-    return any(name in keys for keys in held for name in _FIELDS)
+def _with_inner(pointer: str, keys: Mapping[str, JsonValue]) -> Iterator[_Object]:
+    yield pointer, keys
+    yield from ((f"{pointer}/{escape(key)}", value) for key, value in keys.items() if isinstance(value, Mapping))
 
 
-def _with_function(held: _Object) -> tuple[_Object, ...]:
-    """An object, and the object ``function`` in it."""
-    pointer, keys = held
-    inner = keys.get("function")
-    return (held, (f"{pointer}/function", inner)) if isinstance(inner, Mapping) else (held,)
+def _has_unknown_keys(message: Message, role: str) -> bool:
+    return any(keys for _, keys in _objects(message, role)) or (message.role != role and has_reasoning(message))
 
 
-def _strays(case: RuleContext, held: _Object, name: str) -> Iterator[Finding]:
-    for at, keys in _with_function(held):
-        if name in keys:
-            place = at if at.endswith(f"/{name}") else f"{at}/{name}"
-            message = f"{name} is on an object that is not an assistant message; the provider does not read it here"
-            yield case.finding(MISPLACED, REQUEST, place, message)
+def _is_own_place(case: RuleContext, pointer: str, number: int, own: Mapping[str, tuple[str, ...]]) -> bool:
+    """This wire has the field at a place; a condition of a step on its object is asked of the request itself."""
+    return any(_fits(case, pointer, place) for place in own.get(pointer.rpartition("/")[2], ()))
+
+
+def _fits(case: RuleContext, pointer: str, place: str) -> bool:
+    steps, wanted = pointer.split("/")[1:], place.split("/")[1:]
+    if len(steps) != len(wanted) or not all(w == s or w.startswith("*") for s, w in zip(steps, wanted, strict=True)):
+        return False
+    filters = [(n, w[2:-1].partition("=")) for n, w in enumerate(wanted) if w.startswith("*[")]
+    return all(_text_at(case, [*steps[: n + 1], key]) == value for n, (key, _, value) in filters)
+
+
+def _text_at(case: RuleContext, steps: list[str]) -> str:
+    span = case.decoded.place(REQUEST, "/" + "/".join(steps)).span
+    return case.decoded.request_text[slice(*span)].decode("utf-8", "replace").strip('"') if span else ""
+
+
+def _field_of(case: RuleContext, ref: NodeRef, part: Reasoning) -> str:
+    """The field of a piece of reasoning if it is one of its message, else the block."""
+    return case.pointer(ref) if part.carrier in BLOCKS or part.text is None else case.pointer(ref, "text")
+
+
+def _stray_finding(case: RuleContext, pointer: str, name: str) -> Finding:
+    places = protocols.traits(case.decoded.protocol).carriers.get(name, ())
+    has = f"this protocol has it at {' or '.join(places)}" if places else "this protocol has no such field"
+    holder = dotted_path(pointer.rpartition("/")[0]) or "the top of the request"
+    return case.finding(
+        MISPLACED, REQUEST, pointer, f"{name} is in {holder}, where the provider does not read it: {has}"
+    )

@@ -111,8 +111,14 @@ PLACES = {
 }
 """Name of a place → where it is in a request."""
 
+CARRIERS = {
+    "thinking": ("/thinking", "/messages/*/content/*[type=thinking]/thinking"),
+    "signature": ("/messages/*/content/*[type=thinking]/signature",),
+}
+
 TRAITS = Traits(
     places=PLACES,
+    carriers=CARRIERS,
     previous_pointer="/thread/previous_message_id",
     thread_keeps_tools=True,
     caches_marked_only=True,

@@ -38,4 +38,6 @@ PLACES = {
 }
 """Name of a place → where it is in a request."""
 
-TRAITS = Traits(places=PLACES, caches_marked_only=True, schema_key="inputSchema")
+CARRIERS = {"reasoningContent": ("/messages/*/content/*/reasoningContent",)}
+
+TRAITS = Traits(places=PLACES, carriers=CARRIERS, caches_marked_only=True, schema_key="inputSchema")

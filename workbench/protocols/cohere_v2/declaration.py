@@ -63,4 +63,9 @@ PLACES = {
 }
 """Name of a place → where it is in a request."""
 
-TRAITS = Traits(places=PLACES)
+CARRIERS = {
+    "tool_plan": ("/messages/*[role=assistant]/tool_plan",),
+    "thinking": ("/thinking", "/messages/*/content/*[type=thinking]/thinking"),
+}
+
+TRAITS = Traits(places=PLACES, carriers=CARRIERS)

@@ -97,8 +97,14 @@ PLACES = {
 }
 """Name of a place → where it is in a request."""
 
+CARRIERS = {
+    "thoughtSignature": ("/contents/*/parts/*/thoughtSignature",),
+    "thought_signature": ("/contents/*/parts/*/thought_signature",),
+}
+
 TRAITS = Traits(
     places=PLACES,
+    carriers=CARRIERS,
     output_schemas=("/generationConfig/responseSchema", "/generationConfig/responseJsonSchema"),
     empty_is_message=True,
     partial_markers=(b'"partialArgs"', b'"willContinue"'),

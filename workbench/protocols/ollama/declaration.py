@@ -79,4 +79,6 @@ PLACES = {
 }
 """Name of a place → where it is in a request."""
 
-TRAITS = Traits(places=PLACES, may_be_empty=True, output_schemas=("/format",))
+CARRIERS = {"thinking": ("/messages/*[role=assistant]/thinking",)}
+
+TRAITS = Traits(places=PLACES, carriers=CARRIERS, may_be_empty=True, output_schemas=("/format",))

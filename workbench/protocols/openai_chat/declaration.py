@@ -83,8 +83,16 @@ PLACES = {
 }
 """Name of a place → where it is in a request."""
 
+CARRIERS = {
+    "reasoning_content": ("/messages/*[role=assistant]/reasoning_content",),
+    "reasoning": ("/reasoning", "/messages/*[role=assistant]/reasoning"),
+    "reasoning_details": ("/messages/*[role=assistant]/reasoning_details",),
+    "thought_signature": ("/messages/*/tool_calls/*/extra_content/google/thought_signature",),
+}
+
 TRAITS = Traits(
     places=PLACES,
+    carriers=CARRIERS,
     has_one_switch=False,
     # Servers return one and the same reasoning in these fields (vLLM docs, reasoning outputs: renamed from
     # ``reasoning_content`` to ``reasoning`` in 0.12; OpenRouter docs, reasoning tokens).

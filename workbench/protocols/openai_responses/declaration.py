@@ -74,9 +74,15 @@ PLACES = {
 }
 """Name of a place → where it is in a request."""
 
+CARRIERS = {
+    "encrypted_content": tuple(f"/input/*[type={kind}]/encrypted_content" for kind in ("reasoning", "compaction")),
+    "reasoning": ("/reasoning",),
+}
+
 TRAITS = Traits(
     warm_up=("generate", False),  # OpenAI, "WebSocket mode"
     places=PLACES,
+    carriers=CARRIERS,
     previous_pointer="/previous_response_id",
     reasoning_request={"include": ["reasoning.encrypted_content"], "store": False},
     end_repeats_calls=True,
