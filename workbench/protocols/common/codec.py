@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse
 from workbench.protocols import Adapter, AdapterDefaults, Param, StreamDecoder, StreamWriter, UrlFacts
 from workbench.protocols.common import leaves
+from workbench.protocols.common.changes import LeafChange, changes
 from workbench.protocols.common.reading import decode_request, none
 from workbench.protocols.common.writing import write_stream
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.request_reading import ReadRequest
-from workbench.wire import Framing, read_untyped
+from workbench.wire import Framing, SseEvent, read_untyped
 
+Decoder = TypeVar("Decoder", bound=StreamDecoder)
 RequestNodes: TypeAlias = Callable[[ModelRequest], Sequence[Message]]
 ResponseNodes: TypeAlias = Callable[[ModelResponse], Sequence[Message]]
 """A body's own keys and tools in the form of messages without parts, beside its messages: what can be compared."""
@@ -30,10 +32,14 @@ def answer_in(adapter: Adapter, body: bytes, framing: Framing | None = None) -> 
     events = read_untyped(body, framing=framing).events
     if not events:
         return adapter.decode_response(body, status=400)
-    decoder = adapter.stream_decoder()
+    return fold(adapter.stream_decoder(), events).result()
+
+
+def fold(decoder: Decoder, events: Iterable[SseEvent]) -> Decoder:
+    """The decoder, with all the events in it."""
     for event in events:
         decoder.feed(event)
-    return decoder.result()
+    return decoder
 
 
 def edit_request(
@@ -62,6 +68,25 @@ def edit_answer(
     encode = leaves.encode_stream if before.is_stream else leaves.encode
     encoded = encode(nodes(before), nodes(response), original)
     leaves.agree(before if encoded == original else read(encoded), response, fields)
+    return encoded
+
+
+def edit_stream(
+    decoder: Callable[[], Decoder],
+    everywhere: Callable[[LeafChange, Decoder, Sequence[SseEvent]], Iterable[LeafChange]],
+    nodes: ResponseNodes,
+    response: ModelResponse,
+    original: bytes,
+    fields: Sequence[str],
+) -> bytes:
+    """The same for a stream that says a value several times. ``everywhere``: a change at each place of its value."""
+    events = read_untyped(original).events
+    ours = fold(decoder(), events)
+    before = ours.result()
+    found = [place for c in changes(nodes(before), nodes(response)) for place in everywhere(c, ours, events)]
+    encoded = leaves.write_changes(found, original)
+    written = fold(decoder(), read_untyped(encoded).events).result() if found else before
+    leaves.agree(written, response, fields)
     return encoded
 
 

@@ -6,44 +6,27 @@ from collections.abc import Iterator, Sequence
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ModelResponse, Segment
-from workbench.protocols.common import leaves
-from workbench.protocols.common.changes import LeafChange, changes
-from workbench.protocols.families.items.stream_parts import StreamedItem, look, order
+from workbench.protocols.common.changes import LeafChange
+from workbench.protocols.common.codec import edit_stream
+from workbench.protocols.families.items.stream_parts import look, order
 from workbench.protocols.gemini_interactions.request import READ_OF_ANSWERS, response_nodes
 from workbench.protocols.gemini_interactions.stream import StepStreamDecoder
-from workbench.wire import SseEvent, read_untyped
+from workbench.wire import SseEvent
 
 
 def encode_stream(response: ModelResponse, original: bytes) -> bytes:
     """The stream ``original``, saying ``response``. Raises LocalProtocolError."""
-    decoder = _decode(read_untyped(original).events)
-    before, steps = decoder.result(), order(decoder.steps)
-    found = [
-        place
-        for change in changes(response_nodes(before), response_nodes(response))
-        for place in _everywhere(change, decoder, steps)
-    ]
-    encoded = leaves.write_changes(found, original)
-    written = _decode(read_untyped(encoded).events).result() if found else before
-    leaves.agree(written, response, READ_OF_ANSWERS)
-    return encoded
+    return edit_stream(StepStreamDecoder, _everywhere, response_nodes, response, original, READ_OF_ANSWERS)
 
 
-def _decode(events: Sequence[SseEvent]) -> StepStreamDecoder:
-    decoder = StepStreamDecoder()
-    for event in events:
-        decoder.feed(event)
-    return decoder
-
-
-def _everywhere(change: LeafChange, decoder: StepStreamDecoder, steps: Sequence[StreamedItem]) -> Iterator[LeafChange]:
+def _everywhere(change: LeafChange, decoder: StepStreamDecoder, events: Sequence[SseEvent]) -> Iterator[LeafChange]:
     """The change at each place that says the old value."""
     pointer = change.pointer + change.below
     if change.segments and not change.below and isinstance(change.old, str):
-        places = [change.segments, *_places(pointer, change.old, decoder, steps)]
+        places = [change.segments, *_places(pointer, change.old, decoder)]
         places = list(dict.fromkeys(places))
     else:
-        places = list(_places(pointer, change.old, decoder, steps))
+        places = list(_places(pointer, change.old, decoder))
     if not places:
         raise LocalProtocolError("this value cannot be changed in a stream", where=pointer)
     for segments in places:
@@ -55,9 +38,7 @@ def _everywhere(change: LeafChange, decoder: StepStreamDecoder, steps: Sequence[
         yield LeafChange(pointer, f"/{key}", change.old, change.new, (Segment(event, holder),))
 
 
-def _places(
-    pointer: str, old: JsonValue, decoder: StepStreamDecoder, steps: Sequence[StreamedItem]
-) -> Iterator[tuple[Segment, ...]]:
+def _places(pointer: str, old: JsonValue, decoder: StepStreamDecoder) -> Iterator[tuple[Segment, ...]]:
     _, first, *rest = pointer.split("/")
     if first != decoder.key or not rest:
         for value, event in decoder.interactions:
@@ -67,4 +48,4 @@ def _places(
         if pointer == "/id":
             yield from ((Segment(number, "/interaction_id"),) for number in decoder.mentions)
         return
-    yield from steps[int(rest[0])].places("".join(f"/{step}" for step in rest[1:]), old)
+    yield from order(decoder.steps)[int(rest[0])].places("".join(f"/{step}" for step in rest[1:]), old)

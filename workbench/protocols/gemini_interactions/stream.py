@@ -13,17 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.errors import WireError
-from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
+from workbench.ir import Anomaly, JsonValue, ModelResponse
 from workbench.protocols import StreamingPart
-from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
+from workbench.protocols.common.error_body import read_error, verbatim
 from workbench.protocols.common.pieces import Pieces, WholePart
 from workbench.protocols.common.reading import kind_of
+from workbench.protocols.common.stream_notes import StreamNotes, Value
 from workbench.protocols.families.items.stream_parts import WholeValue, order
 from workbench.protocols.gemini_interactions.response import LISTS, UNFINISHED, describe, error_of, list_of, text_of
 from workbench.protocols.gemini_interactions.step import CALL, FUNCTION_CALL, MEDIA, RESULT
 from workbench.protocols.gemini_interactions.stream_parts import ARGUMENTS, StreamedStep, StreamedStepString, proofs
-from workbench.wire import SseEvent, loads
+from workbench.wire import SseEvent
 
 BEGINS = frozenset({"interaction.created", "interaction.start", "interaction.in_progress"})
 ENDS = frozenset(
@@ -37,8 +37,6 @@ _STRINGS = {"text": "text", "arguments_delta": "arguments", "thought_signature":
 _HOLDERS = {"text": ("model_output", "text"), "arguments_delta": (FUNCTION_CALL,), "thought_signature": ("thought",)}
 """Type of a delta → types of steps it belongs to."""
 
-Value = dict[str, JsonValue]
-
 
 class StepStreamDecoder:
     """Builds the answer of one stream. Never raises; linear in the stream."""
@@ -51,30 +49,19 @@ class StepStreamDecoder:
         self.key = LISTS[0]  # of the list of steps
         self._by_index: dict[int, StreamedStep] = {}
         self._growing: dict[int, dict[str, Pieces]] = {}  # by index and type of delta
-        self._faults: dict[tuple[str, str, str], list[int]] = {}
+        self._notes = StreamNotes()
         self._unknown: list[JsonValue] = []
         self._abandoned: list[JsonValue] = []
         self._usage: JsonValue = None
         self._status: str | None = None
-        self._error: ApiError | None = None
         self._last = 0
         self._ended: int | None = None
-        self._is_cut = False
 
     def feed(self, event: SseEvent) -> None:
         """Take one block. Comments alone and ``[DONE]``, which ends recorded streams, say nothing."""
         self._last = event.number
-        data = event.data
-        if data is None or data.strip() == b"[DONE]":
-            return
-        try:
-            value = loads(data)
-        except WireError as error:
-            self._unreadable(event, error)
-            return
-        if type(value) is not dict:
-            self._note("stream.framing", f"a block contains {kind_of(value)}, not an object", event.number)
-        elif not self._grow(value, event.number):
+        value = self._notes.object_of(event)
+        if value is not None and not self._grow(value, event.number):
             self._take(value, event)
 
     def result(self) -> ModelResponse:
@@ -82,13 +69,13 @@ class StepStreamDecoder:
         read = [step.message(f"/{self.key}/{n}") for n, step in enumerate(order(self.steps))]
         messages = tuple(message for message, _ in read)
         kept = {"unknown_events": self._unknown, "abandoned_interactions": self._abandoned}
-        found = [Anomaly(*key, tuple(events)) for key, events in self._faults.items()]
+        found = self._notes.anomalies()
         found += [anomaly for _, anomalies in read for anomaly in anomalies]
         is_complete = self._ended is not None
         return describe(
             self._top() | {name: list(values) for name, values in kept.items() if values},
             messages,
-            error=self._error,
+            error=self._notes.error,
             is_stream=True,
             is_complete=is_complete,
             anomalies=(*found, *self._ending()),
@@ -132,13 +119,13 @@ class StepStreamDecoder:
         number, kind = event.number, value.get("event_type", event.name)
         if not isinstance(kind, str) or kind == "error":
             if not self._fail(value, number, is_error=kind == "error"):
-                self._note("stream.framing", "an event without a type", number)
+                self._notes.add("stream.framing", "an event without a type", number)
                 self._unknown.append(value)
             return
         if event.name not in (None, kind):
-            self._note("stream.framing", f"an event named {event.name!r:.80} of type {kind!r:.80}", number)
+            self._notes.add("stream.framing", f"an event named {event.name!r:.80} of type {kind!r:.80}", number)
         if self._ended is not None and kind not in BEGINS:
-            self._note("stream.framing", "events after the end of the stream", number)
+            self._notes.add("stream.framing", "events after the end of the stream", number)
         if kind in BEGINS or kind in ENDS:
             self._interaction(value, kind, number)
         elif kind == STATUS:
@@ -151,12 +138,12 @@ class StepStreamDecoder:
     # -- the whole answer
 
     def _interaction(self, value: Value, kind: str, number: int) -> None:
-        held = self._object(value, "interaction", number)
+        held = self._notes.object_at("interaction", value, number)
         if kind in BEGINS and (self._ended is not None or self.steps):
             self._abandon(number)
         self.interactions.append((held, number))
         if held.get("error") or (kind in ENDS and error_of(held)):
-            self._note_failure(error_of(held) or verbatim(held.get("error")), number)
+            self._notes.fail(error_of(held) or verbatim(held.get("error")), number)
         if kind not in ENDS:
             return
         self._ended = number
@@ -168,11 +155,11 @@ class StepStreamDecoder:
 
     def _abandon(self, number: int) -> None:
         """A stream that begins again: what came before is another answer."""
-        self._note("stream.block-order", "a second start: the response starts again", number)
+        self._notes.add("stream.block-order", "a second start: the response starts again", number)
         self._abandoned.append({**self._top(), self.key: [step.value() for step in order(self.steps)]})
         for held in (self.steps, self.growing, self.interactions, self.mentions, self._by_index, self._growing):
             held.clear()
-        self._ended = self._error = self._status = self._usage = None
+        self._ended = self._notes.error = self._status = self._usage = None
 
     def _status_update(self, value: Value, number: int) -> None:
         self.mentions.append(number)
@@ -189,7 +176,7 @@ class StepStreamDecoder:
             step = self._open(n, None)
             step.mark("", number)
         elif not step.is_done:
-            self._note("stream.block-order", f"step {step.index} never stops", number, f"/{self.key}/{n}")
+            self._notes.add("stream.block-order", f"step {step.index} never stops", number, f"/{self.key}/{n}")
         step.final = n
         self._stop(step)
         step.say(WholeValue("", value, number, pointer, is_last=True))
@@ -221,12 +208,12 @@ class StepStreamDecoder:
             self._stop(step)
 
     def _start(self, value: Value, key: str, number: int) -> None:
-        found, index = self._object(value, key, number), value.get("index")
+        found, index = self._notes.object_at(key, value, number), value.get("index")
         if type(index) is not int:
-            self._note("stream.index", "an event of a step without the step's index", number)
+            self._notes.add("stream.index", "an event of a step without the step's index", number)
             index = len(self.steps)
         if index in self._by_index:
-            self._note("stream.index", f"index {index} is used again", number, f"/{self.key}/{len(self.steps)}")
+            self._notes.add("stream.index", f"index {index} is used again", number, f"/{self.key}/{len(self.steps)}")
         step = self._open(index, None)
         step.mark("", number)
         if found:
@@ -239,15 +226,15 @@ class StepStreamDecoder:
         """The step that an event belongs to; a new one where it never began."""
         index = value.get("index")
         if type(index) is not int:
-            self._note("stream.index", "an event of a step without the step's index", number)
+            self._notes.add("stream.index", "an event of a step without the step's index", number)
             step = self.steps[-1] if self.steps else None
         else:
             step = self._by_index.get(index)
         if step is None:
-            self._note("stream.block-order", f"an event of step {index!r:.20}, which never started", number)
+            self._notes.add("stream.block-order", f"an event of step {index!r:.20}, which never started", number)
             step = self._open(index if type(index) is int else None, kind)
         elif step.is_done:
-            self._note("stream.block-order", f"an event of step {step.index}, which has stopped", number)
+            self._notes.add("stream.block-order", f"an event of step {step.index}, which has stopped", number)
         return step
 
     def _stop(self, step: StreamedStep) -> None:
@@ -269,10 +256,10 @@ class StepStreamDecoder:
     # -- deltas
 
     def _delta(self, value: Value, number: int) -> None:
-        delta = self._object(value, "delta", number)
+        delta = self._notes.object_at("delta", value, number)
         kind = delta.get("type")
         if not isinstance(kind, str):
-            self._note("content.shape", "a delta without a type", number)
+            self._notes.add("content.shape", "a delta without a type", number)
             self._unknown.append(value)
             return
         metadata = value.get("metadata")
@@ -282,7 +269,7 @@ class StepStreamDecoder:
         step = self._find(value, holders[0] if holders else None, number)
         if holders and step.kind not in (*holders, None):
             message = f"{kind!r} in step {step.index}, which is of type {step.kind!r:.80}"
-            self._note("stream.block-order", message, number)
+            self._notes.add("stream.block-order", message, number)
         if kind in _STRINGS:
             self._string(step, delta, kind, value, number)
         elif kind == "thought_summary":
@@ -306,7 +293,7 @@ class StepStreamDecoder:
         key = _STRINGS[kind]
         piece = delta.get(key)
         if not isinstance(piece, str):
-            self._note("content.shape", f"a delta whose {key!r} is {kind_of(piece)}, not a string", number)
+            self._notes.add("content.shape", f"a delta whose {key!r} is {kind_of(piece)}, not a string", number)
             self._whole(step, "/unknown_deltas", delta, number, "/delta")
             return
         at = step.text("/content") if key == "text" else f"/{key}"
@@ -329,7 +316,7 @@ class StepStreamDecoder:
         elif isinstance(content, dict):
             self._whole(step, "/summary", content, number, "/delta/content")
         else:
-            self._note("content.shape", f"a summary is {kind_of(content)}, not content", number)
+            self._notes.add("content.shape", f"a summary is {kind_of(content)}, not content", number)
 
     def _whole(self, step: StreamedStep, key: str, value: JsonValue, number: int, pointer: str) -> None:
         """An entry of a list of the step, which comes whole; strings that grew before it are over."""
@@ -341,40 +328,17 @@ class StepStreamDecoder:
 
     # -- what is wrong
 
-    def _note(self, slug: str, message: str, event: int, pointer: str = "") -> None:
-        self._faults.setdefault((slug, message, pointer), []).append(event)
-
-    def _object(self, value: Value, key: str, number: int) -> Value:
-        found = value.get(key)
-        if isinstance(found, dict):
-            return found
-        self._note("content.shape", f"an event whose {key!r} is {kind_of(found)}, not an object", number)
-        return {}
-
     def _fail(self, value: Value, number: int, *, is_error: bool) -> bool:
         """Take an error event; False where it holds no error."""
         error = read_error(value) if is_error or "error" in value else None
         if error is None and not is_error:
             return False
-        self._note_failure(error or verbatim(value), number)
+        self._notes.fail(error or verbatim(value), number)
         return True
-
-    def _note_failure(self, error: ApiError, number: int) -> None:
-        self._error = self._error or error
-        self._note("stream.error-event", "the stream contains an error", number)
-
-    def _unreadable(self, event: SseEvent, error: WireError) -> None:
-        if event.name == "error":
-            self._note_failure(read_error_text(event.data or b""), event.number)
-        elif event.terminated:
-            self._note("stream.framing", f"the data of a block is {error.what}", event.number)
-        else:
-            self._is_cut = True
-            self._note("stream.truncated", "the stream stops inside an event", event.number)
 
     def _ending(self) -> Iterator[Anomaly]:
         """Anomalies that only the end shows. After an error event no other end is expected."""
-        if self._error is not None:
+        if self._notes.error is not None:
             return
         for n, step in enumerate(order(self.steps)):
             if step.is_done:
@@ -385,5 +349,5 @@ class StepStreamDecoder:
             else:
                 message, events = f"the stream stops inside step {step.index}", tuple(sorted({*events, self._last}))
                 yield Anomaly("stream.truncated", message, f"/{self.key}/{n}", events)
-        if self._ended is None and not self._is_cut and all(step.is_done for step in self.steps):
+        if self._ended is None and not self._notes.is_cut and all(step.is_done for step in self.steps):
             yield Anomaly("stream.no-terminator", "the stream ends without interaction.completed", "", (self._last,))

@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from workbench.errors import WireError
-from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse
+from workbench.ir import Anomaly, JsonValue, Message, ModelResponse
 from workbench.protocols import StreamingPart
-from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
+from workbench.protocols.common.error_body import read_error, verbatim
 from workbench.protocols.common.pieces import Pieces, WholePart
 from workbench.protocols.common.reading import kind_of
+from workbench.protocols.common.stream_notes import StreamNotes, Value
 from workbench.protocols.families.items.response import describe, error_of, text_of
 from workbench.protocols.families.items.stream_parts import StreamedItem, StreamedItemString, WholeValue, order
-from workbench.wire import SseEvent, loads
+from workbench.wire import SseEvent
 
 
 class InPieces(NamedTuple):
@@ -68,7 +68,6 @@ _BEGINS = frozenset({"response.created", "response.queued", "response.in_progres
 _PROGRESS = frozenset({"in_progress", "searching", "interpreting", "generating", "completed", "failed", "compacting"})
 """Endings of the names of events that only report that a tool is still running."""
 
-Value = dict[str, JsonValue]
 _GAP = "the sequence numbers are not consecutive: events were lost, repeated or moved"
 
 
@@ -83,33 +82,22 @@ class ItemStreamDecoder:
         self._by_id: dict[str, StreamedItem] = {}
         self._growing: dict[int, dict[tuple[JsonValue, JsonValue], Pieces]] = {}  # by output_index
         self._pointer = "/delta"
-        self._faults: dict[tuple[str, str, str], list[int]] = {}
+        self._notes = StreamNotes()
         self._unknown: list[JsonValue] = []
         self._abandoned: list[JsonValue] = []
-        self._error: ApiError | None = None
         self._sequence: int | None = None
         self._last = 0
         self._ended: int | None = None
-        self._is_cut = False
 
     def feed(self, event: SseEvent) -> None:
         """Take one block. Comments alone and ``[DONE]``, which some servers add, say nothing."""
         self._last = event.number
-        data = event.data
-        if data is None or data.strip() == b"[DONE]":
-            return
-        try:
-            value = loads(data)
-        except WireError as error:
-            self._unreadable(event, error)
-            return
-        if type(value) is not dict:
-            self._note("stream.framing", f"a block contains {kind_of(value)}, not an object", event.number)
+        value = self._notes.object_of(event)
+        if value is None:
             return
         self._count(value, event.number)
-        if self._ended is None and self._grow(value, event.number):
-            return
-        self._take(value, event)
+        if self._ended is not None or not self._grow(value, event.number):
+            self._take(value, event)
 
     def result(self) -> ModelResponse:
         """The answer so far."""
@@ -119,12 +107,12 @@ class ItemStreamDecoder:
         if self._ended is None:
             top.pop("status", None)  # that of the beginning
         kept = {"unknown_events": self._unknown, "abandoned_responses": self._abandoned}
-        found = [Anomaly(*key, tuple(events)) for key, events in self._faults.items()]
+        found = self._notes.anomalies()
         found += [anomaly for _, anomalies in read for anomaly in anomalies]
         return describe(
             top | {name: list(values) for name, values in kept.items() if values},
             messages,
-            error=self._error,
+            error=self._notes.error,
             is_stream=True,
             is_complete=self._ended is not None,
             anomalies=(*found, *self._ending(messages)),
@@ -155,13 +143,13 @@ class ItemStreamDecoder:
         number, kind = event.number, value.get("type")
         if not isinstance(kind, str):
             if not self._fail(value, number):
-                self._note("stream.framing", "an event without a type", number)
+                self._notes.add("stream.framing", "an event without a type", number)
                 self._unknown.append(value)
             return
         if event.name is not None and event.name != kind:
-            self._note("stream.framing", f"an event named {event.name!r:.80} of type {kind!r:.80}", number)
+            self._notes.add("stream.framing", f"an event named {event.name!r:.80} of type {kind!r:.80}", number)
         if self._ended is not None and kind not in _BEGINS:
-            self._note("stream.framing", "events after the end of the stream", number)
+            self._notes.add("stream.framing", "events after the end of the stream", number)
         stem, _, suffix = kind.rpartition(".")
         if kind == "error":
             self._fail(value, number)
@@ -190,13 +178,12 @@ class ItemStreamDecoder:
     # -- the whole answer
 
     def _response(self, value: Value, kind: str, number: int) -> None:
-        response = self._object(value, "response", number)
+        response = self._notes.object_at("response", value, number)
         if kind == "response.created" and (self._ended is not None or self.items):
             self._abandon(number)
         self.responses.append((response, number))
         if response.get("error"):
-            self._error = self._error or error_of(response)
-            self._note("stream.error-event", "the stream contains an error", number)
+            self._notes.fail(error_of(response), number)
         if kind in _ENDS:
             self._ended = number
             self._growing.clear()
@@ -206,12 +193,12 @@ class ItemStreamDecoder:
 
     def _abandon(self, number: int) -> None:
         """A stream that begins again: what came before is another answer."""
-        self._note("stream.block-order", "a second response.created: the response starts again", number)
+        self._notes.add("stream.block-order", "a second response.created: the response starts again", number)
         first = self.responses[-1][0] if self.responses else {}
         self._abandoned.append({**first, "output": [item.value() for item in order(self.items)]})
         for held in (self.items, self.growing, self.responses, self._by_index, self._by_id, self._growing):
             held.clear()
-        self._ended = self._error = self._sequence = None
+        self._ended = self._notes.error = self._sequence = None
 
     def _final(self, value: JsonValue, n: int, number: int) -> None:
         """An item as the last event has it."""
@@ -223,7 +210,7 @@ class ItemStreamDecoder:
             item = self._open(n, None)
             item.mark("", number)
         elif not item.is_done:
-            self._note("stream.block-order", f"item {item.index} is never done", number, f"/output/{n}")
+            self._notes.add("stream.block-order", f"item {item.index} is never done", number, f"/output/{n}")
         item.final = n
         item.is_done = True
         item.say(WholeValue("", value, number, f"/response/output/{n}", is_last=True))
@@ -245,34 +232,34 @@ class ItemStreamDecoder:
         if isinstance(item_id, str) and (item is None or item.name("id") not in (None, item_id)):
             item = self._by_id.get(item_id, item)
         if type(index) is not int:
-            self._note("stream.index", "an event of an item without the item's index", number)
+            self._notes.add("stream.index", "an event of an item without the item's index", number)
             item = item or (self.items[-1] if self.items else None)
         if item is None:
             message = f"an event of item {index!r:.20}, which never started"
-            self._note("stream.block-order", message, number)
+            self._notes.add("stream.block-order", message, number)
             item = self._open(index if type(index) is int else None, kind)
         elif item.is_done:
-            self._note("stream.block-order", f"an event of item {item.index}, which is done", number)
+            self._notes.add("stream.block-order", f"an event of item {item.index}, which is done", number)
         return item
 
     def _item_event(self, value: Value, number: int, *, is_done: bool) -> None:
-        found = self._object(value, "item", number)
+        found = self._notes.object_at("item", value, number)
         index = value.get("output_index")
         if type(index) is not int:
-            self._note("stream.index", "an event of an item without the item's index", number)
+            self._notes.add("stream.index", "an event of an item without the item's index", number)
             index = self._begun_index(found) if is_done else len(self.items)
         item = self._by_index.get(index)
         if item is not None and (item.is_done or not is_done):
-            self._note("stream.index", f"output_index {index} is used again", number, f"/output/{len(self.items)}")
+            self._notes.add("stream.index", f"output_index {index} is used again", number, f"/output/{len(self.items)}")
             item = None
         elif item is None and is_done:
-            self._note("stream.block-order", f"item {index} is done but never started", number)
+            self._notes.add("stream.block-order", f"item {index} is done but never started", number)
         if item is None:
             item = self._open(index, None)
         elif is_done:
             self._compare(item, found, number)
             if item.kind == "function_call" and not item.is_told("/arguments"):
-                self._note("stream.block-order", "a call is done without function_call_arguments.done", number)
+                self._notes.add("stream.block-order", "a call is done without function_call_arguments.done", number)
         if isinstance(found.get("id"), str):
             self._by_id[found["id"]] = item
         item.mark("", number)
@@ -298,7 +285,7 @@ class ItemStreamDecoder:
             before = item.name(key)
             if isinstance(before, str) and before and done.get(key) != before:
                 message = f"the {key} of an item changes from {before!r:.80} to {done.get(key)!r:.80}"
-                self._note(slug, message, number, f"/output/{item.index}/{key}")
+                self._notes.add(slug, message, number, f"/output/{item.index}/{key}")
 
     # -- what is in them
 
@@ -307,7 +294,7 @@ class ItemStreamDecoder:
         at, key = self._place(item, text, value, number), "delta" if suffix == "delta" else text.whole
         piece = value.get(key)
         if not isinstance(piece, str):
-            self._note("content.shape", f"an event whose {key!r} is {kind_of(piece)}, not a string", number)
+            self._notes.add("content.shape", f"an event whose {key!r} is {kind_of(piece)}, not a string", number)
             self._unknown.append(value)
             return
         if suffix != "delta":
@@ -343,11 +330,11 @@ class ItemStreamDecoder:
         found = value.get(key)
         if type(found) is int:
             return found
-        self._note("stream.index", f"an event without its {key}", number)
+        self._notes.add("stream.index", f"an event without its {key}", number)
         return 0
 
     def _part(self, value: Value, at: str, key: str, number: int, *, is_done: bool) -> None:
-        part = self._object(value, "part", number)
+        part = self._notes.object_at("part", value, number)
         is_thought = at == "/summary" or part.get("type") == "reasoning_text"
         item = self._find(value, "reasoning" if is_thought else "message", number)
         place = item.place(at, self._number(value, key, number))
@@ -363,22 +350,12 @@ class ItemStreamDecoder:
 
     # -- what is wrong
 
-    def _note(self, slug: str, message: str, event: int, pointer: str = "") -> None:
-        self._faults.setdefault((slug, message, pointer), []).append(event)
-
-    def _object(self, value: Value, key: str, number: int) -> Value:
-        found = value.get(key)
-        if isinstance(found, dict):
-            return found
-        self._note("content.shape", f"an event whose {key!r} is {kind_of(found)}, not an object", number)
-        return {}
-
     def _count(self, value: Value, number: int) -> None:
         sequence = value.get("sequence_number")
         if type(sequence) is not int:
             return
         if self._sequence is not None and sequence != self._sequence + 1 and value.get("type") != "response.created":
-            self._note("stream.framing", _GAP, number)
+            self._notes.add("stream.framing", _GAP, number)
         self._sequence = sequence
 
     def _fail(self, value: Value, number: int) -> bool:
@@ -386,23 +363,12 @@ class ItemStreamDecoder:
         error = read_error(value)
         if error is None and value.get("type") != "error":
             return False
-        self._error = self._error or error or verbatim(value)
-        self._note("stream.error-event", "the stream contains an error", number)
+        self._notes.fail(error or verbatim(value), number)
         return True
-
-    def _unreadable(self, event: SseEvent, error: WireError) -> None:
-        if event.name == "error":
-            self._error = self._error or read_error_text(event.data or b"")
-            self._note("stream.error-event", "the stream contains an error", event.number)
-        elif event.terminated:
-            self._note("stream.framing", f"the data of a block is {error.what}", event.number)
-        else:
-            self._is_cut = True
-            self._note("stream.truncated", "the stream stops inside an event", event.number)
 
     def _ending(self, messages: tuple[Message, ...]) -> Iterator[Anomaly]:
         """Anomalies that only the end shows. After an error event no other end is expected."""
-        if self._error is not None:
+        if self._notes.error is not None:
             return
         for n, item in enumerate(order(self.items)):
             if item.is_done:
@@ -413,7 +379,7 @@ class ItemStreamDecoder:
             else:
                 message, events = f"the stream stops inside item {item.index}", tuple(sorted({*events, self._last}))
                 yield Anomaly("stream.truncated", message, f"/output/{n}", events)
-        if self._ended is None and not self._is_cut and all(item.is_done for item in self.items):
+        if self._ended is None and not self._notes.is_cut and all(item.is_done for item in self.items):
             message = "the stream ends without response.completed, response.incomplete or response.failed"
             yield Anomaly("stream.no-terminator", message, "", (self._last,))
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ModelResponse, Part, Reasoning, Segment, Text, ToolCallIR
-from workbench.protocols.common import leaves
-from workbench.protocols.common.changes import LeafChange, changes
+from workbench.protocols.common.changes import LeafChange
+from workbench.protocols.common.codec import edit_stream
 from workbench.protocols.families.items.request import READ_OF_ANSWERS, response_nodes
 from workbench.protocols.families.items.stream import ItemStreamDecoder
-from workbench.protocols.families.items.stream_parts import StreamedItem, look, order
+from workbench.protocols.families.items.stream_parts import look, order
 from workbench.protocols.families.items.write import (
     Item,
     envelope,
@@ -27,7 +27,7 @@ from workbench.protocols.families.items.write import (
     said_text,
     with_id,
 )
-from workbench.wire import SseEvent, dumps, loads, read_untyped
+from workbench.wire import SseEvent, dumps, loads
 
 _ENDS = {"completed": "response.completed", "incomplete": "response.incomplete", "failed": "response.failed"}
 _SAID = "response.output_text"
@@ -199,34 +199,13 @@ def _summary(text: str) -> Item:
 
 def encode_stream(response: ModelResponse, original: bytes) -> bytes:
     """The stream ``original``, saying ``response``. Raises LocalProtocolError."""
-    events = read_untyped(original).events
-    decoder = _decode(events)
-    before = decoder.result()
-    items = order(decoder.items)
-    found = [
-        place
-        for change in changes(response_nodes(before), response_nodes(response))
-        for place in _everywhere(change, decoder, items, events)
-    ]
-    encoded = leaves.write_changes(found, original)
-    written = _decode(read_untyped(encoded).events).result() if found else before
-    leaves.agree(written, response, READ_OF_ANSWERS)
-    return encoded
+    return edit_stream(ItemStreamDecoder, _everywhere, response_nodes, response, original, READ_OF_ANSWERS)
 
 
-def _decode(events: Sequence[SseEvent]) -> ItemStreamDecoder:
-    decoder = ItemStreamDecoder()
-    for event in events:
-        decoder.feed(event)
-    return decoder
-
-
-def _everywhere(
-    change: LeafChange, decoder: ItemStreamDecoder, items: Sequence[StreamedItem], events: Sequence[SseEvent]
-) -> Iterator[LeafChange]:
+def _everywhere(change: LeafChange, decoder: ItemStreamDecoder, events: Sequence[SseEvent]) -> Iterator[LeafChange]:
     """The change at each place that says the old value."""
     pointer = change.pointer + change.below
-    places = list(_places(pointer, change.old, decoder, items, events))
+    places = list(_places(pointer, change.old, decoder, events))
     if not places:
         raise LocalProtocolError("this value cannot be changed in a stream", where=pointer)
     for segments in places:
@@ -239,7 +218,7 @@ def _everywhere(
 
 
 def _places(
-    pointer: str, old: JsonValue, decoder: ItemStreamDecoder, items: Sequence[StreamedItem], events: Sequence[SseEvent]
+    pointer: str, old: JsonValue, decoder: ItemStreamDecoder, events: Sequence[SseEvent]
 ) -> Iterator[tuple[Segment, ...]]:
     _, first, *rest = pointer.split("/")
     if first != "output" or not rest:
@@ -248,7 +227,7 @@ def _places(
             if type(found) is type(old) and found == old:
                 yield (Segment(event, f"/response{pointer}"),)
         return
-    item, at = items[int(rest[0])], "".join(f"/{step}" for step in rest[1:])
+    item, at = order(decoder.items)[int(rest[0])], "".join(f"/{step}" for step in rest[1:])
     yield from item.places(at, old)
     if at == "/id":
         yield from ((Segment(number, "/item_id"),) for number in _mentions(events, item.index, old))
