@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import field
-from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from workbench.contracts import loading as contracts
 from workbench.contracts.contract import Contract
 from workbench.contracts.facts import Clues, Sign
+from workbench.globs import matches_glob
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
@@ -103,7 +103,7 @@ def shown_by(clues: Clues, protocol: str | None) -> tuple[str, str] | None:
 
 def _is_seen(sign: Sign, clues: Clues) -> bool:
     found: JsonValue = clues.headers.get(sign.header) if sign.header else clues.fields.get(sign.field)
-    return found is not None and (not sign.value or (isinstance(found, str) and fnmatchcase(found, sign.value)))
+    return found is not None and (not sign.value or (isinstance(found, str) and matches_glob(found, sign.value)))
 
 
 @contracts.forgotten_with
@@ -153,7 +153,7 @@ def _by_host(place: str) -> tuple[tuple[str, str], ...]:
         (file.name, f"from host {host}")
         for file in contracts.outlines()
         for host in said
-        if any(fnmatchcase(host, glob) for glob in file.hosts)
+        if any(matches_glob(host, glob) for glob in file.hosts)
     )
 
 

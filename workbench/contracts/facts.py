@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +13,7 @@ from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation, check_of, of_refused_params, read_relation
 from workbench.errors import ProfileError, UnreadableInput
+from workbench.globs import matches_glob
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import traits
@@ -42,7 +42,7 @@ def plain_model(name: str) -> str:
 @lru_cache(maxsize=4096)
 def matches(model: str | None, globs: tuple[str, ...]) -> bool:
     """One of the globs (in any spelling of versions: "4.6", "4-6") fits the model name."""
-    return model is not None and any(fnmatchcase(plain_model(model), plain_model(g)) for g in globs)
+    return model is not None and any(matches_glob(plain_model(model), plain_model(g)) for g in globs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class ContractFile:
 
     def claims_model(self, model: str | None) -> bool:
         """The model is one of this provider's."""
-        unlike = model is not None and any(fnmatchcase(model.lower(), glob) for glob in self.unlike)
+        unlike = model is not None and any(matches_glob(model.lower(), glob) for glob in self.unlike)
         return not unlike and matches(model, self.models)
 
     def speaks(self, protocol: str | None) -> bool:
@@ -194,7 +194,7 @@ class ContractFile:
     def variant(self, clues: Clues) -> tuple[str, str]:
         """The variant of an exchange, and how it was found, in words. ("", "") for none."""
         for variant in self.variants:
-            if clues.url and any(fnmatchcase(clues.url, glob) for glob in variant.urls):
+            if clues.url and any(matches_glob(clues.url, glob) for glob in variant.urls):
                 return variant.name, f"{variant.name} by its URL"
         for variant in self.variants:
             for name, value in variant.params.items():

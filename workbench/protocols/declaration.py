@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
+from workbench import regex
 from workbench.ir import NOTHING, Carrier, JsonValue
 from workbench.lazy_dataclass import dataclass
 
@@ -41,7 +42,7 @@ class SmallEndpoint:
 
 def endpoint(methods: str, path: str, answer: str | Body) -> SmallEndpoint:
     """An endpoint from words: ``endpoint("GET", r"/models", models)``."""
-    return SmallEndpoint(tuple(methods.split()), re.compile(path + r"/?\Z"), answer)
+    return SmallEndpoint(tuple(methods.split()), regex.compile(path + r"/?\Z"), answer)
 
 
 @dataclass(frozen=True, slots=True)

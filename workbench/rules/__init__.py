@@ -9,7 +9,6 @@ family: it checks one schema against every contract. It may import the core and 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
@@ -231,6 +230,8 @@ def _review(name: str, case: RuleContext, found: list[Finding]) -> list[Finding]
 
 
 def _failure(name: str, case: RuleContext, error: Exception | SystemExit) -> Finding:
+    import logging
+
     logging.getLogger(__name__).debug("the %s rules failed", name, exc_info=error)
     message = f"the {name} rules failed on this exchange ({type(error).__name__}): a bug in Workbench"
     return Finding(FAILED, Severity.WARNING, case.decoded.index, "request", "", message)

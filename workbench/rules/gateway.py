@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
 from workbench.chain import marks
 from workbench.contracts import Breaks, Contract, Finding, Severity, dotted_path
+from workbench.globs import matches_glob
 from workbench.ir import Message
 from workbench.protocols import REQUEST, fact
 from workbench.provenance import escape
@@ -60,7 +60,7 @@ def _unknown_fields(case: RuleContext) -> Iterator[Finding]:
 def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) -> Iterator[Finding]:
     """A field that only a beta makes known."""
     announced = [name for _, name in betas(case)]
-    if any(fnmatchcase(name, glob) for name in announced for glob in wanted):
+    if any(matches_glob(name, glob) for name in announced for glob in wanted):
         return
     text = f"the field {quote(field)} needs a beta header: {' or '.join(wanted)}"
     said = {"path": field, "field": field, "name": field}
@@ -143,15 +143,15 @@ def _betas(case: RuleContext) -> Iterator[Finding]:
     own = case.contract.term("gateway.own-betas") or []
     answer = case.response.error.message if case.is_refused and case.response and case.response.error else ""
     for pointer, name in dict.fromkeys(betas(case)):
-        is_refused = any(fnmatchcase(name, glob) for glob in refused)
-        is_unknown = isinstance(taken, list) and not any(fnmatchcase(name, glob) for glob in taken)
+        is_refused = any(matches_glob(name, glob) for glob in refused)
+        is_unknown = isinstance(taken, list) and not any(matches_glob(name, glob) for glob in taken)
         if is_refused or is_unknown:
             term = "gateway.refused-betas" if is_refused else "gateway.betas"
             said = {"found": name, "name": name, "value": name, "field": BETA}
             yield by_term(case, BETA_HEADER, term, pointer, f"the beta {quote(name)} is refused here", values=said)
         elif name in answer:
             yield _refused_beta(case, pointer, name, answer)
-        elif any(fnmatchcase(name, glob) for glob in own):
+        elif any(matches_glob(name, glob) for glob in own):
             yield _own_beta(case, pointer, name)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from functools import cache
 
 from workbench.config import resources, safeyaml
 from workbench.errors import ProfileError
+from workbench.globs import matches_glob
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 
@@ -49,7 +49,7 @@ class Prices:
         """The price of a model, None where it is not listed."""
         name = (model or "").lower()
         bare = name.rpartition("/")[2].rpartition(":")[0] or name.rpartition("/")[2]
-        return next((p for p in self.models if any(fnmatchcase(n, p.model) for n in (name, bare))), None)
+        return next((p for p in self.models if any(matches_glob(n, p.model) for n in (name, bare))), None)
 
 
 @cache

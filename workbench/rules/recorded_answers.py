@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
 from workbench import regex
 from workbench.contracts import (
@@ -26,6 +25,7 @@ from workbench.contracts import (
 )
 from workbench.contracts import error_texts as errortext
 from workbench.contracts import loading as contracts
+from workbench.globs import matches_glob
 from workbench.ir import NOTHING, ApiError
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules._acceptance import AcceptedExchange, accepted_by, is_answered, may_be_accepted, who
@@ -91,7 +91,7 @@ def _is_witness(case: RuleContext) -> bool:
     host = (urls.split_url(exchange.request.url).hostname or "") if exchange.request else ""
     if case.request is None or exchange.origin in _NO_WITNESS or case.contract.name == contracts.GENERIC:
         return False
-    return not host or any(fnmatchcase(host, glob) for glob in contracts.read(case.contract.name).hosts)
+    return not host or any(matches_glob(host, glob) for glob in contracts.read(case.contract.name).hosts)
 
 
 def _weigh(case: RuleContext, findings: Iterable[Finding], witness: str) -> Iterator[Finding]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cache
 
 from workbench.chain import Conversation
@@ -27,6 +26,7 @@ from workbench.contracts import (
     matches,
     rule_of,
 )
+from workbench.globs import matches_glob
 from workbench.ir import JsonValue, Message
 from workbench.protocols import REQUEST, DecodedExchange, fact, text_of
 from workbench.provenance import escape
@@ -240,11 +240,11 @@ def _may_hold(case: RuleContext, relation: Relation) -> bool:
     if when.stream is not None and bool(request.stream) is not when.stream:
         return False
     http = case.decoded.exchange.request
-    if when.url and not any(fnmatchcase(http.url if http else "", glob) for glob in when.url):
+    if when.url and not any(matches_glob(http.url if http else "", glob) for glob in when.url):
         return False
-    if when.without_beta and any(fnmatchcase(name, when.without_beta) for _, name in betas(case)):
+    if when.without_beta and any(matches_glob(name, when.without_beta) for _, name in betas(case)):
         return False
-    if when.beta and not any(fnmatchcase(name, when.beta) for _, name in betas(case)):
+    if when.beta and not any(matches_glob(name, when.beta) for _, name in betas(case)):
         return False
     if len(case.decoded.messages(REQUEST)) <= when.more_messages:
         return False

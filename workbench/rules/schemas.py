@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import Any
 
 from workbench import protocols, regex
 from workbench.contracts import Breaks, Contract, Finding, Severity
+from workbench.globs import matches_glob
 from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolDef
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.provenance import escape
@@ -119,7 +119,7 @@ def _check_types(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     taken = case.contract.term("schema.tool-types")
     for tool in request.tools if isinstance(taken, list) else ():
         for pointer, kind in values(case.decoded, f"{tool.pointer}/type"):
-            if isinstance(kind, str) and not any(fnmatchcase(kind, glob) for glob in taken):
+            if isinstance(kind, str) and not any(matches_glob(kind, glob) for glob in taken):
                 text = f"tools of type {quote(kind)} are not accepted here, only {', '.join(taken)}"
                 said = {
                     **_tool_values(tool),

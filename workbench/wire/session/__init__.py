@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from workbench.wire.session.alive import exists
     from workbench.wire.session.file_replacement import ReplacingSession
     from workbench.wire.session.identity import file_name, former_ids, session_id
-    from workbench.wire.session.opening import MAGIC, is_written
-    from workbench.wire.session.sqlite import SqliteSession, open_recording
+    from workbench.wire.session.opening import is_written
+    from workbench.wire.session.recognition import MAGIC, open_recording
+    from workbench.wire.session.sqlite import SqliteSession
     from workbench.wire.session.store import open_session
     from workbench.wire.session.writer import SessionWriter
 else:

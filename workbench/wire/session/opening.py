@@ -17,7 +17,6 @@ from workbench.wire.session import untrusted_sqlite, values
 from workbench.wire.session.identity import valid_id
 from workbench.wire.session.untrusted_sqlite import FAULTS, readable, reason
 
-MAGIC = b"SQLite format 3\x00"
 VERSION = 2
 APPLICATION_ID = 0x57424348  # "WBCH": file(1) and we know our own
 

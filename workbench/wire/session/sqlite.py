@@ -397,18 +397,6 @@ class SqliteSession:
             self._db.close()
 
 
-def open_recording(path: Path) -> SqliteSession | None:
-    """Open a recording without the importers of other formats; None for any other file, and for one with a fault."""
-    try:
-        if not path.is_file():  # reading from a pipe would take its bytes away
-            return None
-        with path.open("rb") as file:
-            is_sqlite = file.read(len(opening.MAGIC)) == opening.MAGIC
-        return SqliteSession(path) if is_sqlite else None
-    except (OSError, SessionFormatError):
-        return None
-
-
 def growth_id(seq: int, offset: int = 0) -> int:
     """Row id of a growth of a response body."""
     return seq << 32 | offset

@@ -19,6 +19,7 @@ from workbench.wire.exchange import Exchange, State
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import Session, exchanges_of, opening, sqlite, text, writer
 from workbench.wire.session.identity import session_id
+from workbench.wire.session.recognition import MAGIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def form_of(session: Session) -> str:
 
 def is_session(head: bytes) -> bool:
     """True if a file starts like a session file."""
-    return head.startswith(opening.MAGIC) or text.is_text_session(head)
+    return head.startswith(MAGIC) or text.is_text_session(head)
 
 
 def open_session(path: Path) -> Session:
@@ -73,7 +74,7 @@ def open_session(path: Path) -> Session:
     """
     with path.open("rb") as file:
         head = file.read(4096)
-    if head.startswith(opening.MAGIC):
+    if head.startswith(MAGIC):
         return sqlite.SqliteSession(path)
     if text.is_text_session(head):
         return text.read(path.read_bytes(), path.name)

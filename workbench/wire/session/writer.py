@@ -23,6 +23,7 @@ from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResp
 from workbench.wire.session import opening, pieces, texts, untrusted_sqlite, writers
 from workbench.wire.session.bodies import BodyStore, CutBody, whole
 from workbench.wire.session.identity import session_id
+from workbench.wire.session.recognition import MAGIC
 from workbench.wire.session.sqlite import SqliteSession, growth_id
 
 LEAVE_SECONDS = 0.5
@@ -360,7 +361,7 @@ def write(exchanges: Iterable[Exchange], path: Path, about: Mapping[str, str] = 
 def _ours(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(72)
-    return head.startswith(opening.MAGIC) and int.from_bytes(head[68:72], "big") == opening.APPLICATION_ID
+    return head.startswith(MAGIC) and int.from_bytes(head[68:72], "big") == opening.APPLICATION_ID
 
 
 def _request_row(request: HttpRequest | None, body: CutBody) -> _ListRow:

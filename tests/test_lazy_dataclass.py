@@ -1,0 +1,89 @@
+"""Classes whose methods are made late behave as those of ``dataclasses``."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from dataclasses import field
+from typing import Any, ClassVar
+
+import pytest
+
+from workbench import lazy_dataclass
+
+MAKERS = (lazy_dataclass.dataclass, dataclasses.dataclass)
+
+
+def make(dataclass: Any) -> tuple[type, type, type]:
+    """Three classes that use all there is."""
+
+    @dataclass(frozen=True, slots=True)
+    class Point:
+        count: ClassVar[int] = 7
+        x: int
+        y: int = 3
+        names: list[str] = field(default_factory=list, compare=False)
+        note: str = field(default="", repr=False, hash=False)
+
+    @dataclass(slots=True, kw_only=True)
+    class Options:
+        a: int = 1
+        b: list[int] = field(default_factory=lambda: [1])
+        total: int = field(init=False)
+
+        def __post_init__(self) -> None:
+            self.total = self.a + sum(self.b)
+
+    @dataclass(frozen=True, slots=True)
+    class Child(Point):
+        z: int = 9
+
+    return Point, Options, Child
+
+
+@pytest.mark.parametrize("dataclass", MAKERS)
+def test_instances_are_made_compared_and_hashed(dataclass: Any) -> None:
+    point, options, child = make(dataclass)
+    assert (point(1).y, point(1).names, point(x=1, y=2).y, point.count) == (3, [], 2, 7)
+    assert point(1).names is not point(1).names
+    assert point(1, names=["a"]) == point(1) != point(1, note="b")
+    assert hash(point(1, note="a")) == hash(point(1))
+    assert hash(point(1)) != hash(point(2))
+    assert point(1).__eq__(child(1)) is NotImplemented
+    made = options(a=2)
+    assert (made.total, made.b, made == options(a=2)) == (3, [1], True)
+    assert (child(1, 2).z, child(1, z=4).z, child(1) == child(1, z=4)) == (9, 4, False)
+    with pytest.raises(TypeError):
+        hash(made)
+
+
+@pytest.mark.parametrize("dataclass", MAKERS)
+def test_wrong_arguments_and_changes_of_what_is_frozen_are_refused(dataclass: Any) -> None:
+    point, options, _ = make(dataclass)
+    for call in (lambda: point(), lambda: point(1, z=1), lambda: options(1), lambda: options(total=1)):
+        with pytest.raises(TypeError, match="argument"):
+            call()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        point(1).x = 2
+
+
+@pytest.mark.parametrize("dataclass", MAKERS)
+def test_everything_else_is_that_of_dataclasses(dataclass: Any) -> None:
+    point, options, child = make(dataclass)
+    first = point(1, note="n")
+    assert dataclasses.replace(first, y=5) == point(1, 5, note="n")
+    assert repr(first).endswith("Point(x=1, y=3, names=[])")
+    assert dataclasses.asdict(options()) == {"a": 1, "b": [1], "total": 2}
+    assert [f.name for f in dataclasses.fields(child)] == ["x", "y", "names", "note", "z"]
+    assert copy.copy(first) == copy.deepcopy(first) == first
+    assert point.__init__.__qualname__.endswith("Point.__init__")
+
+
+@lazy_dataclass.dataclass(frozen=True, slots=True)
+class Pickled:
+    x: int
+
+
+def test_an_instance_is_pickled() -> None:
+    assert pickle.loads(pickle.dumps(Pickled(1))) == Pickled(1)
