@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re as regex
 
 import pytest
 
 from tests.cli.conftest import Run
 from workbench import contracts
+from workbench.protocols import traits
 
 
 def test_a_rule(run: Run) -> None:
@@ -156,3 +158,20 @@ def test_a_text_that_no_contract_knows_is_of_a_kind(run: Run) -> None:
     (match,) = json.loads(done.out)["matches"]
     assert (done.status, match["rule"], match["kind"]) == (0, None, "rate-limit")
     assert match["captured"] == {"reset": "in 26 s"}
+
+
+def test_coverage_says_what_is_known_of_each_place_and_of_which_nothing_is(run: Run) -> None:
+    done = run("explain", "coverage", "--protocol", "openai-chat")
+    assert done.status == 0
+    paragraphs = {block.splitlines()[0]: block for block in regex.split(r"\n(?=\S)", done.out)}
+    assert regex.search(r"(?s)refused .*openai \(.*o3-mini\*", paragraphs["sampling.temperature"])
+    assert regex.search(r"(?s)unknown .*fireworks", paragraphs["sampling.temperature"])
+    assert regex.search(r"(?s)ignored .*kimi", paragraphs["/enable_thinking"])
+
+
+def test_coverage_as_json_has_every_named_place_of_every_contract(run: Run) -> None:
+    told = json.loads(run("explain", "coverage", "--protocol", "gemini", "--format", "json").out)
+    assert told["words"] >= 250
+    found = {(each["place"], each["outcome"]) for each in told["coverage"] if each["contract"] == "gemini"}
+    assert ("reasoning.effort", "refused") in found and ("call.id", "unknown") in found
+    assert set(traits("gemini").places) <= {place.partition("/")[0] for place, _ in found if place[0] != "/"}

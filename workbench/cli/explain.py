@@ -3,6 +3,7 @@
 RULE is a slug such as closure.missing-result; a family (closure) lists its rules. CONTRACT is a provider (deepseek,
 deepseek:v4): what it requires and refuses, in the order of its checks, each with source and date; --protocol NAME
 limits it to one protocol. KIND is a kind of failure that exists at every provider (rate-limit); kinds lists them.
+coverage lists parameters, tools and content, and which providers refuse, ignore or accept each, or that it is unknown.
 Anything else is treated as an error message pasted from a log: the output is its rule and provider, or its kind, what
 to look for, and how to record it.
 
@@ -11,7 +12,8 @@ JSON output is one object: {"rule": PAGE}, {"rules": …} for several or none, {
               "enforces": [{"rule", "when", "for", "status", "message", "source", "date", "note"}], …}}, or
 {"kinds": [{"kind", "says", "cause", "at", "again", "rules", "fix", "sources"}]}, or
 {"text", "matches": [{"rule", "rules", "kind", "when", "provider", "status", "template", "captured", "look_for",
-"record", "source"}]}: "rule" is null if uncertain, "rules" are the candidates, "kind" is the kind of failure.
+"record", "source"}]}: "rule" is null if uncertain, "rules" are the candidates, "kind" is the kind of failure; or
+{"words": NUMBER, "coverage": [{"place", "contract", "protocol", "models", "outcome"}]} with coverage.
 """
 
 from __future__ import annotations
@@ -62,6 +64,8 @@ def run(args: argparse.Namespace) -> int:
         subject = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not subject.strip():
         return _output.complain("nothing to explain: give a rule, a contract or an error message", 2)
+    if subject == "coverage":
+        return _coverage(args.protocol, args.format)
     if kinds := _kinds_named(subject):
         return _kinds(kinds, args.format)
     if rules := [slug for slug in known if slug.startswith(f"{subject}.")]:
@@ -116,6 +120,23 @@ def _kinds(kinds: list[RefusalKind], how: str) -> int:
             if kind.rules:
                 _output.emit(f"  rules: {', '.join(kind.rules)}")
             _output.emit(f"  sources: {', '.join(kind.sources)}")
+    return 0
+
+
+def _coverage(protocol: str, how: str) -> int:
+    """Print what the contracts say of each place of a request."""
+    from dataclasses import asdict
+
+    from workbench import contracts
+
+    facts = contracts.place_facts(protocol)
+    if how == "json":
+        _output.emit_json({"words": contracts.words_known(), "coverage": [asdict(fact) for fact in facts]})
+        return 0
+    for line in contracts.coverage_lines(facts):
+        _output.emit(line)
+    count = _output.number(contracts.words_known(), "refusal")
+    _output.emit(f"{count} in the words of the provider; details: workbench explain CONTRACT")
     return 0
 
 

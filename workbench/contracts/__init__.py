@@ -50,6 +50,7 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.contracts import error_texts, loading, pages
+    from workbench.contracts.coverage import PlaceFact, coverage_lines, place_facts, words_known
     from workbench.contracts.describe import Part, as_json, lines
     from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches
@@ -93,6 +94,7 @@ __all__ = [
     "NotedContract",
     "Part",
     "Place",
+    "PlaceFact",
     "PlacedValue",
     "Read",
     "Refusal",
@@ -109,6 +111,7 @@ __all__ = [
     "choose",
     "choose_contract",
     "clues_of",
+    "coverage_lines",
     "demand",
     "dotted_path",
     "endpoint",
@@ -134,6 +137,7 @@ __all__ = [
     "names",
     "of_model",
     "pages",
+    "place_facts",
     "plain",
     "protocols",
     "read",
@@ -144,4 +148,5 @@ __all__ = [
     "states",
     "variants",
     "warnings",
+    "words_known",
 ]
