@@ -163,10 +163,10 @@ def test_a_text_that_no_contract_knows_is_of_a_kind(run: Run) -> None:
 def test_coverage_says_what_is_known_of_each_place_and_of_which_nothing_is(run: Run) -> None:
     done = run("explain", "coverage", "--protocol", "openai-chat")
     assert done.status == 0
-    paragraphs = {block.splitlines()[0]: block for block in regex.split(r"\n(?=\S)", done.out)}
-    assert regex.search(r"(?s)refused .*openai \(.*o3-mini\*", paragraphs["sampling.temperature"])
-    assert regex.search(r"(?s)unknown .*fireworks", paragraphs["sampling.temperature"])
-    assert regex.search(r"(?s)ignored .*kimi", paragraphs["/enable_thinking"])
+    paragraphs = {block.splitlines()[0]: " ".join(block.split()) for block in regex.split(r"\n(?=\S)", done.out)}
+    assert regex.search(r"refused .*openai \(.*o3-mini\*", paragraphs["sampling.temperature"])
+    assert regex.search(r"unknown .*fireworks", paragraphs["sampling.temperature"])
+    assert regex.search(r"ignored .*kimi", paragraphs["/enable_thinking"])
 
 
 def test_coverage_as_json_has_every_named_place_of_every_contract(run: Run) -> None:
