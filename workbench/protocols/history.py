@@ -223,5 +223,6 @@ def fact(known: Message | HasFacts, find: Callable[..., T], *terms: Any) -> T:
 def where(messages: Sequence[Message], test: Callable[..., object], *terms: Any) -> Iterator[tuple[int, Message]]:
     """(index, message) of each message of which ``test(message, *terms)`` is true."""
     if isinstance(messages, HistoryPrefix):
-        return ((n, messages[n]) for n in messages.fold(Matches, test, terms).before(len(messages)))
+        found = messages.fold(Matches, test, terms)
+        return ((n, messages[n]) for n in found.before(len(messages))) if found.indices else iter(())
     return ((n, message) for n, message in enumerate(messages) if fact(message, test, *terms))

@@ -128,9 +128,14 @@ def classify(result: ToolResultIR) -> ResultReading:
     return ResultReading(text, kind, mark if len(text) <= _READ else mark + text[_READ:])
 
 
+def kind_of(result: ToolResultIR) -> ResultOutcome:
+    """The class of the outcome alone, which takes a look at the beginning."""
+    return _kind(result, result_text(result))
+
+
 def has_failed(result: ToolResultIR) -> bool:
     """The tool did not do what it was asked to: by a flag, a status, an exit code or the first words of the result."""
-    return _kind(result, result_text(result)).is_failed
+    return kind_of(result).is_failed
 
 
 def result_text(result: ToolResultIR) -> str:

@@ -9,7 +9,7 @@ from workbench.fingerprint import call_digest
 from workbench.ir import Message, NodeRef, Text, ToolCallIR, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, fact
-from workbench.rules._outcomes import ResultOutcome, ResultReading, classify
+from workbench.rules._outcomes import ResultOutcome, ResultReading, classify, kind_of
 from workbench.rules.context import RuleContext
 
 _WORD = regex.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
@@ -137,7 +137,8 @@ def _outcomes(message: Message) -> Mapping[int, ResultReading]:
 
 def failures(message: Message) -> int:
     """Number of its results that report a failure, or nothing."""
-    return sum(said.kind.is_failed or said.kind is ResultOutcome.EMPTY for said in fact(message, _outcomes).values())
+    kinds = (kind_of(result) for _, result in message.tool_results())
+    return sum(kind.is_failed or kind is ResultOutcome.EMPTY for kind in kinds)
 
 
 def _is_question(message: Message) -> bool:

@@ -6,6 +6,7 @@ holds more than responses; each content of the model behind it is a step; of par
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -41,19 +42,28 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _unsigned_steps(case: RuleContext) -> Iterator[tuple[int, int]]:
     """(message, part) of the first call of each step of the current turn that has no signature."""
-    messages = case.decoded.messages(REQUEST)
     role = case.contract.closure.call_role
-    starts = (n for n, m in enumerate(messages) if m.role != role and _is_said(m))
-    start = max(starts, default=-1)
-    for n, message in enumerate(messages[start + 1 :], start + 1):
-        first = next((k for k, _ in message.tool_calls()), None)
-        if message.role == role and first is not None and not _proof(message, first):
+    unsigned = [n for n, _ in case.suspects(_is_unsigned, role)]
+    start = max((n for n, _ in case.suspects(_is_said, role)), default=-1) if unsigned else -1
+    for n in unsigned[bisect_right(unsigned, start) :]:
+        first = _first_call(case.decoded.messages(REQUEST)[n])
+        if first is not None:
             yield n, first
 
 
-def _is_said(message: Message) -> bool:
-    """True if the message contains more than tool results."""
-    return any(not isinstance(p, ToolResultIR) for p in message.parts)
+def _is_said(message: Message, role: str) -> bool:
+    """True if the message is of another role and contains more than tool results."""
+    return message.role != role and any(not isinstance(p, ToolResultIR) for p in message.parts)
+
+
+def _is_unsigned(message: Message, role: str) -> bool:
+    """True if the message is of this role and its first call has no signature."""
+    first = _first_call(message)
+    return message.role == role and first is not None and not _proof(message, first)
+
+
+def _first_call(message: Message) -> int | None:
+    return next((k for k, _ in message.tool_calls()), None)
 
 
 def _proof(message: Message, call: int) -> str:
