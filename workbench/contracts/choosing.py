@@ -93,12 +93,17 @@ def shown_by(clues: Clues, protocol: str | None) -> tuple[str, str] | None:
     server = clues.headers.get("server", "")
     if server.startswith(SIMULATED) and server.removeprefix(SIMULATED) in contracts.names():
         return server.removeprefix(SIMULATED), "from the server header of its response"
-    for file in contracts.outlines():
-        if file.speaks(protocol):
-            sign = next((sign for sign in file.signs if _is_seen(sign, clues)), None)
-            if sign:
-                return file.name, f"from {sign.words} of its response"
+    for name, sign in _signs(protocol):
+        if _is_seen(sign, clues):
+            return name, f"from {sign.words} of its response"
     return _by_error(clues.error, protocol) if clues.error else None
+
+
+@contracts.forgotten_with
+@lru_cache(maxsize=64)
+def _signs(protocol: str | None) -> tuple[tuple[str, Sign], ...]:
+    """(contract, sign) of all whose providers speak a protocol."""
+    return tuple((file.name, sign) for file in contracts.outlines() if file.speaks(protocol) for sign in file.signs)
 
 
 def _is_seen(sign: Sign, clues: Clues) -> bool:

@@ -372,6 +372,7 @@ def get(name: str) -> Adapter:
     return adapter if is_complete else cast("Adapter", _AdapterWithDefaults(adapter))
 
 
+@cache
 def protocols() -> tuple[str, ...]:
     """Names of every protocol, without importing an adapter."""
     return tuple(n.replace("_", "-") for n in plugins.names(__name__))
