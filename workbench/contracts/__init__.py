@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches
     from workbench.contracts.facts import matches
     from workbench.contracts.noted_contract import NotedContract, Read, agrees
-    from workbench.contracts.places import Place, PlacedValue, at_pointer
+    from workbench.contracts.places import Place, PlacedValue, at_pointer, names_of
     from workbench.contracts.reader import Node
     from workbench.contracts.refusal import dotted_path, fill, known_values
     from workbench.contracts.relations import Condition, Consequence, Relation, rule_of
@@ -135,6 +135,7 @@ __all__ = [
     "matches",
     "named_ids",
     "names",
+    "names_of",
     "of_model",
     "pages",
     "place_facts",

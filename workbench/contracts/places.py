@@ -131,6 +131,11 @@ def _children(value: JsonValue) -> Iterator[tuple[str | int, JsonValue]]:
         yield from value.items()
 
 
+def names_of(step: str) -> list[str]:
+    """Spellings of a key, one of which an object has where a step finds something; none of a wildcard or an index."""
+    return [] if step.startswith("*") or _INDEX.fullmatch(step) else list(_spellings(step))
+
+
 def _children_at(value: JsonValue, step: str) -> Iterator[tuple[str | int, JsonValue]]:
     if step == "*":
         yield from _children(value)

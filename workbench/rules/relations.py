@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+from workbench import regex
 from workbench.chain import Conversation
 from workbench.contracts import (
     Breaks,
@@ -24,6 +25,7 @@ from workbench.contracts import (
     at_pointer,
     dotted_path,
     matches,
+    names_of,
     rule_of,
 )
 from workbench.globs import matches_glob
@@ -63,9 +65,14 @@ RULES = (CONFLICT, TOOL_TYPE, DESCRIPTION, PROPERTY_NAME, NO_TOOLS, PART)
 
 @dataclass(frozen=True, eq=False)
 class _RelationsOfList:
-    """The relations of a contract on the messages in one list; compared by identity."""
+    """The relations of a contract on the messages in one list; compared by identity.
+
+    Attributes:
+        words: for each relation, texts of which a message with a value at its place has at least one of each group.
+    """
 
     relations: tuple[Relation, ...]
+    words: tuple[tuple[tuple[bytes, ...], ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +120,7 @@ def _group_by_list(contract: Contract) -> _ByList:
         is_inside = relation.place.first in _LISTS and len(relation.place.steps) > 2
         keys.setdefault(relation.place.first if is_inside else "", []).append(relation)
     others = keys.pop("", [])
-    on_messages = {key: _RelationsOfList(tuple(found)) for key, found in keys.items()}
+    on_messages = {key: _RelationsOfList(tuple(found), tuple(map(_words, found))) for key, found in keys.items()}
     is_of_fields = [_reads_fields_alone(relation) for relation in others]
     on_fields = tuple(relation for relation, is_alone in zip(others, is_of_fields, strict=True) if is_alone)
     on_body = tuple(relation for relation, is_alone in zip(others, is_of_fields, strict=True) if not is_alone)
@@ -167,7 +174,7 @@ def _in_body(decoded: DecodedExchange, relation: Relation) -> list[PlacedValue]:
 def _in_messages(case: RuleContext, group: _RelationsOfList) -> Iterator[tuple[str, int, tuple[PlacedValue, ...]]]:
     """(pointer of the message, number of the relation, values) of what is found in messages."""
     for n, message in case.suspects(_has_hits, group) if _is_kept(case) else enumerate(case.decoded.messages(REQUEST)):
-        hits = fact(message, _hits, group) if _is_kept(case) else _read(group, _value(case, n, message), message.role)
+        hits = fact(message, _hits, group) if _is_kept(case) else _read_all(group, _value(case, n, message), message)
         yield from ((message.pointer, number, found) for number, found in hits)
 
 
@@ -182,16 +189,45 @@ def _value(case: RuleContext, n: int, message: Message) -> JsonValue:
     return listed[int(index)] if isinstance(listed, list) and index.isdecimal() and int(index) < len(listed) else None
 
 
+def _read_all(
+    group: _RelationsOfList, value: JsonValue, message: Message
+) -> Iterator[tuple[int, tuple[PlacedValue, ...]]]:
+    return _read(group, value, message.role, range(len(group.relations)))
+
+
 def _has_hits(message: Message, group: _RelationsOfList) -> bool:
     return bool(fact(message, _hits, group))
 
 
 def _hits(message: Message, group: _RelationsOfList) -> tuple[tuple[int, tuple[PlacedValue, ...]], ...]:
-    return tuple(_read(group, loads(text_of(message) or b"null"), message.role))
+    text = text_of(message) or b"null"
+    possible = [number for number, words in enumerate(group.words) if _may_have(text, words)]
+    return tuple(_read(group, loads(text), message.role, possible)) if possible else ()
 
 
-def _read(group: _RelationsOfList, value: JsonValue, role: str) -> Iterator[tuple[int, tuple[PlacedValue, ...]]]:
-    for number, relation in enumerate(group.relations):
+def _words(relation: Relation) -> tuple[tuple[bytes, ...], ...]:
+    """Texts that a message has where the relation finds something: keys of its place, and values that it asks for."""
+    steps = relation.place.steps[2:]
+    found: list[JsonValue] = [names_of(step) for step in (steps[:-1] if relation.test.is_absent else steps)]
+    found += [[wanted] if word == "is" else wanted for word, wanted in relation.test.single if word in ("is", "in")]
+    names = [each for each in found if isinstance(each, list) and each]
+    plain = [each for each in names if all(isinstance(name, str) and _PLAIN.fullmatch(name) for name in each)]
+    return tuple(tuple(f'"{name}"'.encode() for name in each) for each in plain)
+
+
+_PLAIN = regex.compile(r"[A-Za-z0-9_.-]+")
+"""A text that JSON writes as it is, unless it writes it in code points."""
+
+
+def _may_have(text: bytes, words: tuple[tuple[bytes, ...], ...]) -> bool:
+    return b"\\u" in text or all(any(word in text for word in group) for group in words)
+
+
+def _read(
+    group: _RelationsOfList, value: JsonValue, role: str, numbers: Iterable[int]
+) -> Iterator[tuple[int, tuple[PlacedValue, ...]]]:
+    for number in numbers:
+        relation = group.relations[number]
         if relation.when.role and role not in relation.when.role:
             continue
         found = tuple(_local(relation, relation.place.below(2), value))
