@@ -80,9 +80,9 @@ class ReasoningTerms:
         """True if a request with this value of ``ModelRequest.thinking`` has to send reasoning at all."""
         return self.scope is not Scope.NEVER and (self.thinking_default if thinking is None else thinking != "off")
 
-    def debts(self, thinking: str | None) -> ReasoningTerms:
+    def duties(self, thinking: str | None) -> ReasoningTerms:
         """The terms that the ledger of such a request depends on."""
-        return _debts(self, thinking)
+        return _duties(self, thinking)
 
 
 @cache
@@ -91,7 +91,7 @@ def _pairing(terms: ClosureTerms) -> ClosureTerms:
 
 
 @cache
-def _debts(terms: ReasoningTerms, thinking: str | None) -> ReasoningTerms:
+def _duties(terms: ReasoningTerms, thinking: str | None) -> ReasoningTerms:
     if terms.is_asked(thinking):
         return replace(terms, exact="none", leading=False)
     return ReasoningTerms(scope=Scope.NEVER if terms.scope is Scope.NEVER else Scope.TOOL_LOOP)

@@ -80,7 +80,7 @@ def test_null_is_judged_in_the_words_of_the_request(schema, keywords):
     decoded = DecodedExchange(0, Exchange("1", HttpRequest("POST", url, body=Body(dumps(body)))), None)
     (tool,) = decoded.request.tools
     contract, dialect = schema_check.dialects("gemini")[0]
-    judged = schema_check.judge("x", tool.schema, contract, dialect, schema_check.standing(decoded, tool))
+    judged = schema_check.judge("x", tool.schema, contract, dialect, schema_check.schema_as_sent(decoded, tool))
     assert [i.keyword for i in judged.issues] == keywords
     found = Inspector(MemorySession("t", (decoded.exchange,)), provider="gemini").run().findings
     assert [f.pointer.rpartition("/")[2] for f in found if f.rule == "schema.unsupported-keyword"] == keywords

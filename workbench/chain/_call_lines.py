@@ -162,7 +162,9 @@ class _Judge:
     def orphan(self, node: ResultNode) -> CallLine:
         """The line of a result without a call."""
         stands_for = node.stands_for.ref if node.stands_for else None
-        flaws = ((Flaw.ID_MISMATCH,) if stands_for else ()) + ((Flaw.RESULT_ROLE,) if self._is_misheld(node) else ())
+        flaws = ((Flaw.ID_MISMATCH,) if stands_for else ()) + (
+            (Flaw.RESULT_ROLE,) if self._has_wrong_role(node) else ()
+        )
         if self.is_held:
             note = "answers a call of an earlier response that only the server has"
         elif not node.result.tool_call_id:
@@ -183,13 +185,13 @@ class _Judge:
             is_remembered=self.is_held,
         )
 
-    def _is_misheld(self, node: ResultNode) -> bool:
+    def _has_wrong_role(self, node: ResultNode) -> bool:
         return bool(self.terms.result_role) and node.turn.role != self.terms.result_role
 
     def _flaws(self, node: CallNode, between: int | None, before: NodeRef | None) -> Iterator[Flaw]:
         if self.terms.call_role and node.turn.role != self.terms.call_role:
             yield Flaw.CALL_ROLE
-        if any(self._is_misheld(r) for r in node.results):
+        if any(self._has_wrong_role(r) for r in node.results):
             yield Flaw.RESULT_ROLE
         if node.twin:
             yield Flaw.DUPLICATE_ID

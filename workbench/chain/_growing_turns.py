@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
 from typing import Protocol, TypeVar
 
-from workbench.chain._debts import LedgerTurn, Turns, is_question
+from workbench.chain._replay_duties import LedgerTurn, Turns, is_question
 from workbench.chain.received_answers import MatchMemory, ReceivedAnswer, ReceivedAnswers, join_items
 from workbench.fingerprint import ANSWERING
 from workbench.ir import Message

@@ -152,7 +152,7 @@ def read(
     for side, messages in sides:
         for index, message in enumerate(messages, start if side == REQUEST else 0):
             history.add(side, index, message)
-    _mark_twins(history.calls, terms.unique_ids)
+    _mark_repeated_ids(history.calls, terms.unique_ids)
     _pair_by_id(history)
     leftovers: defaultdict[int, list[ResultNode]] = defaultdict(list)
     for result in history.orphans():
@@ -166,7 +166,7 @@ def read(
     return history
 
 
-def _mark_twins(calls: Iterable[CallNode], scope: str) -> None:
+def _mark_repeated_ids(calls: Iterable[CallNode], scope: str) -> None:
     first: dict[tuple[str, int], CallNode] = {}
     for node in calls:
         if node.call.id and scope != "none":

@@ -8,9 +8,9 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import NamedTuple
 
-from workbench.chain._debts import Debt, LedgerTurn, Turns, owes, turns
 from workbench.chain._growing_turns import GrowingTurns
 from workbench.chain._reasoning_replay import Replay, ReplayOutcome, compare
+from workbench.chain._replay_duties import LedgerTurn, ReplayDuty, Turns, replay_duty, turns
 from workbench.chain.received_answers import ReceivedAnswers
 from workbench.ir import ModelRequest, ModelResponse, NodeRef, Reasoning
 from workbench.lazy_dataclass import dataclass
@@ -40,7 +40,7 @@ class Entry:
         sent_part: where it is in this request.
         owed: this request has to carry it.
         sent: what happened.
-        why: why it is required, or when the debt ended ("ended by the user message 5"), in words.
+        why: why it is required, or when the duty ended ("ended by the user message 5"), in words.
         sent_text: readable reasoning as this request sends it; None where it sends none.
         call_ids: ids of the turn's calls.
         differs: of an altered or empty entry, what differs at ``sent_part``: IR field ``"text"``, ``"signature"`` or
@@ -172,9 +172,9 @@ def _entries(request: ModelRequest, received: ReceivedAnswers, terms: ReasoningT
 
 
 def _entry(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> Entry:
-    debt = owes(turn, thinking, terms)
-    unread = _unread(turn, terms) if debt.is_owed else ""
-    replay = Replay(ReplayOutcome.MISSING, note=unread) if unread else _replay(turn, debt)
+    duty = replay_duty(turn, thinking, terms)
+    unread = _unread(turn, terms) if duty.is_owed else ""
+    replay = Replay(ReplayOutcome.MISSING, note=unread) if unread else _replay(turn, duty)
     blocks = turn.came or ()
     first = next(iter((*blocks, *turn.sent)), None)
     return Entry(
@@ -186,9 +186,9 @@ def _entry(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> Ent
         text=_text(blocks),
         signature=_signature(blocks),
         sent_part=turn.refs[replay.block] if turn.sent else None,
-        owed=debt.is_owed,
+        owed=duty.is_owed,
         sent=replay.sent,
-        why="; ".join(filter(None, (debt.why, replay.note))),
+        why="; ".join(filter(None, (duty.why, replay.note))),
         sent_text=_text(turn.sent),
         call_ids=tuple(turn.call_ids),
         differs=replay.differs,
@@ -196,10 +196,10 @@ def _entry(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> Ent
     )
 
 
-def _replay(turn: LedgerTurn, debt: Debt) -> Replay:
+def _replay(turn: LedgerTurn, duty: ReplayDuty) -> Replay:
     if turn.sent:
         return compare(turn.sent, turn.came)
-    return Replay(ReplayOutcome.MISSING if debt.is_owed else ReplayOutcome.NOT_OWED)
+    return Replay(ReplayOutcome.MISSING if duty.is_owed else ReplayOutcome.NOT_OWED)
 
 
 def _unread(turn: LedgerTurn, terms: ReasoningTerms) -> str:

@@ -52,7 +52,7 @@ def texts(detail: Detail, parser: str | None) -> Iterator[AnswerText]:
 
 def pieces(text: str, tools: Sequence[ToolDef], parser: str | None) -> list[TextPiece]:
     """Split a text by the parser of one format; with None by text that is meant as a call in any format."""
-    from workbench.toolcalls.formats import TextCall, debris, find, get
+    from workbench.toolcalls.formats import TextCall, find, get, stray_markers
 
     if parser is None:
         calls = find(text, tools, is_thought_shown=True)
@@ -60,7 +60,7 @@ def pieces(text: str, tools: Sequence[ToolDef], parser: str | None) -> list[Text
         reader = get(parser).parser(tools)
         calls = tuple(f for f in (*reader.feed(text), *reader.close()) if isinstance(f, TextCall))
     marked = [TextPiece("call", c.start, c.end, c) for c in calls]
-    marked += [TextPiece("marker", d.start, d.end) for d in debris(text, calls)]
+    marked += [TextPiece("marker", d.start, d.end) for d in stray_markers(text, calls)]
     found, at = list[TextPiece](), 0
     for piece in sorted(marked, key=lambda p: p.start):
         if at < piece.start:

@@ -44,7 +44,7 @@ class _DeclaredTool:
     schema: JsonValue
     exchange: int | None = None
     pointer: str = ""
-    standing: JsonValue = None
+    schema_as_sent: JsonValue = None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -118,7 +118,7 @@ def _recorded_tools(args: argparse.Namespace) -> list[_DeclaredTool]:
             decoded = inspector.detail(n).decoded
             for tool in decoded.request.tools if decoded.request else ():
                 if tool.schema is not None and tool.kind == "client":
-                    held = schema_check.standing(decoded, tool)
+                    held = schema_check.schema_as_sent(decoded, tool)
                     found.append(_DeclaredTool(tool.name or "", tool.schema, n, tool.pointer, held))
     finally:
         session.close()
@@ -178,8 +178,8 @@ def _judge(tool: _DeclaredTool, contract: Contract, dialect: Dialect, count: int
     from workbench.rules import schema_check
     from workbench.toolcalls.schemas import prove
 
-    judged = schema_check.judge(tool.name, tool.schema, contract, dialect, tool.standing)
-    original = schema_check.in_words_of(dialect, tool.schema, tool.standing)
+    judged = schema_check.judge(tool.name, tool.schema, contract, dialect, tool.schema_as_sent)
+    original = schema_check.in_words_of(dialect, tool.schema, tool.schema_as_sent)
     proof = prove(original, judged.lowered, count) if count else None
     return {
         "dialect": dialect.name,

@@ -104,7 +104,7 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
         text: a line of a log, an error body (escaped or wrapped however often), or a message.
         refusal: its kind, where more than the text is known.
     """
-    found = _unvague(find_matches(text))
+    found = _drop_ambiguous(find_matches(text))
     if any(match.rule for match in found):
         return found
     kind = refusal or refusals.classify(text)
@@ -116,9 +116,9 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
     return [_by_kind(text, kind, _sharing(text))]
 
 
-def _unvague(found: list[Match]) -> list[Match]:
+def _drop_ambiguous(found: list[Match]) -> list[Match]:
     """Drop rules of texts that the provider uses for other faults too; name them as possible if no other is left."""
-    vague = [m for m in found if m.rule and _vague() & _rules_of().get(m.template, frozenset())]
+    vague = [m for m in found if m.rule and _ambiguous_descriptions() & _rules_of().get(m.template, frozenset())]
     if not vague:
         return found
     rest = [m for m in found if m not in vague]
@@ -127,7 +127,7 @@ def _unvague(found: list[Match]) -> list[Match]:
 
 
 @cache
-def _vague() -> frozenset[str]:
+def _ambiguous_descriptions() -> frozenset[str]:
     """Descriptions of the errors whose texts no rule predicts."""
     return frozenset(one.when for one in _without_rule())
 

@@ -141,7 +141,7 @@ async def measure(
             await _send_all(run, sender, measurement, evidence, number)
             assert run.sample
             made.append(run.sample)
-            is_last = number + 1 == samples or _is_hopeless(made)
+            is_last = number + 1 == samples or _is_given_up(made)
             result = verdict(probe.name, made, evidence, clock()) if is_last else None
             if result:
                 measurement.results.append(result)
@@ -178,7 +178,7 @@ async def send(ask: Ask, subject: Subject, sender: Sender) -> Exchange:
     return await sender.send(prepare(decoded, subject.target, protocol=ask.protocol))
 
 
-def _is_hopeless(made: Sequence[Sample]) -> bool:
+def _is_given_up(made: Sequence[Sample]) -> bool:
     last = made[-GIVES_UP_AFTER:]
     return len(last) == GIVES_UP_AFTER and all(sample.outcome is Outcome.INCONCLUSIVE for sample in made)
 

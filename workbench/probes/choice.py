@@ -32,7 +32,7 @@ def script(subject: Subject) -> Script:
         request = subject.request(wants if mode in ("auto", "none") else wants_not, (ECHO, ADD), choice=choice)
         title = f"tool_choice {mode}"
         played = yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1))
-        fates[mode] = _fate(mode, played)
+        fates[mode] = _mode_result(mode, played)
     if REFUSED in fates.values() and HONOURED not in fates.values():
         request = subject.request(wants, (ECHO, ADD))
         played = yield from drive(subject, request, "no tool_choice", Toolbox(subject.nonce).run, limits=Limits(1))
@@ -44,7 +44,7 @@ def script(subject: Subject) -> Script:
     return evaluate(fates)
 
 
-def _fate(mode: str, played: PlayedConversation) -> str:
+def _mode_result(mode: str, played: PlayedConversation) -> str:
     if played.is_refused:
         return REFUSED
     names = {done.call.name for done in played.calls}

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from workbench.rules.relations import refusals
     from workbench.rules.retry import UNSURE
     from workbench.rules.schema_check import JudgedSchema
-    from workbench.rules.schemas import of_contract, schema_at, standing
+    from workbench.rules.schemas import of_contract, schema_as_sent, schema_at
     from workbench.rules.wording import as_warning, quote
 else:
     __getattr__ = lazy(__name__)
@@ -144,9 +144,9 @@ __all__ = [
     "quote",
     "refusal_of",
     "refusals",
+    "schema_as_sent",
     "schema_at",
     "schema_check",
-    "standing",
     "texts",
     "tools_edit",
     "turns",

@@ -20,18 +20,18 @@ from workbench.wire import dumps
 INFO = Severity.INFO
 
 
-class _Deed(NamedTuple):
+class _DamageMeaning(NamedTuple):
     """Meaning of a kind of damage for a rule."""
 
     rule: Rule
     verb: str
 
 
-_LOST, _CHANGED = _Deed(DROPPED, "lost"), _Deed(ALTERED, "changed")
+_LOST, _CHANGED = _DamageMeaning(DROPPED, "lost"), _DamageMeaning(ALTERED, "changed")
 _RESHAPED, _ADDED, _RESPELLED = (
-    _Deed(RESHAPED, "reshaped"),
-    _Deed(RESHAPED, "added"),
-    _Deed(ALTERED, "rewritten"),
+    _DamageMeaning(RESHAPED, "reshaped"),
+    _DamageMeaning(RESHAPED, "added"),
+    _DamageMeaning(ALTERED, "rewritten"),
 )
 _DEEDS = {
     DamageKind.FIELD_DROPPED: _LOST,
@@ -140,7 +140,7 @@ def _severity(change: ValueChange, side: str) -> Severity:
     return INFO if change.kind is DamageKind.CONTENT_SHAPE else WARNING
 
 
-def _what(change: ValueChange, deed: _Deed) -> str:
+def _what(change: ValueChange, deed: _DamageMeaning) -> str:
     name = change.name or "the body"
     if deed is _RESPELLED:
         return f"the same JSON was serialised again ({change.words}): only the bytes differ"
@@ -153,7 +153,7 @@ def _what(change: ValueChange, deed: _Deed) -> str:
     return f"{which}{quote(name, 60)} was {deed.verb}{how}"
 
 
-def _change_evidence(change: ValueChange, deed: _Deed) -> str:
+def _change_evidence(change: ValueChange, deed: _DamageMeaning) -> str:
     if deed in (_RESPELLED, _RESHAPED) and change.before is None:
         return ""
     before, after = _quote_value(change.before), _quote_value(change.after)

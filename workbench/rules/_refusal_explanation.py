@@ -83,11 +83,11 @@ def _reconcile(
         chosen = _nearest(likely, place)
         marked = _mark_named(chosen, error, place)
         others = (f for f in findings if f is not chosen)
-        return ExplainedRefusal((marked, *_outrank(others, marked, place, ids)), marked, match)
+        return ExplainedRefusal((marked, *_demote_others(others, marked, place, ids)), marked, match)
     if not matches or _is_passed_on(case):
-        return ExplainedRefusal(tuple(_outrank(findings, None, place, ids)))
+        return ExplainedRefusal(tuple(_demote_others(findings, None, place, ids)))
     made, is_absent = _new_finding(case, match or matches[0], error, ids, refusal)
-    rest = _outrank(findings, None, find_place(error, case.decoded, case.contract, matches[0].captured), ids)
+    rest = _demote_others(findings, None, find_place(error, case.decoded, case.contract, matches[0].captured), ids)
     return ExplainedRefusal((*rest, made), made, matches[0], is_new=True, is_absent=is_absent)
 
 
@@ -121,7 +121,7 @@ def _item(pointer: str) -> tuple[str, int] | None:
     return (steps[1], int(steps[2])) if len(steps) > 2 and steps[2].isdecimal() else None
 
 
-def _outrank(
+def _demote_others(
     findings: Iterable[Finding], chosen: Finding | None, place: ErrorPlace | None, ids: NamedIds
 ) -> Iterator[Finding]:
     """The other findings: an error at a place that the text does not name is not what was refused here."""

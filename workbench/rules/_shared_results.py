@@ -55,7 +55,7 @@ class SharedResults:
 
     def ledger(self, case: RuleContext) -> Ledger:
         """The reasoning ledger of a case of this exchange."""
-        terms = case.contract.reasoning.debts(case.request.thinking if case.request else None)
+        terms = case.contract.reasoning.duties(case.request.thinking if case.request else None)
         if terms not in self._ledgers:
             self._ledgers[terms] = ledger.derive(case.request, case.response, case.earlier.received, terms)
         return self._ledgers[terms]

@@ -10,7 +10,7 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, NodeRef, ToolCallIR, ToolDef
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
 from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import as_unproved, enforced_exactly, quote, weaker, went_astray
+from workbench.rules.wording import as_unproved, enforced_exactly, has_stray_deltas, quote, weaker
 from workbench.toolcalls.arguments import (
     COERCIBLE,
     DOUBLE_ENCODED,
@@ -188,7 +188,7 @@ def _last_calls(decoded: DecodedExchange, side: str) -> tuple[int, ...]:
 
 
 def _no_arguments(case: RuleContext, ref: NodeRef, tool: ToolDef | None) -> Iterator[Finding]:
-    if went_astray(case):
+    if has_stray_deltas(case):
         return
     schema = tool.schema if tool else None
     required = schema.get("required") if isinstance(schema, dict) else None

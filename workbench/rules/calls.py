@@ -9,7 +9,7 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, NodeRef, Opaque, ToolCallIR
 from workbench.protocols import RESPONSE, where
 from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import quote, weaker, went_astray
+from workbench.rules.wording import has_stray_deltas, quote, weaker
 from workbench.wire import Origin
 
 UNKNOWN_TOOL = Rule(
@@ -25,7 +25,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     for n, message in enumerate(case.decoded.messages(RESPONSE)):
         for k, call in message.tool_calls():
-            is_known = call.name in case.tools or (not call.name and went_astray(case))
+            is_known = call.name in case.tools or (not call.name and has_stray_deltas(case))
             if not is_known and not _may_come_from_elsewhere(case.request, call):
                 yield _unknown(case, NodeRef(RESPONSE, n, k), call)
 

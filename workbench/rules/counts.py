@@ -143,7 +143,7 @@ def _counts(detail: Detail, turn: TurnCost | None, later: _Later) -> Counts:
     has_answer = any(m.role in ("assistant", "model") for m in messages)
     status = detail.row.summary.status or 0
     broken = _broken_calls(detail, unparsed | unfit)
-    fate = _fate(broken, later.after(detail.row.index)) if broken else Counts()
+    fate = _count_consequences(broken, later.after(detail.row.index)) if broken else Counts()
     return fate + Counts(
         exchanges=1,
         refused=int(400 <= status < 500),
@@ -191,7 +191,7 @@ def _broken_calls(detail: Detail, places: set[str]) -> list[_BrokenCall]:
     return found
 
 
-def _fate(broken: list[_BrokenCall], after: Detail | None) -> Counts:
+def _count_consequences(broken: list[_BrokenCall], after: Detail | None) -> Counts:
     """Fate of broken calls in the next exchange of the conversation: their results, and whether they were corrected."""
     if after is None or after.decoded.request is None:
         return Counts()

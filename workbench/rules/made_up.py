@@ -66,12 +66,12 @@ def _is_open(case: RuleContext, line: CallLine) -> bool:
         return False
     if line.state not in (CallState.MISSING, CallState.PENDING) or line.stands_for:
         return False
-    asked = (n for n, m in enumerate(case.decoded.messages(REQUEST)) if m.role == "user" and _speaks(m))
+    asked = (n for n, m in enumerate(case.decoded.messages(REQUEST)) if m.role == "user" and _has_text(m))
     is_answered_by_place = any(other.stands_for == line.call for other in case.closure.flawed_lines)
     return not is_answered_by_place and line.call.message > max(asked, default=-1)
 
 
-def _speaks(message: Message) -> bool:
+def _has_text(message: Message) -> bool:
     return any(isinstance(p, Text) and p.text.strip() for p in message.parts)
 
 

@@ -83,13 +83,13 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _may_repeat(case: RuleContext) -> bool:
     """The quick question before the history is read: a call twice, failures, or an effect that has just come in."""
-    if has_repeated_call(case) or _may_flail(case):
+    if has_repeated_call(case) or _has_enough_failures(case):
         return True
     answers = case.earlier.answers[-1:]
     return any(has_effect(call, case.tools) for _, answer in answers for call in _calls(answer.messages))
 
 
-def _may_flail(case: RuleContext) -> bool:
+def _has_enough_failures(case: RuleContext) -> bool:
     """Enough calls failed, the last of them just now."""
     failed = [n for n, _ in case.suspects(failures)]
     return len(failed) >= FAILING and failed[-1] >= first_new(case)
@@ -168,14 +168,14 @@ def _loops(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:
             if not is_told(case, last):
                 yield _loop(case, history[start:stop], period, times)
     for is_varied, what in ((False, "of {name} "), (True, "")):
-        for start, stop in _runs([_fruitless(s, is_varied=is_varied) for s in history], 1):
+        for start, stop in _runs([_shared_failure(s, is_varied=is_varied) for s in history], 1):
             run = history[start:stop]
             turns = len({step.ref.message for step in run})
             if told & set(range(start, stop)) or turns < _least_varied(run[-1], is_varied=is_varied):
                 continue
             told |= set(range(start, stop))
             if not is_told(case, run[-1]):
-                yield _flailing(case, run, what.format(name=quote(run[-1].call.name, 60)))
+                yield _repetition_finding(case, run, what.format(name=quote(run[-1].call.name, 60)))
 
 
 def _least(last: PastCall) -> int:
@@ -195,7 +195,7 @@ def _is_wait(call: ToolCallIR) -> bool:
     return bool(_WAITS.search(call.name or "")) or any(isinstance(v, str) and _SLEEP.search(v[:200]) for v in held)
 
 
-def _fruitless(step: PastCall, *, is_varied: bool) -> object:
+def _shared_failure(step: PastCall, *, is_varied: bool) -> object:
     """What calls with other arguments, or of other tools, have in common if none returns anything."""
     is_alike = step.is_failed or (step.kind is ResultOutcome.EMPTY and not is_varied and not _is_wait(step.call))
     return (None if is_varied else step.call.name, step.mark, step.question) if is_alike else step.ref
@@ -209,7 +209,7 @@ def _least_varied(last: PastCall, *, is_varied: bool) -> int:
     return FAILING if is_explained and not is_varied else FLAILING
 
 
-def _flailing(case: RuleContext, run: Sequence[PastCall], what: str) -> Finding:
+def _repetition_finding(case: RuleContext, run: Sequence[PastCall], what: str) -> Finding:
     last = run[-1]
     how = (
         "end in the same error: no attempt changes it"

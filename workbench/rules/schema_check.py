@@ -10,10 +10,10 @@ from workbench.contracts import loading as contracts
 from workbench.ir import JsonValue, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
-from workbench.rules.schemas import of_contract, schema_at, standing
+from workbench.rules.schemas import of_contract, schema_as_sent, schema_at
 from workbench.toolcalls.schemas import REFUSED, Dialect, Issue, LoweredSchema, down_level, lint_schema
 
-__all__ = ["ACCEPTED", "CHANGED", "JudgedSchema", "dialects", "in_words_of", "judge", "pointer_of", "standing"]
+__all__ = ["ACCEPTED", "CHANGED", "JudgedSchema", "dialects", "in_words_of", "judge", "pointer_of", "schema_as_sent"]
 
 ACCEPTED, CHANGED = "accepted", "changed"
 """Verdicts beside ``REFUSED``: taken as it is; taken after a change."""
@@ -58,15 +58,15 @@ def _modes(name: str) -> Iterator[tuple[Contract, Dialect]]:
 
 
 def judge(
-    name: str, schema: JsonValue, contract: Contract, dialect: Dialect, standing: JsonValue = None
+    name: str, schema: JsonValue, contract: Contract, dialect: Dialect, schema_as_sent: JsonValue = None
 ) -> JudgedSchema:
     """Hold a tool against a dialect of a contract.
 
     Args:
-        standing: the schema as it is in a request (see ``standing``), which a dialect with its own word for null
+        schema_as_sent: it in a request (see ``schema_as_sent``), which a dialect with its own word for null
             judges; None where it is ``schema``.
     """
-    schema = in_words_of(dialect, schema, standing)
+    schema = in_words_of(dialect, schema, schema_as_sent)
     issues = (*_name(name, contract), *lint_schema(schema, dialect))
     lowered = down_level(schema, dialect)
     if not any(i.effect == REFUSED for i in issues):
@@ -76,9 +76,9 @@ def judge(
     return JudgedSchema(contract.label, dialect, verdict, issues, lowered)
 
 
-def in_words_of(dialect: Dialect, schema: JsonValue, standing: JsonValue) -> JsonValue:
+def in_words_of(dialect: Dialect, schema: JsonValue, schema_as_sent: JsonValue) -> JsonValue:
     """Value for a dialect to judge: the request's own, if the dialect has its own word for null."""
-    return standing if dialect.nullable and standing is not None else schema
+    return schema_as_sent if dialect.nullable and schema_as_sent is not None else schema
 
 
 def pointer_of(decoded: DecodedExchange, tool: ToolDef) -> str:

@@ -254,7 +254,7 @@ def _tool(case: RuleContext, tool: ToolDef, known: Mapping[str, Dialect]) -> Ite
     if "json-schema" in known:
         pointer = _first(case, tool, _JSON_SCHEMA)
         mode = "json-schema" if pointer else mode
-    schema = standing(case.decoded, tool) if known[mode].nullable else tool.schema
+    schema = schema_as_sent(case.decoded, tool) if known[mode].nullable else tool.schema
     text = dumps(schema)
     issues = _issues(text, known[mode])
     if issues and pointer is None:
@@ -367,7 +367,7 @@ def _from(case: RuleContext, term: str, rule: Rule, pointer: str, message: str, 
     return replace(finding, severity=ERROR) if fact and fact.value else finding
 
 
-def standing(decoded: DecodedExchange, tool: ToolDef) -> JsonValue:
+def schema_as_sent(decoded: DecodedExchange, tool: ToolDef) -> JsonValue:
     """The schema of a declared tool as it is in the request: a provider judges that, and not what it is read as.
 
     Names of types and counts are those of JSON Schema; ``nullable`` and every other word are the request's own.

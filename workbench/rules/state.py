@@ -53,7 +53,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     known = _find_answer(case, request.previous_id)
     unkept = _unkept(case, *known) if known else None
-    lost = _unheld(case) or unkept or _check_gone(case, request.previous_id) or _check_answer(case)
+    lost = _nothing_stored(case) or unkept or _check_gone(case, request.previous_id) or _check_answer(case)
     if lost:
         yield lost
     elif known is None:
@@ -82,7 +82,7 @@ def _pointer(case: RuleContext) -> str:
     return protocols.traits(case.decoded.protocol).previous_pointer
 
 
-def _unheld(case: RuleContext) -> Finding | None:
+def _nothing_stored(case: RuleContext) -> Finding | None:
     """The provider holds nothing, whatever the request says."""
     if case.contract.term("state.held") is not False:
         return None

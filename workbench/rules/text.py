@@ -11,7 +11,7 @@ from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Reasoning, Te
 from workbench.protocols import RESPONSE
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
-from workbench.toolcalls.formats import TextCall, debris, find
+from workbench.toolcalls.formats import TextCall, find, stray_markers
 
 ERROR = Severity.ERROR
 
@@ -71,7 +71,7 @@ def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) 
     calls = find(text, tuple(case.tools.values()))
     for call in calls[:MOST]:
         yield _copied_call(case, ref, call) if _is_parsed(call, answer) else _left_call(case, ref, call, answer)
-    for marker in debris(text, calls)[:MOST]:
+    for marker in stray_markers(text, calls)[:MOST]:
         piece = (marker.start, marker.end)
         message = f"{quote(marker.text)} belongs to the model's own format, but is in the response text"
         yield case.within(weaker(TOKEN), ref, "text", piece, message, evidence=quote(text[marker.start :]))

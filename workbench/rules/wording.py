@@ -84,10 +84,10 @@ def from_anomalies(case: RuleContext, rule: Rule, when: str = "") -> Iterator[Fi
                 yield case.finding(rule, side, noticed.pointer, noticed.message, events=noticed.events, when=when)
 
 
-def went_astray(case: RuleContext) -> bool:
+def has_stray_deltas(case: RuleContext) -> bool:
     """Deltas of the stream name no call that began: what a call of it lacks may have gone elsewhere."""
-    return case.response is not None and fact(case.decoded, _astray)
+    return case.response is not None and fact(case.decoded, _has_stray_deltas)
 
 
-def _astray(decoded: DecodedExchange) -> bool:
+def _has_stray_deltas(decoded: DecodedExchange) -> bool:
     return decoded.response is not None and any(a.slug == "stream.index" for a in decoded.response.anomalies)

@@ -159,7 +159,7 @@ class ExchangeView:
         found = {self.outline.by_ref(r) for r in refs if r != ref}
         found |= {self.outline.by_pointer(selection.side, p) for p in selection.related}
         nodes = frozenset(n for n in found if n is not None and n != number)
-        stands = frozenset(n for n, e in enumerate(entries) if ref and _stands_at(e, ref))
+        stands = frozenset(n for n, e in enumerate(entries) if ref and _is_at(e, ref))
         turn = frozenset(n for n, e in enumerate(entries) if ref and ref.side == REQUEST and e.message == ref.message)
         return Lights(number, nodes, calls, stands, turn - stands, self._spans(nodes))
 
@@ -206,7 +206,7 @@ def _overlap(exact: WirePlace, events: WirePlace) -> WirePlace:
     return WirePlace(tuple(kept), events.events) if kept else events
 
 
-def _stands_at(entry: Entry, ref: NodeRef) -> bool:
+def _is_at(entry: Entry, ref: NodeRef) -> bool:
     if entry.sent_part:
         return entry.sent_part == ref
     return entry.message is not None and ref == NodeRef(REQUEST, entry.message, WHOLE)

@@ -10,7 +10,7 @@ from tests.toolcalls.formats import answers, leaked
 from tests.toolcalls.formats.innocent import ABOUT, GLM, HERMES, INVOKE, KIMI, M2, MARK, NATIVE, PLAIN, QWEN, dressed
 from tests.toolcalls.formats.reading import TOOLS, briefly
 from workbench.ir import ToolDef
-from workbench.toolcalls.formats import debris, find
+from workbench.toolcalls.formats import find, stray_markers
 
 INNOCENT = {
     **PLAIN,
@@ -27,7 +27,7 @@ OTHER_TOOLS = (ToolDef("search", None, {"properties": {}}),)
 @pytest.mark.parametrize("tools", [(*TOOLS, WEATHER), OTHER_TOOLS, ()], ids=["declared", "others declared", "unknown"])
 def test_innocent_texts_hold_no_call(text: str, tools: tuple[ToolDef, ...]) -> None:
     assert find(text, tools) == ()
-    assert debris(text) == ()
+    assert stray_markers(text) == ()
 
 
 @pytest.mark.parametrize("tools", [TOOLS, ()], ids=["declared", "unknown"])
@@ -51,7 +51,7 @@ def test_calls_are_found(name: str, before: str, behind: str, tools: tuple[ToolD
     assert (call.format, call.name, call.input) == (name, "read", {"path": "a"})
     assert (call.start, call.end) == (len(before), len(before) + len(NATIVE[name]))
     assert call.problems == ()
-    assert debris(before + NATIVE[name] + behind, [call]) == ()
+    assert stray_markers(before + NATIVE[name] + behind, [call]) == ()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_calls_that_users_report_are_found(text: str) -> None:
     assert {c.name for c in found} == {"get_weather"}
     if not any("cut" in p or "unclosed" in p or "no JSON" in p for c in found for p in c.problems):
         assert {str(c.input) for c in found} == {"{'city': 'Rome'}"}
-    assert [d.text for d in debris(text, found)] == (["<|im_end|>"] if text.endswith("<|im_end|>") else [])
+    assert [d.text for d in stray_markers(text, found)] == (["<|im_end|>"] if text.endswith("<|im_end|>") else [])
 
 
 THOUGHT = f"<|channel|>analysis<|message|>A `read, for example:\n```\nneed it<|end|><|start|>assistant{leaked.HARMONY}"
@@ -131,7 +131,7 @@ def test_no_word_hides_a_call_in_control_tokens(before: str, native: str, tools:
     text = before + native
     (call,) = find(text, tools)
     assert (call.name, call.input, call.is_nested) == ("get_weather", {"city": "Rome"}, False)
-    assert debris(text, [call]) == ()
+    assert stray_markers(text, [call]) == ()
 
 
 def test_both_calls_behind_a_word_are_found() -> None:
@@ -160,7 +160,7 @@ def test_a_call_within_a_thought_is_shown_where_it_is_asked_for(text: str) -> No
 @pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in leaked.MARKERS.items()])
 def test_markers_that_users_report_are_found(text: str) -> None:
     found = find(text, (*TOOLS, WEATHER))
-    assert found or debris(text, found)
+    assert found or stray_markers(text, found)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_markers_that_users_report_are_found(text: str) -> None:
 )
 def test_long_texts_without_known_tags_come_back(bit: str) -> None:
     text = bit * (60_000 // len(bit)) + "}"
-    debris(text, find(text, TOOLS))
+    stray_markers(text, find(text, TOOLS))
 
 
 def test_named_formats_are_trusted() -> None:
@@ -209,7 +209,7 @@ def test_places_of_published_failures() -> None:
     ],
 )
 def test_debris(text: str, expected: list[str] | None) -> None:
-    found = debris(text, find(text))
+    found = stray_markers(text, find(text))
     assert all(text[d.start : d.end] == d.text for d in found)
     if expected is None:
         assert len(found) == 2
@@ -222,7 +222,7 @@ def test_markers_of_found_calls_are_no_debris(native: str) -> None:
     text = f"{native}\n{native}\n</tool_call>"
     found = find(text, TOOLS)
     assert len(found) == 2
-    assert len(debris(text, found)) <= 1
+    assert len(stray_markers(text, found)) <= 1
 
 
 @pytest.mark.parametrize(
@@ -244,4 +244,4 @@ def test_long_texts_come_back(bit: str) -> None:
     text = bit * (60_000 // len(bit))
     found = find(text, TOOLS)
     assert all(a.end <= b.start for a, b in pairwise(found))
-    debris(text, found)
+    stray_markers(text, found)

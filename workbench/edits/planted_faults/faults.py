@@ -131,7 +131,7 @@ def _name_another_call(asked: HealthyRequest) -> Iterator[PlantedFault]:
             yield PlantedFault(body, _either(_at_call(call.part.id), _at_result(other)))
 
 
-def _speak_between(asked: HealthyRequest) -> Iterator[PlantedFault]:
+def _put_message_between(asked: HealthyRequest) -> Iterator[PlantedFault]:
     """A user message before the results, a copy of the first plain one."""
     words = next((m for m in asked.messages if m.role == "user" and not any(m.tool_results())), None)
     for call, result in asked.pairs() if words else ():
@@ -269,7 +269,7 @@ FAULTS: tuple[FaultKind, ...] = (
     FaultKind(
         "user text comes before the results",
         ("closure.not-adjacent", "closure.missing-result", "closure.result-not-first"),
-        _speak_between,
+        _put_message_between,
         _keeps_results_together,
     ),
     FaultKind(

@@ -9,7 +9,7 @@ from workbench.edits.json_changes import changes_between
 from workbench.edits.proposal import Proposal, RepairCost, read_at
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import JsonValue, ModelRequest, ToolDef
-from workbench.rules import of_contract, quote, schema_at, standing
+from workbench.rules import of_contract, quote, schema_as_sent, schema_at
 from workbench.toolcalls.schemas import EXACT, PLAIN, Dialect, down_level
 from workbench.wire import Change, Insert, Remove, Replace
 
@@ -69,14 +69,14 @@ def _lowered_schema(fault: Fault, tool: ToolDef) -> tuple[Change, ...]:
     pointer = schema_at(fault.case.decoded, tool)
     if tool.kind != "client" or pointer is None or not isinstance(tool.schema, dict):
         return ()
-    schema = standing(fault.case.decoded, tool)
+    schema = schema_as_sent(fault.case.decoded, tool)
     made = down_level(schema, _dialect(fault, tool, pointer))
     return () if made.remaining else changes_between(schema, made.schema, pointer)
 
 
 def _lowering_cost(fault: Fault, tool: ToolDef) -> RepairCost:
     pointer = schema_at(fault.case.decoded, tool) or ""
-    made = down_level(standing(fault.case.decoded, tool), _dialect(fault, tool, pointer))
+    made = down_level(schema_as_sent(fault.case.decoded, tool), _dialect(fault, tool, pointer))
     return RepairCost.NONE if all(step.effect == EXACT for step in made.steps) else RepairCost.STAND_IN
 
 

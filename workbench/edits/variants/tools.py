@@ -10,7 +10,7 @@ from workbench.edits.proposal import value_at
 from workbench.edits.variants.varied_request import RequestVariant, VariedRequest
 from workbench.ir import JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.provenance import escape
-from workbench.rules import schema_at, standing
+from workbench.rules import schema_as_sent, schema_at
 from workbench.toolcalls.schemas import SIMPLE, STRICT, TEXTS, lower_to_level
 from workbench.wire import Change, Insert, Remove, Replace, dumps
 
@@ -143,5 +143,5 @@ def _at_level(subject: VariedRequest, tool: ToolDef, level: str) -> Iterable[Cha
     pointer = schema_at(subject.fault.case.decoded, tool)
     if pointer is None:
         return
-    schema = standing(subject.fault.case.decoded, tool)
+    schema = schema_as_sent(subject.fault.case.decoded, tool)
     yield from changes_between(schema, lower_to_level(schema, level).schema, pointer)

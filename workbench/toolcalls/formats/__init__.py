@@ -32,17 +32,17 @@ __all__ = [
     "TextCall",
     "TextFormat",
     "TextParser",
-    "debris",
     "every",
     "find",
     "formats",
     "get",
     "is_marked",
+    "stray_markers",
 ]
 
 
 if TYPE_CHECKING:
-    from workbench.toolcalls.formats._find import Debris
+    from workbench.toolcalls.formats._find import StrayMarker
 
 
 class Prose(NamedTuple):
@@ -158,11 +158,11 @@ def find(
     return _find.find(text, tools, formats, is_thought_shown=is_thought_shown)
 
 
-def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
-    """Control markers that belong to no call; see ``workbench.toolcalls.formats._find.debris``."""
+def stray_markers(text: str, calls: Sequence[TextCall] = ()) -> tuple[StrayMarker, ...]:
+    """Control markers that belong to no call; see ``workbench.toolcalls.formats._find.stray_markers``."""
     from workbench.toolcalls.formats import _find
 
-    return _find.debris(text, calls)
+    return _find.stray_markers(text, calls)
 
 
 def is_marked(text: str) -> bool:

@@ -23,7 +23,7 @@ from workbench.toolcalls.formats import TextCall, TextFormat, _unmarked_calls, e
 from workbench.toolcalls.formats._markdown import MarkdownCode
 
 
-class Debris(NamedTuple):
+class StrayMarker(NamedTuple):
     """A control marker that belongs to no call, and its characters."""
 
     text: str
@@ -245,7 +245,7 @@ _MORE_HINTS: Final = ("</arg_", "</function", "[ARGS]", "[CALL_ID]", "[AVAILABLE
 _ALONE = regex.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")
 
 
-def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
+def stray_markers(text: str, calls: Sequence[TextCall] = ()) -> tuple[StrayMarker, ...]:
     """Control markers alone on a line, or at the very beginning or end of the text.
 
     Markers inside a sentence are talked about, and those in Markdown code are shown: neither counts.
@@ -257,7 +257,7 @@ def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
     if not any(hint in text for hint in (*_HINTS, *_MORE_HINTS)):
         return ()
     code, at, waiting = MarkdownCode(), 0, deque(calls)
-    found: list[Debris] = []
+    found: list[StrayMarker] = []
     for match in _DEBRIS.finditer(text):
         start, end = match.span()
         while waiting and waiting[0].end <= start:
@@ -268,7 +268,7 @@ def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
         code.pass_over(text[at:start])
         at = start
         if not code.is_quoted():
-            found.append(Debris(match[0], start, end))
+            found.append(StrayMarker(match[0], start, end))
     return tuple(d for d in _without_pairs(found) if _stands_alone(text, d.start, d.end))
 
 
@@ -277,7 +277,7 @@ _MARKER_NAME = regex.compile(r"(?:antml:)?([A-Za-z_▁]+)")
 _NEVER_ALONE = regex.compile(r"<(?:antml:)?(?:invoke|function=)")
 
 
-def _without_pairs(markers: Sequence[Debris]) -> list[Debris]:
+def _without_pairs(markers: Sequence[StrayMarker]) -> list[StrayMarker]:
     """The markers that are not between an opening and a closing one of the same name: such pairs are examples."""
     found = [_MARKER_NAME.search(d.text.rpartition("<")[2]) for d in markers]
     names = [_PAIR.sub("", f[1]) if f else d.text for f, d in zip(found, markers, strict=True)]

@@ -226,7 +226,9 @@ def _is_likely(call: JsonCall, names: frozenset[str]) -> bool:
     return value is None or IN_STRING in call.problems
 
 
-def tile(name: str, calls: list[LocatedCall], start: int, end: int, body: int, *, is_nested: bool) -> list[TextCall]:
+def adjoin_calls(
+    name: str, calls: list[LocatedCall], start: int, end: int, body: int, *, is_nested: bool
+) -> list[TextCall]:
     """Calls of one block, each starting at the end of the previous one.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from workbench import regex
-from workbench.toolcalls.formats import debris, find
+from workbench.toolcalls.formats import find, stray_markers
 
 _SECTION = regex.compile(
     r"\A\s*(?:<think(?:ing)?>|<mm:think>|<reasoning>|\[THINK\]|<\|channel\|>|<\|START_THINKING\|>)"
@@ -19,4 +19,4 @@ def is_marked(text: str) -> bool:
     if _SECTION.search(text):
         return True
     calls = find(text, is_thought_shown=True)
-    return bool(calls or debris(text, calls))
+    return bool(calls or stray_markers(text, calls))

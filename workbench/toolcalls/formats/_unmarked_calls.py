@@ -18,7 +18,7 @@ from typing import Final
 from workbench import regex
 from workbench.ir import ToolDef
 from workbench.toolcalls.formats import TextCall, TextFormat, get
-from workbench.toolcalls.formats._json_calls import calls_only, tile
+from workbench.toolcalls.formats._json_calls import adjoin_calls, calls_only
 from workbench.toolcalls.formats._problems import FOREIGN_TAGS, NO_TAGS
 from workbench.toolcalls.json_text import JsonTracker, read
 
@@ -97,7 +97,7 @@ def foreign_calls(text: str, tools: Sequence[ToolDef], names: frozenset[str]) ->
         closing = _FOREIGN_END.match(text, stop)
         end = len(text[: closing.end()].rstrip()) if closing else stop
         if said:
-            made = tile("json-fence", said, found.start(), end, body, is_nested=False)
+            made = adjoin_calls("json-fence", said, found.start(), end, body, is_nested=False)
         else:
             made = _python_calls(text[body:stop], tools, names, found.start(), body, end)
         yield from (replace(c, problems=(FOREIGN_TAGS, *c.problems)) for c in made)

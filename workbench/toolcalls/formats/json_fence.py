@@ -20,7 +20,14 @@ from typing import Final
 from workbench import regex
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import TextCall, TextParser
-from workbench.toolcalls.formats._json_calls import ARGUMENTS, NAMES, LocatedCall, calls_only, mark_unclosed, tile
+from workbench.toolcalls.formats._json_calls import (
+    ARGUMENTS,
+    NAMES,
+    LocatedCall,
+    adjoin_calls,
+    calls_only,
+    mark_unclosed,
+)
 from workbench.toolcalls.formats._lines import HOLD, RELEASE, RESTART, LineParser
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
 from workbench.toolcalls.json_text import names_of
@@ -122,7 +129,7 @@ class _FenceReader:
     def read(self, text: str, start: int, *, is_nested: bool) -> list[TextCall]:
         if self._is_bare:
             lead, end = len(text) - len(text.lstrip()), start + len(text.rstrip())
-            return tile(_NAME, calls_only(text, self._names), start + lead, end, start, is_nested=is_nested)
+            return adjoin_calls(_NAME, calls_only(text, self._names), start + lead, end, start, is_nested=is_nested)
         if self._mark:
             calls = calls_only("".join(self._body), self._names)
             if not calls:
@@ -130,7 +137,8 @@ class _FenceReader:
             calls[-1] = mark_unclosed(calls[-1])
             self._done.append((self._opened, self._began, len(text), calls))
         blocks = (
-            tile(_NAME, c, start + a, start + b, start + body, is_nested=is_nested) for a, body, b, c in self._done
+            adjoin_calls(_NAME, c, start + a, start + b, start + body, is_nested=is_nested)
+            for a, body, b, c in self._done
         )
         return [call for block in blocks for call in block]
 

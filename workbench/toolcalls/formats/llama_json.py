@@ -15,7 +15,14 @@ from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import Finding, TextCall, TextParser
-from workbench.toolcalls.formats._json_calls import JsonCall, LocatedCall, calls_only, from_text, mark_unclosed, tile
+from workbench.toolcalls.formats._json_calls import (
+    JsonCall,
+    LocatedCall,
+    adjoin_calls,
+    calls_only,
+    from_text,
+    mark_unclosed,
+)
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
 from workbench.toolcalls.formats._problems import NO_NAME, TRAILING, UNCLOSED
 from workbench.toolcalls.formats._python_literals import call as python_call
@@ -84,7 +91,7 @@ class _LlamaJsonGrammar(PlainGrammar):
             found = _calls_after_tag(body)
         names = names_of(tools)
         found = [w._replace(call=_check_name(w.call, names)) for w in found]
-        calls = tile(_NAME, found, base, base + size, base + begin, is_nested=block.is_nested)
+        calls = adjoin_calls(_NAME, found, base, base + size, base + begin, is_nested=block.is_nested)
         if cut:
             calls += calls_behind(self, text[size:], cut.end, tools, is_nested=block.is_nested)
         return calls
@@ -175,7 +182,7 @@ class _LlamaParser:
         calls = calls_only(text[:end], names_of(self._tools), _SEPARATORS)
         if any(not _NAME_KEY.search(text, w.start, w.end) for w in calls):
             return []
-        return [*tile(_NAME, calls, 0, len(text), 0, is_nested=False)] if calls else []
+        return [*adjoin_calls(_NAME, calls, 0, len(text), 0, is_nested=False)] if calls else []
 
 
 class LlamaJson:

@@ -120,14 +120,14 @@ def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked
         Span("● " if is_here else "  ", "accent strong"),
         Span("* " if is_marked else "  ", "warning strong"),
         Span(branch.stem, "muted"),
-        *_standing(node, verdict),
+        *_verdict_line(node, verdict),
         Span(f"{node.name}  " if node.name else "", "accent strong"),
         Span(node.title, "strong" if is_here else ""),
         Span(f"  {moment(node)}", "muted"),
     )
 
 
-def _standing(node: BranchNode, verdict: str | None) -> Line:
+def _verdict_line(node: BranchNode, verdict: str | None) -> Line:
     """HTTP status of a node that was sent or recorded; verdict of the contract for others."""
     sign, style = REQUEST_SIGNS.get(verdict or "", ("·" if verdict else " ", "muted"))
     response = node.compact.bare.response

@@ -313,7 +313,7 @@ def title(name: str, width: int) -> Line:
     return line(Span(named, "strong"), Span(told, "ok", -max(0, width - cells(named))))
 
 
-def standing(gathered: Sequence[SessionMetrics], going: str, date: str) -> Line:
+def progress_line(gathered: Sequence[SessionMetrics], going: str, date: str) -> Line:
     """Progress, and totals of turns, tokens and cost."""
     read = [one for one in gathered if not one.trouble]
     tokens = sum(one.costs.total for one in read)

@@ -259,7 +259,9 @@ class MetricsScreen(Screen["int | None"]):
         name = seen[0].path.name if self.session_number is not None and seen else self._scope_name()
         bar = self.query_one("#headline", Bar)
         self.query_one("#keys", KeyBar).run(bool(self.progress))
-        bar.show([metrics.title(visible(name), self.size.width), metrics.standing(seen, self.progress, self._date)])
+        bar.show(
+            [metrics.title(visible(name), self.size.width), metrics.progress_line(seen, self.progress, self._date)]
+        )
         self.query_one("#views", Bar).show([tab_line(self.view, (), panes=metrics.VIEWS)])
         self.set_class(self.view == "rates", "-on-rates")
         self._show_chart()

@@ -91,8 +91,10 @@ class ToolsSource(WorklistSource[ToolDeclaration, ToolJudgement]):
         body = dumps(tool.schema)
         if len(body) > TOO_LARGE:
             return ToolJudgement(body=body, why="too large to check here; use workbench schema")
-        standing = schema_check.standing(inspector.detail(self._index).decoded, tool)
-        judged = [schema_check.judge(tool.name or "", tool.schema, *held, standing) for held in schema_check.dialects()]
+        schema_as_sent = schema_check.schema_as_sent(inspector.detail(self._index).decoded, tool)
+        judged = [
+            schema_check.judge(tool.name or "", tool.schema, *held, schema_as_sent) for held in schema_check.dialects()
+        ]
         named = {i.pointer for one in judged for i in one.issues} | {
             s.pointer for one in judged for s in one.lowered.steps
         }

@@ -159,14 +159,14 @@ def is_wordy(value: bytes) -> bool:
         return len(value) < 24 or len(numbers) > 3
     if len(numbers) > 2 or any(len(n) > 4 for n in numbers) or any(map(_is_no_word, letters)):
         return False
-    return sum(map(len, letters)) >= 3 * len(letters) and _is_spoken(letters)
+    return sum(map(len, letters)) >= 3 * len(letters) and _is_wordlike(letters)
 
 
 def _is_no_word(letters: bytes) -> bool:
     return len(letters) > _LONGEST_WORD
 
 
-def _is_spoken(segments: list[bytes]) -> bool:
+def _is_wordlike(segments: list[bytes]) -> bool:
     """True if most letter pairs are those of words."""
     pairs = [segment[n : n + 2].lower() for segment in segments for n in range(len(segment) - 1)]
     return sum(pair in _PAIRS for pair in pairs) >= _SPOKEN * len(pairs)

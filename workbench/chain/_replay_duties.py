@@ -17,7 +17,7 @@ from workbench.protocols import fact
 from workbench.terms import ReasoningTerms, Scope
 
 
-class Debt(NamedTuple):
+class ReplayDuty(NamedTuple):
     """True if a turn has to send its reasoning, and the reason in words."""
 
     is_owed: bool
@@ -235,30 +235,30 @@ def _join(turn: LedgerTurn, loop: Loop) -> None:
         loop.signed_in = turn.message
 
 
-def owes(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> Debt:
+def replay_duty(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> ReplayDuty:
     """Duty of a turn to send its reasoning in this request."""
     return (
         _not_asked(thinking, terms)
         or _never_there(turn, thinking, terms)
-        or (Debt(True, "required for every turn") if terms.scope is Scope.ALWAYS else None)
-        or (None if turn.has_calls else Debt(False, "not required: the turn called no tool"))
+        or (ReplayDuty(True, "required for every turn") if terms.scope is Scope.ALWAYS else None)
+        or (None if turn.has_calls else ReplayDuty(False, "not required: the turn called no tool"))
         or (
-            Debt(True, "required for every turn with tool calls, in all later requests")
+            ReplayDuty(True, "required for every turn with tool calls, in all later requests")
             if terms.scope is Scope.TOOL_TURNS
             else None
         )
-        or (None if turn.ended_by is None else Debt(False, f"ended by the user message {turn.ended_by + 1}"))
-        or Debt(True, "the tool loop is still open")
+        or (None if turn.ended_by is None else ReplayDuty(False, f"ended by the user message {turn.ended_by + 1}"))
+        or ReplayDuty(True, "the tool loop is still open")
     )
 
 
-def _not_asked(thinking: str | None, terms: ReasoningTerms) -> Debt | None:
+def _not_asked(thinking: str | None, terms: ReasoningTerms) -> ReplayDuty | None:
     if terms.is_asked(thinking):
         return None
-    return Debt(False, "the provider does not require it" if terms.scope is Scope.NEVER else "thinking is off")
+    return ReplayDuty(False, "the provider does not require it" if terms.scope is Scope.NEVER else "thinking is off")
 
 
-def _never_there(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> Debt | None:
+def _never_there(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> ReplayDuty | None:
     """Reasoning that was never received cannot be sent back; if that is not certain, the terms decide."""
     if turn.sent or turn.came:
         return None
@@ -267,11 +267,11 @@ def _never_there(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) 
         # thinking switched on in an open loop: the provider wants what the loop began without
         if terms.required_when and is_certain and not turn.loop.has_reasoning:
             return None
-        return Debt(False, f"its response (exchange {(turn.exchange or 0) + 1}) contained none")
+        return ReplayDuty(False, f"its response (exchange {(turn.exchange or 0) + 1}) contained none")
     if not is_certain or terms.scope is Scope.ALWAYS:
-        return Debt(False, "no reasoning of this turn is known")
+        return ReplayDuty(False, "no reasoning of this turn is known")
     signed = turn.loop.signed_in
     is_each_signed = Carrier.THOUGHT_SIGNATURE in terms.carriers
     if signed is not None and signed < turn.message and not is_each_signed:
-        return Debt(False, f"message {signed + 1} contains the signed reasoning of this tool loop")
+        return ReplayDuty(False, f"message {signed + 1} contains the signed reasoning of this tool loop")
     return None
