@@ -15,6 +15,9 @@ from workbench.contracts.relations import Evidence
 from workbench.contracts.words import vet
 from workbench.convert import convert
 from workbench.errors import ProfileError
+from workbench.rules import Inspector
+from workbench.wire import Body, Exchange, Headers, HttpRequest
+from workbench.wire.session import MemorySession
 
 PIXEL = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
 SAMPLING = {"temperature": 0.25, "top_p": 0.75, "seed": 11, "presence_penalty": 0.5, "frequency_penalty": -0.5}
@@ -120,3 +123,12 @@ def test_a_name_that_no_protocol_has_is_refused():
     text = CONTRACT.format(protocols="ollama", more="").replace("tool.description", "tool.descripton")
     with pytest.raises(ProfileError, match=r"no place is called 'tool.descripton'; did you mean tool.description\?"):
         load(text, "mine.yaml", vet)
+
+
+def test_a_parameter_that_a_model_refuses_on_chat_is_a_warning_on_responses():
+    body = {"model": "o3-mini", "input": "go", "temperature": 0.2}
+    request = HttpRequest("POST", "https://api.openai.com/v1/responses", Headers(()), Body(json.dumps(body).encode()))
+    (row,) = Inspector(MemorySession("sibling", (Exchange("1", request),))).run().rows
+    (found,) = [each for each in row.findings if each.pointer == "/temperature"]
+    assert (found.rule, found.severity.value) == ("params.unsupported", "warning")
+    assert "in another protocol" in found.message and found.check is None

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from workbench.contracts.places import Place, PlacedValue, at_pointer, names_of
     from workbench.contracts.reader import Node
     from workbench.contracts.refusal import dotted_path, fill, known_values
-    from workbench.contracts.relations import Condition, Consequence, Relation, rule_of
+    from workbench.contracts.relations import Condition, Consequence, Evidence, Relation, rule_of
     from workbench.contracts.template import Template, plain
     from workbench.contracts.verdict import judge
 else:
@@ -83,6 +83,7 @@ __all__ = [
     "Edit",
     "EnforcedCheck",
     "ErrorPlace",
+    "Evidence",
     "Fact",
     "FaultId",
     "FaultOrigin",

@@ -17,6 +17,7 @@ from workbench.contracts import (
     Condition,
     Consequence,
     Contract,
+    Evidence,
     Finding,
     Place,
     PlacedValue,
@@ -345,7 +346,8 @@ def _text(relation: Relation, path: str, value: str, limit: str) -> str:
     told = f": it is {_LIMITS[word]} {limit}" if word and limit else ""
     compared = next((dotted_path(str(place)) for _, place in relation.test.compared), "")
     told = f": it is not below {limit}, which {compared} says" if compared and limit else told
-    return f"{path} {quote(value)} is refused here{_beside(relation)}{told}"
+    where = "by this provider in another protocol" if relation.evidence == Evidence.SIBLING else "here"
+    return f"{path} {quote(value)} is refused {where}{_beside(relation)}{told}"
 
 
 _LIMITS = {"above": "above", "below": "below", "longer": "longer than", "shorter": "shorter than"}
