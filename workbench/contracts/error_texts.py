@@ -105,15 +105,35 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
         refusal: its kind, where more than the text is known.
     """
     found = _drop_ambiguous(find_matches(text))
-    if any(match.rule for match in found):
-        return found
     kind = refusal or refusals.classify(text)
+    if any(match.rule for match in found):
+        return _by_validator(text, found, kind)
     if kind is None or not kind.is_telling:
         shared = _sharing(text)
         return [*found, *([shared] if shared else [])]
     if found:
         return [_of_kind(match, kind) for match in found]
     return [_by_kind(text, kind, _sharing(text))]
+
+
+def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None) -> list[Match]:
+    """Put the rule first that the place and the fault in a validator's sentence tell.
+
+    A template without the place has the words of the validator alone, which it says of many faults.
+    """
+    complaint = refusals.complaint_of(text)
+    told = complaint.rule if complaint else ""
+    if any(match.rule == told for match in found):
+        return sorted(found, key=lambda match: match.rule != told)
+    if complaint and told and kind and kind.rule == told and not any(complaint.names(m.template) for m in found):
+        return [_by_kind(text, kind, None), *found]
+    if kind and kind.rule:  # of rules that share a text, the one that the kind names
+        return sorted(found, key=lambda match: (_words_of(match) != _words_of(found[0]), match.rule != kind.rule))
+    return found
+
+
+def _words_of(match: Match) -> str:
+    return match.template.rstrip(".")
 
 
 def _drop_ambiguous(found: list[Match]) -> list[Match]:

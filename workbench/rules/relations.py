@@ -61,7 +61,13 @@ PART = Rule(
     "A kind of content that this model or provider does not accept.",
     breaks=Breaks.REQUEST,
 )
-RULES = (CONFLICT, TOOL_TYPE, DESCRIPTION, PROPERTY_NAME, NO_TOOLS, PART)
+MIXED = Rule(
+    "content.mixed-turn",
+    Severity.WARNING,
+    "A message mixes text with tool calls or results where the model accepts one kind.",
+    breaks=Breaks.REQUEST,
+)
+RULES = (CONFLICT, TOOL_TYPE, DESCRIPTION, PROPERTY_NAME, NO_TOOLS, PART, MIXED)
 
 
 @dataclass(frozen=True, eq=False)

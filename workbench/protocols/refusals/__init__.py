@@ -7,17 +7,20 @@ last. It may import what ``protocols`` may.
 
 from __future__ import annotations
 
-from workbench.protocols.refusals._classify import KnownRefusal, classify, of_error, of_exchange
+from workbench.protocols.refusals._classify import KnownRefusal, classify, complaint_of, of_error, of_exchange
 from workbench.protocols.refusals._kinds import FailureSide, RefusalKind, RetryAdvice, Speaker, kind, kinds
 from workbench.protocols.refusals._reset import duration, told_wait
+from workbench.protocols.refusals._validators import Complaint
 
 __all__ = [
+    "Complaint",
     "FailureSide",
     "KnownRefusal",
     "RefusalKind",
     "RetryAdvice",
     "Speaker",
     "classify",
+    "complaint_of",
     "duration",
     "kind",
     "kinds",

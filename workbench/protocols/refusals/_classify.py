@@ -12,6 +12,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols.common.error_body import read_error, read_error_text
 from workbench.protocols.refusals._kinds import PROVIDER, RefusalKind, RetryAdvice, Speaker, table
 from workbench.protocols.refusals._reset import reset
+from workbench.protocols.refusals._validators import Complaint, complaint_in
 from workbench.wire import Headers, loads
 
 LONGEST = 8_000
@@ -19,6 +20,12 @@ LONGEST = 8_000
 
 FAILED = "provider-failed"
 """Kind that a request may be the reason of."""
+
+OF_VALIDATORS = frozenset({
+    "tool-schema", "tool-choice", "message-empty", "json-schema-field", "value-invalid", "field-missing",
+    "parameter-range", "parameter-unsupported", "json-invalid", "request-refused",
+})  # fmt: skip
+"""Kinds that a validator's sentence may be of: there the place and the fault tell the rule."""
 
 MOST_WORDS = 400
 """Words of a body or a text that are looked up as code words."""
@@ -70,7 +77,7 @@ class KnownRefusal:
     @property
     def is_telling(self) -> bool:
         """True if the kind says more than that the request was refused."""
-        return self.kind.name not in ("request-refused", "not-found")
+        return bool(self.rule) or self.kind.name not in ("request-refused", "not-found")
 
     @property
     def is_unjudged(self) -> bool:
@@ -138,10 +145,17 @@ def classify(
     if found is None:
         return None
     kind, by, told, source, values = found
+    complaint = complaint_in(said.translate(_SMALL)) if kind.name in OF_VALIDATORS else None
     known = {**values, **_values(kind, said)}
     if kind.again is RetryAdvice.LATER and (over := reset(said, raw, headers)):
         known["reset"] = over
-    return KnownRefusal(kind, by, told, known, _speaker(said), source, kind.rule_in(said.translate(_SMALL)))
+    rule = complaint.rule if complaint else ""
+    return KnownRefusal(kind, by, told, known, _speaker(said), source, rule or kind.rule_in(said.translate(_SMALL)))
+
+
+def complaint_of(text: str) -> Complaint | None:
+    """What a validator's sentence in a text complains of."""
+    return complaint_in(_plain(text).translate(_SMALL))
 
 
 def _find(said: str, given: list[str], status: int) -> tuple[RefusalKind, str, str, str, Mapping[str, str]] | None:
