@@ -45,6 +45,7 @@ __all__ = [
     "ItemPair",
     "ValueDifference",
     "align",
+    "changes",
     "common",
     "common_end",
     "compare",

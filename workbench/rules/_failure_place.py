@@ -121,6 +121,11 @@ def _parameters(body: JsonValue, text: str, names: tuple[str, ...], decoded: Dec
                 yield _named_place(pointer, decoded, tried)
 
 
+def error_parameters(body: JsonValue, text: str, param: str, decoded: DecodedExchange) -> Iterator[ErrorPlace]:
+    """Parameters of a request that an error text, or the field that it is about, names."""
+    yield from _parameters(body, text, (param,), decoded)
+
+
 def _members(value: JsonValue, pointer: str, depth: int) -> Iterator[str]:
     """Pointers of parameters, the deeper ones first, so that a shallow one of the same name wins."""
     if not isinstance(value, dict) or not depth:
