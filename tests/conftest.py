@@ -44,6 +44,7 @@ def pytest_collection_finish() -> None:
     """What was collected stays: nobody has to look at it again."""
     gc.freeze()
     gc.enable()
+    gc.set_threshold(100_000, 20, 20)  # tests make many objects that live as long as they do
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:

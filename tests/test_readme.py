@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from workbench.config import resources
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "guide").glob("*.md"))}
@@ -36,7 +38,10 @@ FINDINGS = 1
 
 @pytest.fixture
 def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment where ``workbench`` is installed, beside clients that leave at once; nothing is remembered."""
+    """An environment where ``workbench`` is installed, beside clients that leave at once; no home is remembered.
+
+    What can be derived again is kept in the cache of these tests.
+    """
     folder = tmp_path_factory.mktemp("machine")
     for name, script in {
         "workbench": f'exec {shlex.quote(sys.executable)} -m workbench "$@"',
@@ -47,7 +52,8 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
     kept = {k: v for k, v in os.environ.items() if not k.endswith("_BASE_URL") and not k.startswith("XDG_")}
-    return kept | {"PATH": f"{folder}:{os.environ['PATH']}", "HOME": str(folder), "PYTHONPATH": str(ROOT)}
+    homes = {"HOME": str(folder), "XDG_CACHE_HOME": str(resources.cache_folder().parent)}
+    return kept | homes | {"PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
 
 
 def test_the_two_installing_lines_are_the_ones_that_packaging_checks() -> None:

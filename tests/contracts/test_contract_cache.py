@@ -127,6 +127,20 @@ def test_two_installations_keep_their_own(profiles: Path, tmp_path: Path, monkey
     assert len(list(resources.cache_folder().iterdir())) == 2
 
 
+def test_files_of_installations_that_are_gone_do_not_pile_up(profiles: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "cache" / "workbench"
+    folder.mkdir(parents=True, mode=0o700)
+    for age in range(10):
+        (folder / f"contracts-{age}.json").write_bytes(b"")
+        os.utime(folder / f"contracts-{age}.json", (age, age))
+    (folder / "summaries.json").write_bytes(b"")
+    loading.outlines()
+    kept = {path.name for path in folder.iterdir()}
+    assert {"summaries.json", *(f"contracts-{age}.json" for age in range(7, 10))} < kept
+    assert len(kept) == 1 + contract_cache.MOST_FILES
+    assert in_a_later_process("anthropic") is not None
+
+
 def test_a_second_check_reads_no_yaml(tmp_path: Path) -> None:
     body = tmp_path / "body.json"
     body.write_text('{"model": "gpt-5", "messages": [{"role": "user", "content": "hi"}]}', encoding="utf-8")

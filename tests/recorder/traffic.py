@@ -19,6 +19,7 @@ import zstandard
 from hypothesis import strategies as st
 
 from tests.recorder.relaying import PATIENCE, Peer, turns
+from workbench.wire.secrets import find
 
 CODINGS: dict[str, Callable[[bytes], bytes]] = {
     "identity": bytes,
@@ -99,7 +100,7 @@ TEXTS = st.one_of(
     st.binary(max_size=40),
     st.lists(st.binary(max_size=9), max_size=9).map(lambda events: b"".join(b"data: %s\n\n" % e for e in events)),
     st.tuples(st.binary(min_size=1, max_size=30), st.sampled_from([50, 7_000])).map(lambda pair: pair[0] * pair[1]),
-)
+).filter(lambda text: not find(text, ()))  # the recorder replaces a secret: it does not leave the same bytes
 MESSAGES = [
     st.builds(Message, TEXTS, st.sampled_from(sorted(CODINGS)), st.sampled_from(framings), SIZES, SIZES)
     for framings in (["LENGTH", "CHUNKED"], ["LENGTH", "CHUNKED", "CLOSE"])

@@ -52,6 +52,14 @@ def write(name: str, data: bytes) -> None:
             Path(made).unlink(missing_ok=True)
 
 
+def keep_newest(pattern: str, most: int) -> None:
+    """Remove the files of the cache that match, but for the ``most`` written last. A failure is ignored."""
+    with suppress(OSError):
+        found = sorted(cache_folder().glob(pattern), key=lambda path: path.lstat().st_mtime_ns)
+        for path in found[:-most]:
+            path.unlink(missing_ok=True)
+
+
 def identity(path: Path) -> list[int]:
     """Size, time and inode of a file, which change with its content. Raises OSError."""
     status = path.stat()

@@ -34,6 +34,10 @@ _FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, Recursio
 """Raised for a file that is no such file."""
 
 
+MOST_FILES = 4
+"""Files that are kept: each installation has its own, and those that are gone leave theirs behind."""
+
+
 class _Store:
     """The file of the cache. ``parts``: name of a contract, "" for the index, or ``_PRACTICES`` → JSON."""
 
@@ -92,6 +96,7 @@ def _save(files: Mapping[str, ContractFile]) -> None:
         parts[""] = plain_form.encode({name: outline(file) for name, file in files.items()}, _CLASSES)
         parts[_PRACTICES] = plain_form.encode(dict(practices(files.values())), _CLASSES)
         cache_files.write(_file_name(), plain_form.encode((_made_of(), parts), ()).encode())
+        cache_files.keep_newest("contracts-*.json", MOST_FILES)
     _store.cache_clear()
 
 
