@@ -17,7 +17,14 @@ FOLDER = Path(__file__).resolve().parent
 
 def forget() -> None:
     """Look for parts again."""
-    for cached in (plugins.names, plugins.load, plugins.third_party, protocols.get, differences.policies):
+    for cached in (
+        plugins.names,
+        plugins.load,
+        plugins.third_party,
+        protocols.get,
+        protocols.protocols,
+        differences.policies,
+    ):
         cached.cache_clear()
 
 
