@@ -370,6 +370,30 @@ FAULTS: list[tuple[str, list[Json | bytes], bool, list[tuple[str, str, tuple[int
         [("stream.id", "/choices/0/message/tool_calls/0/id", (1,))],
     ),
     (
+        "another id and no name behind whole arguments",
+        [call(0, "c", "f", "{}"), call(0, "d", None, "{}"), CALLS],
+        True,
+        [("stream.index", "/choices/0/message/tool_calls/1", (1,))],
+    ),
+    (
+        "a name in pieces while the arguments are open",
+        [call(0, "c", "get_", "{"), call(0, None, "time", "}"), CALLS],
+        True,
+        [("stream.name", "/choices/0/message/tool_calls/0/function/name", (1,))],
+    ),
+    (
+        "a new index with the id of the call that is open",
+        [call(0, "c", "f", "{"), call(1, "c", None, "}"), CALLS],
+        True,
+        [("stream.index", "/choices/0/message/tool_calls/0", (1,))],
+    ),
+    (
+        "a new index with the id of a call that is finished",
+        [call(0, "c", "f", "{}"), call(1, "c", "f", "{}"), CALLS],
+        True,
+        [("stream.id", "/choices/0/message/tool_calls/1/id", (1,))],
+    ),
+    (
         "an id that changes with every delta, the name repeated",
         [call(0, "c", "f", '{"a":'), call(0, "d", "f", "1"), call(0, "e", "f", "}"), CALLS],
         True,

@@ -2,8 +2,10 @@
 
 The rule, distilled from recordings of a dozen servers: a delta belongs to the call of its ``index``; without one, to
 the call of its id; without that, to the last call. An id or name that is there is never replaced by ``""`` or by a
-later one. At an index that is taken, a new call needs a new name, not just a new id: relays change ids in mid-call.
-Arguments are appended when they are text; an object is kept as it is.
+later one. What is still open decides where index, id and name disagree: while the arguments of a call are unfinished,
+a delta at its index continues it under any id or piece of a name (relays change ids in mid-call), and so does one with
+its id at another index. Every such guess is noted. Arguments are appended when they are text; an object is kept as it
+is.
 """
 
 from __future__ import annotations
@@ -73,6 +75,12 @@ class StreamedCall:
         if not self.is_over and count >= 2 * self.tried:
             self.tried = count
             self.is_over = self.object is not None or _is_json(self.text.text)
+
+    def is_finished(self) -> bool:
+        """The arguments are whole; False where that was asked too often."""
+        if not self.is_between_arguments():
+            self.leave()
+        return self.is_over
 
     def opening(self) -> Part | None:
         """The call without its arguments, once they come: some servers send the name in pieces."""
@@ -168,13 +176,18 @@ class Calls:
         index, call_id, name = delta.get("index"), delta.get("id"), function.get("name")
         if type(index) is int:
             call = self._by_index.get(index)
-            if call is not None and _is_another(call, call_id, name):
+            if call is not None and _is_another(call, call_id, name, function):
                 call = self._open(delta)
                 self._note(
                     "stream.index",
                     f"a second tool call starts at index {index}, which is already in use",
                     call.at,
                     event,
+                )
+            if call is None and isinstance(call_id, str) and _is_continued(self._by_id.get(call_id), name):
+                call = self._by_id[call_id]
+                self._note(
+                    "stream.index", f"a delta of call {call_id!r:.80} comes at another index, {index}", call.at, event
                 )
             if call is None and not call_id and not name and self.calls:
                 call = self._open(delta)
@@ -226,6 +239,9 @@ class Calls:
                 self._note("stream.name", f"the name of a call is {how}", f"{call.at}/{call.key}/name", event)
                 if is_same:
                     return
+            elif call.key == "function" and any(call.text.texts):
+                message = "the name of a call comes after its first arguments"
+                self._note("stream.name", message, f"{call.at}/{call.key}/name", event)
             call.name.add(name, event, f"{base}/{call.key}/name")
             call.name_length += len(name)
         elif name is not None and name != "":
@@ -269,14 +285,27 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _is_another(call: StreamedCall, call_id: JsonValue, name: JsonValue) -> bool:
+def _is_another(call: StreamedCall, call_id: JsonValue, name: JsonValue, function: Delta) -> bool:
     """A delta at the index of ``call`` begins another call."""
+    has_new_id = bool(call_id and call.id and call_id != call.id.text)
     if not isinstance(name, str) or not name:
-        return False
+        return has_new_id and _begins_object(function) and call.is_finished()
     is_renamed = bool(call.name) and not call.is_named(name)
-    if call_id and call.id and call_id != call.id.text:
+    if has_new_id:
         return is_renamed or not call.is_between_arguments()
-    return is_renamed and any(call.text.texts)
+    return is_renamed and any(call.text.texts) and not call.is_between_arguments()
+
+
+def _begins_object(function: Delta) -> bool:
+    arguments = function.get("arguments")
+    return isinstance(arguments, str) and arguments.lstrip().startswith("{")
+
+
+def _is_continued(call: StreamedCall | None, name: JsonValue) -> bool:
+    """A delta with the id of ``call``, at an index that is free, continues it: its arguments are not finished."""
+    if call is None or call.object is not None:
+        return False
+    return call.is_between_arguments() or not (name or any(call.text.texts))
 
 
 _DETAILS = "reasoning_details"

@@ -80,7 +80,7 @@ class ItemStreamDecoder:
         self.responses: list[tuple[Value, int]] = []  # every object of the whole answer, and its event
         self._by_index: dict[int, StreamedItem] = {}
         self._by_id: dict[str, StreamedItem] = {}
-        self._growing: dict[int, dict[tuple[JsonValue, JsonValue], Pieces]] = {}  # by output_index
+        self._growing: dict[int, dict[tuple[JsonValue, JsonValue, str | None], Pieces]] = {}  # by output_index
         self._pointer = "/delta"
         self._notes = StreamNotes()
         self._unknown: list[JsonValue] = []
@@ -128,7 +128,7 @@ class ItemStreamDecoder:
         """Take the next piece of a string that has begun: nearly every event."""
         try:
             kind = value["type"]
-            pieces = self._growing[value["output_index"]][kind, value.get(_INDEX_KEYS[kind])]
+            pieces = self._growing[value["output_index"]][kind, value.get(_INDEX_KEYS[kind]), value.get("item_id")]
             piece = value["delta"]
         except (KeyError, TypeError):
             return False
@@ -230,7 +230,7 @@ class ItemStreamDecoder:
         index, item_id = value.get("output_index"), value.get("item_id")
         item = self._by_index.get(index) if type(index) is int else None
         if isinstance(item_id, str) and (item is None or item.name("id") not in (None, item_id)):
-            item = self._by_id.get(item_id, item)
+            item = self._named(item_id, item, number)
         if type(index) is not int:
             self._notes.add("stream.index", "an event of an item without the item's index", number)
             item = item or (self.items[-1] if self.items else None)
@@ -241,6 +241,19 @@ class ItemStreamDecoder:
         elif item.is_done:
             self._notes.add("stream.block-order", f"an event of item {item.index}, which is done", number)
         return item
+
+    def _named(self, item_id: str, there: StreamedItem | None, number: int) -> StreamedItem | None:
+        """The item of an id that the item at the event's index does not have."""
+        named = self._by_id.get(item_id)
+        if there is None:
+            return named
+        if named is None:
+            message = f"an event of item {there.index} has another id, {item_id!r:.80}"
+            self._notes.add("stream.id", message, number, f"/output/{there.index}/id")
+            return there
+        message = f"an event of item {item_id!r:.80} comes at another index, {there.index}"
+        self._notes.add("stream.index", message, number, f"/output/{named.index}")
+        return named
 
     def _item_event(self, value: Value, number: int, *, is_done: bool) -> None:
         found = self._notes.object_at("item", value, number)
@@ -308,7 +321,9 @@ class ItemStreamDecoder:
         index, entry = value.get("output_index"), value.get(text.position)
         is_placed = type(index) is int and self._by_index.get(index) is item and type(entry) in (int, type(None))
         if is_placed and not item.is_done and isinstance(index, int):
-            self._growing.setdefault(index, {})[value["type"], entry] = pieces
+            item_id = text_of(value.get("item_id"))
+            if item_id in (None, item.name("id")):
+                self._growing.setdefault(index, {})[value["type"], entry, item_id] = pieces
 
     def _show(self, item: StreamedItem, at: str) -> None:
         """A string of an item begins; of those that nobody waits for the item comes whole."""
