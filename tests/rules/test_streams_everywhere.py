@@ -273,13 +273,13 @@ def ends_with(number: int, event: Json) -> Fault:
 CALL = "choices.0.delta.tool_calls.0"
 
 
-def moved_by_id(events: list[Json]) -> None:
+def move_by_id(events: list[Json]) -> None:
     """Both pieces of the arguments have the id of their call, each at an index of its own."""
     for number, index in ((3, 1), (4, 2)):
         put(number, CALL, {"index": index, "id": "call_1", "function": {"arguments": ARGUMENTS[number - 3]}})(events)
 
 
-def named_late(events: list[Json]) -> None:
+def name_late(events: list[Json]) -> None:
     """The name comes with the second piece of the arguments."""
     put(2, f"{CALL}.function", {"arguments": ""})(events)
     put(4, f"{CALL}.function.name", "weather")(events)
@@ -326,7 +326,7 @@ ROWS: list[Row] = [
         put(5, "contentBlockDelta.contentBlockIndex", 7),
         [("block-order", (5,)), ("block-order", (5, 9))],
     ),
-    ("a delta with the id of an open call at another index", "chat", moved_by_id, [("index", (3,)), ("index", (4,))]),
+    ("a delta with the id of an open call at another index", "chat", move_by_id, [("index", (3,)), ("index", (4,))]),
     (
         "a delta with the id of an open call at another index",
         "responses",
@@ -335,7 +335,7 @@ ROWS: list[Row] = [
     ),
     ("a delta with an id that nothing has", "chat", put(4, f"{CALL}.id", "other"), [("id", (4,))]),
     ("a delta with an id that nothing has", "responses", put(10, "item_id", "other"), [("id", (10,))]),
-    ("the name comes after the arguments", "chat", named_late, [("name", (4,))]),
+    ("the name comes after the arguments", "chat", name_late, [("name", (4,))]),
     ("an index is used again", "messages", twice(5, 9), [("block-order", (9, 10, 11, 12))]),
     ("an index is used again", "invoke", twice(5, 9), [("block-order", (9, 10, 11, 12))]),
     ("an index is used again", "responses", twice(8, 13), [("framing", (13,)), ("index", (13,))]),

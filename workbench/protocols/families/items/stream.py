@@ -230,7 +230,7 @@ class ItemStreamDecoder:
         index, item_id = value.get("output_index"), value.get("item_id")
         item = self._by_index.get(index) if type(index) is int else None
         if isinstance(item_id, str) and (item is None or item.name("id") not in (None, item_id)):
-            item = self._named(item_id, item, number)
+            item = self._item_of_id(item_id, item, number)
         if type(index) is not int:
             self._notes.add("stream.index", "an event of an item without the item's index", number)
             item = item or (self.items[-1] if self.items else None)
@@ -242,18 +242,18 @@ class ItemStreamDecoder:
             self._notes.add("stream.block-order", f"an event of item {item.index}, which is done", number)
         return item
 
-    def _named(self, item_id: str, there: StreamedItem | None, number: int) -> StreamedItem | None:
+    def _item_of_id(self, item_id: str, there: StreamedItem | None, number: int) -> StreamedItem | None:
         """The item of an id that the item at the event's index does not have."""
-        named = self._by_id.get(item_id)
+        holder = self._by_id.get(item_id)
         if there is None:
-            return named
-        if named is None:
+            return holder
+        if holder is None:
             message = f"an event of item {there.index} has another id, {item_id!r:.80}"
             self._notes.add("stream.id", message, number, f"/output/{there.index}/id")
             return there
         message = f"an event of item {item_id!r:.80} comes at another index, {there.index}"
-        self._notes.add("stream.index", message, number, f"/output/{named.index}")
-        return named
+        self._notes.add("stream.index", message, number, f"/output/{holder.index}")
+        return holder
 
     def _item_event(self, value: Value, number: int, *, is_done: bool) -> None:
         found = self._notes.object_at("item", value, number)
