@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from weakref import WeakValueDictionary
 
 from workbench import regex
 from workbench.chain import Conversation
@@ -71,15 +72,16 @@ RULES = (CONFLICT, TOOL_TYPE, DESCRIPTION, PROPERTY_NAME, NO_TOOLS, PART, MIXED)
 
 
 @dataclass(frozen=True, eq=False)
-class _RelationsOfList:
-    """The relations of a contract on the messages in one list; compared by identity.
+class _Question:
+    """What relations ask of a message alone: one object for all that ask the same, of any contract.
 
     Attributes:
-        words: for each relation, texts of which a message with a value at its place has at least one of each group.
+        relation: one of them.
+        words: texts of which a message with a value at the place has at least one of each group.
     """
 
-    relations: tuple[Relation, ...]
-    words: tuple[tuple[tuple[bytes, ...], ...], ...]
+    relation: Relation
+    words: tuple[tuple[bytes, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,7 @@ class _ByList:
         on_body: those on values beside the messages and inside, or on sizes.
     """
 
-    on_messages: Mapping[str, _RelationsOfList]
+    on_messages: Mapping[str, tuple[tuple[Relation, _Question], ...]]
     on_fields: tuple[Relation, ...]
     on_body: tuple[Relation, ...]
 
@@ -103,14 +105,10 @@ def check(case: RuleContext) -> Iterator[Finding]:
     yield from _on_fields(case)
     ordered = fact(case.contract, _group_by_list)
     yield from _on_body(case, ordered.on_body)
-    group = ordered.on_messages.get(list_key(case.decoded))
-    if group:
-        found: dict[int, list[PlacedValue]] = {}
-        for pointer, number, here in _in_messages(case, group):
-            found.setdefault(number, []).extend(PlacedValue(pointer + each.pointer, each.value) for each in here)
-        for number, values in sorted(found.items()):
-            if _may_hold(case, group.relations[number]):
-                yield from _findings(case, group.relations[number], values)
+    for relation, question in ordered.on_messages.get(list_key(case.decoded), ()):
+        found = list(_in_messages(case, question))
+        if found and _may_hold(case, relation):
+            yield from _findings(case, relation, found)
 
 
 def refusals(decoded: DecodedExchange, contract: Contract) -> Iterator[Finding]:
@@ -127,7 +125,7 @@ def _group_by_list(contract: Contract) -> _ByList:
         is_inside = relation.place.first in _LISTS and len(relation.place.steps) > 2
         keys.setdefault(relation.place.first if is_inside else "", []).append(relation)
     others = keys.pop("", [])
-    on_messages = {key: _RelationsOfList(tuple(found), tuple(map(_words, found))) for key, found in keys.items()}
+    on_messages = {key: tuple((relation, _question(relation)) for relation in found) for key, found in keys.items()}
     is_of_fields = [_reads_fields_alone(relation) for relation in others]
     on_fields = tuple(relation for relation, is_alone in zip(others, is_of_fields, strict=True) if is_alone)
     on_body = tuple(relation for relation, is_alone in zip(others, is_of_fields, strict=True) if not is_alone)
@@ -178,11 +176,15 @@ def _in_body(decoded: DecodedExchange, relation: Relation) -> list[PlacedValue]:
     return found
 
 
-def _in_messages(case: RuleContext, group: _RelationsOfList) -> Iterator[tuple[str, int, tuple[PlacedValue, ...]]]:
-    """(pointer of the message, number of the relation, values) of what is found in messages."""
-    for n, message in case.suspects(_has_hits, group) if _is_kept(case) else enumerate(case.decoded.messages(REQUEST)):
-        hits = fact(message, _hits, group) if _is_kept(case) else _read_all(group, _value(case, n, message), message)
-        yield from ((message.pointer, number, found) for number, found in hits)
+def _in_messages(case: RuleContext, question: _Question) -> Iterator[PlacedValue]:
+    """Values in messages that pass what a question says of each message alone."""
+    if _is_kept(case):
+        hits = ((message, fact(message, _hits, question)) for _, message in case.suspects(_hits, question))
+    else:
+        messages = enumerate(case.decoded.messages(REQUEST))
+        hits = ((message, _read(question, _value(case, n, message), message)) for n, message in messages)
+    for message, found in hits:
+        yield from (PlacedValue(message.pointer + each.pointer, each.value) for each in found)
 
 
 def _is_kept(case: RuleContext) -> bool:
@@ -196,20 +198,25 @@ def _value(case: RuleContext, n: int, message: Message) -> JsonValue:
     return listed[int(index)] if isinstance(listed, list) and index.isdecimal() and int(index) < len(listed) else None
 
 
-def _read_all(
-    group: _RelationsOfList, value: JsonValue, message: Message
-) -> Iterator[tuple[int, tuple[PlacedValue, ...]]]:
-    return _read(group, value, message.role, range(len(group.relations)))
-
-
-def _has_hits(message: Message, group: _RelationsOfList) -> bool:
-    return bool(fact(message, _hits, group))
-
-
-def _hits(message: Message, group: _RelationsOfList) -> tuple[tuple[int, tuple[PlacedValue, ...]], ...]:
+def _hits(message: Message, question: _Question) -> tuple[PlacedValue, ...]:
     text = text_of(message) or b"null"
-    possible = [number for number, words in enumerate(group.words) if _may_have(text, words)]
-    return tuple(_read(group, loads(text), message.role, possible)) if possible else ()
+    return _read(question, loads(text), message) if _may_have(text, question.words) else ()
+
+
+def _read(question: _Question, value: JsonValue, message: Message) -> tuple[PlacedValue, ...]:
+    relation = question.relation
+    if relation.when.role and message.role not in relation.when.role:
+        return ()
+    return tuple(_local(relation, relation.place.below(2), value))
+
+
+_questions: WeakValueDictionary[str, _Question] = WeakValueDictionary()
+
+
+def _question(relation: Relation) -> _Question:
+    when = relation.when
+    asked = (relation.place.below(2), relation.test, when.role, [each for each in when.places if each.place.up >= 0])
+    return _questions.setdefault(repr(asked), _Question(relation, _words(relation)))
 
 
 def _words(relation: Relation) -> tuple[tuple[bytes, ...], ...]:
@@ -228,18 +235,6 @@ _PLAIN = regex.compile(r"[A-Za-z0-9_.-]+")
 
 def _may_have(text: bytes, words: tuple[tuple[bytes, ...], ...]) -> bool:
     return b"\\u" in text or all(any(word in text for word in group) for group in words)
-
-
-def _read(
-    group: _RelationsOfList, value: JsonValue, role: str, numbers: Iterable[int]
-) -> Iterator[tuple[int, tuple[PlacedValue, ...]]]:
-    for number in numbers:
-        relation = group.relations[number]
-        if relation.when.role and role not in relation.when.role:
-            continue
-        found = tuple(_local(relation, relation.place.below(2), value))
-        if found:
-            yield number, found
 
 
 def _local(relation: Relation, place: Place, root: JsonValue) -> Iterator[PlacedValue]:
