@@ -9,6 +9,8 @@ from workbench.safetext import clip
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models.headline import headline
+from workbench.tui.models.state_line import state_line
+from workbench.views import plain
 
 if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
@@ -28,11 +30,21 @@ class SessionHeader:
         mode = state.mode(is_following=screen.follower.is_following)
         upstream = state.upstream(row.summary if row else None)
         lines = headline(state.name, row, screen.size.width, self._progress(), mode, upstream, state.key())
-        lines += self._banners()
+        banners = self._banners()
+        if opened and not screen.has_class("-huge"):
+            request = "" if banners else state.origin_word() or "recorded"
+            lines[1:] = self._with_state(lines[1:], state_line(opened.detail, request, screen.size.width))
+        lines += banners
         bar = screen.query_one("#headline", Bar)
         bar.styles.height = len(lines)
         bar.show(lines)
         self.show_keys()
+
+    def _with_state(self, facts: list[Line], state: Line) -> list[Line]:
+        """The line of facts with the state below it; in a short window the state alone, if nothing is lost by it."""
+        told = self.screen.state
+        is_told = told.origin_word() in plain(state) and not told.progress() and not told.shown_words()
+        return [state] if is_told and not self.screen.has_class("-tall") else [*facts, state]
 
     def _progress(self) -> str:
         """Shown exchanges, progress of the inspection, and origin of the session."""

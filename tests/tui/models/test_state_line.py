@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tui import samples
+from workbench.tui.models.state_line import state_line
+from workbench.views.lines import plain
+
+
+@pytest.mark.parametrize(
+    ("name", "exchange", "told"),
+    [
+        ("anthropic-thinking-trimmed", 1, "✗ reasoning 1 altered  ✓ closed 1 of 1  ✗ anthropic: 1 error"),
+        ("anthropic-thinking-trimmed", 0, "· no reasoning  ○ closure 1 pending  ✓ anthropic: no findings"),
+        ("anthropic-parallel-result-lost", 2, "✗ closure 1 missing"),
+        ("deepseek-reasoning-lost", 1, "✗ reasoning 1 missing"),
+    ],
+)
+def test_reasoning_closure_and_verdict_are_told(name: str, exchange: int, told: str) -> None:
+    assert told in plain(state_line(samples.opened(name, exchange).detail, "recorded", 120))
+
+
+@pytest.mark.parametrize(("width", "is_told"), [(120, True), (60, False)])
+def test_what_does_not_fit_is_left_out_whole(width: int, is_told: bool) -> None:
+    told = plain(state_line(samples.opened("anthropic-thinking-trimmed", 1).detail, "recorded", width))
+    assert told.endswith("recorded") is is_told
+    assert told.startswith(" ✗ reasoning 1 altered  ✓ closed 1 of 1")
+    assert len(told) <= width
