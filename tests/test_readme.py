@@ -23,7 +23,7 @@ LINES = dict.fromkeys(
 )
 INSTALLS = [line for line in LINES if ".venv" in line]
 COMMANDS = [line for line in LINES if ".venv" not in line]
-TABLE = re.findall(r"^\| `workbench ?(\w*)([^`]*)`(.*)\|$", PAGES["commands.md"], re.MULTILINE)
+TABLE = re.findall(r"^\| `workbench ?(\w[\w-]*|)([^`]*)`(.*)\|$", PAGES["commands.md"], re.MULTILINE)
 
 DIFFERING = (
     "workbench schema ",

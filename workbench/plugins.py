@@ -53,6 +53,7 @@ PARTS: Mapping[str, Parts] = {
                 "history",
                 "known_messages",
                 "likeness",
+                "mcp",
                 "refusals",
                 "request_reading",
                 "wire_place",

@@ -127,7 +127,7 @@ def _top() -> tuple[argparse.ArgumentParser, Any]:
 
 def _run_command(words: list[str]) -> int:
     first = next((w for w in words if w in HELP_OPTIONS or not w.startswith("-")), "")
-    module = f"{first}_" if iskeyword(first) else first
+    module = f"{first}_" if iskeyword(first) else first.replace("-", "_")
     parser = _parser([module]) if module in command_modules() else outline()
     args, left = parser.parse_known_args(words)
     last = getattr(args, "last", None)

@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
         return status
     client = known_clients.client_for(args.words[0]) if args.words else known_clients.SDKS
     name = client.name if client.commands else ""
-    out = _out(args.out)
+    out = out_file(args.out)
     on_event = _record_breaks.announcer(out, _say)
     passes_websockets = not (args.no_websocket or args.breaks)
     if args.no_websocket:
@@ -159,7 +159,8 @@ def run(args: argparse.Namespace) -> int:
     return _CUT if _is_cut(recording) else 0
 
 
-def _out(given: str | None) -> Path:
+def out_file(given: str | None) -> Path:
+    """The session file to record to: the given one, or a new one where Home finds it."""
     if given is None:
         from datetime import datetime
 

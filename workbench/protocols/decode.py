@@ -51,9 +51,8 @@ _MOST_AROUND = 12
 _WITHOUT_BODY = ("GET", "DELETE", "HEAD", "OPTIONS")
 ERROR_ALONE = "only an error body"
 """Reason shown for an error body that shows no protocol."""
-
 BESIDE = "not a model exchange: its URL belongs to another operation"
-
+TOOL_SIDE = "not a model exchange: a connection to an MCP server, or a request in it"
 TEXT = "text"
 """The protocol of text that a model wrote, by itself: the answer is the body, and its only leaf."""
 AS_TEXT = (
@@ -181,6 +180,8 @@ class DecodedExchange:
     def _detect(self, wanted: str | None, among: Collection[str]) -> tuple[str | None, str]:
         if wanted:
             return wanted, "as asked"
+        if self.exchange.kind is ExchangeKind.MCP:
+            return None, TOOL_SIDE
         if TURNS in self.exchange.meta:
             return None, "a WebSocket connection; its requests and responses are the exchanges after it"
         if self.exchange.kind is ExchangeKind.WEBSOCKET:

@@ -39,6 +39,7 @@ class ExchangeKind(StrEnum):
 
     HTTP = "http"
     WEBSOCKET = "websocket"
+    MCP = "mcp"  # a connection to a tool server, or a request in it
 
 
 class Origin(StrEnum):
@@ -181,7 +182,10 @@ class HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One WebSocket message: ``opcode`` is ``"text"``, ``"binary"``, ``"ping"``, ``"pong"`` or ``"close"``."""
+    """One WebSocket message: ``opcode`` is ``"text"``, ``"binary"``, ``"ping"``, ``"pong"`` or ``"close"``.
+
+    Of a tool server a line: ``"text"``, or ``"stderr"`` of its standard error.
+    """
 
     direction: str  # "sent" or "received", seen from the client
     opcode: str

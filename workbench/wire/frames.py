@@ -1,4 +1,4 @@
-"""Messages of non-HTTP exchanges: WebSocket messages and messages of gRPC calls.
+"""Messages of non-HTTP exchanges: WebSocket messages, lines of tool servers, and messages of gRPC calls.
 
 A gRPC recorder may keep a message as protobuf bytes and as its parsed tree (``Exchange.meta["grpc"]``).
 """
@@ -32,7 +32,7 @@ class SeenFrame(NamedTuple):
     Attributes:
         number: in the exchange, from zero.
         direction: ``"sent"`` or ``"received"``, seen from the client.
-        type: type in its JSON ("response.create"), else its opcode ("text", "binary", "protobuf").
+        type: type in its JSON ("response.create", "tools/call"), else its opcode ("text", "binary", "protobuf").
         value: its JSON; None if it has none.
         text: for display: JSON on one line, text, or the first bytes.
         size: bytes.
@@ -66,7 +66,7 @@ def _frame(number: int, frame: Frame) -> SeenFrame:
         value = None
     if value is not None:
         text = dumps(value).decode("utf-8", "replace")
-    elif frame.opcode == "text":
+    elif frame.opcode in ("text", "stderr"):
         text = frame.data.decode("utf-8", "backslashreplace")
     else:
         more = " …" if len(frame.data) > _HEX else ""
@@ -75,8 +75,10 @@ def _frame(number: int, frame: Frame) -> SeenFrame:
 
 
 def _type(value: JsonValue) -> str:
-    """Its ``type``; else the object's keys, of which such messages have one or two."""
+    """Its ``type``; of JSON-RPC the method; else the object's keys, of which such messages have one or two."""
     if not isinstance(value, dict):
         return ""
     kind = value.get("type")
+    if "jsonrpc" in value:
+        kind = value.get("method") or next((name for name in ("result", "error") if name in value), None)
     return kind if isinstance(kind, str) else " + ".join(list(value)[:2])

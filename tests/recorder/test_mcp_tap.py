@@ -1,0 +1,170 @@
+"""A tap between a client and a real server process: the bytes, the exit status, and what the file holds."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+from io import BytesIO
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from workbench.recorder import child
+from workbench.recorder.mcp_tap.tape import ENDED, LOST_RECEIVED, RECEIVED, SENT, Tape, TapeEvent, TapeReader
+from workbench.wire.exchange import Exchange, ExchangeKind, State
+from workbench.wire.session import exchanges_of
+from workbench.wire.session.store import open_session
+
+KEY = "sk-ant-api03-" + "aB3dE6gH9jK2mN5pQ8sT" * 2
+SERVER = """
+import json, sys
+print("ready", file=sys.stderr, flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked.get("method") == "tools/call":
+        print("a log line", flush=True)
+    if asked.get("method") == "tools/list":
+        sys.exit(7)
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {"key": "KEY"}}), flush=True)
+""".replace("KEY", KEY)
+ASKED = (
+    {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": "a/b", "arguments": {"key": KEY}}},
+    {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+)
+
+
+def tap(out: Path, *command: str) -> list[str]:
+    return [sys.executable, "-m", "workbench", "mcp-tap", "my server", "-o", str(out), "--", *command]
+
+
+def python(code: str) -> tuple[str, ...]:
+    return sys.executable, "-S", "-c", code
+
+
+def run(out: Path, given: bytes, *command: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(tap(out, *command), input=given, capture_output=True, timeout=60, check=False)
+
+
+@pytest.fixture(scope="module")
+def told() -> bytes:
+    return b"".join(json.dumps(message).encode() + b"\n" for message in ASKED)
+
+
+@pytest.fixture(scope="module")
+def passed(told: bytes, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[bytes]]:
+    out = tmp_path_factory.mktemp("tap") / "session.wb"
+    return out, run(out, told, *python(SERVER), "--token", KEY)
+
+
+@pytest.fixture(scope="module")
+def recorded(passed: tuple[Path, object]) -> list[Exchange]:
+    return list(exchanges_of(open_session(passed[0])))
+
+
+def test_bytes_and_exit_status_are_those_without_a_tap(
+    told: bytes, passed: tuple[Path, subprocess.CompletedProcess[bytes]]
+) -> None:
+    alone = subprocess.run([*python(SERVER)], input=told, capture_output=True, timeout=60, check=False)
+    _, through = passed
+    assert (through.stdout, through.stderr, through.returncode) == (alone.stdout, alone.stderr, 7)
+    assert KEY.encode() in through.stdout
+
+
+def test_each_request_is_an_exchange_and_the_connection_has_all_lines(recorded: list[Exchange]) -> None:
+    connection, *calls = recorded
+    assert all(exchange.kind is ExchangeKind.MCP for exchange in recorded)
+    assert [(call.request.method, call.request.url, call.state) for call in calls if call.request] == [
+        ("initialize", "mcp://my%20server/", State.COMPLETE),
+        ("tools/call", "mcp://my%20server/a%2Fb", State.COMPLETE),
+        ("tools/list", "mcp://my%20server/", State.ABORTED),
+    ]
+    lines = [(frame.opcode, frame.data) for frame in connection.frames if frame.direction == "received"]
+    assert [data for opcode, data in lines if opcode == "stderr"] == [b"ready"]
+    assert len(lines) == 4
+    assert ("text", b"a log line") in lines
+    assert "exit status 7" in connection.note
+
+
+def test_no_secret_is_in_the_file(passed: tuple[Path, object], recorded: list[Exchange]) -> None:
+    assert KEY not in str(recorded)
+    assert KEY.encode() not in passed[0].read_bytes()
+    assert str(recorded).count("sk-ant-api03-") > 4  # its stand-in: in the command, both directions, and frames
+
+
+def test_bytes_that_are_no_messages_pass_too(tmp_path: Path) -> None:
+    blob = random.Random(20).randbytes(1_000_000)
+    through = run(tmp_path / "s.wb", blob, "cat")
+    assert through.stdout == blob
+    assert (through.stderr, through.returncode) == (b"", 0)
+
+
+def test_a_file_that_cannot_be_written_stops_nothing(tmp_path: Path, told: bytes) -> None:
+    (tmp_path / "s.wb").write_text("something else")
+    through = run(tmp_path / "s.wb", told, "cat")
+    assert (through.stdout, through.returncode) == (told, 0)
+    assert through.stderr.startswith(b"workbench: mcp-tap: nothing is recorded: ")
+    assert (tmp_path / "s.wb").read_text() == "something else"
+
+
+def test_a_signal_reaches_the_server_and_ends_the_tap_as_it_ended_the_server(tmp_path: Path) -> None:
+    with subprocess.Popen(tap(tmp_path / "s.wb", "cat"), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout
+        process.stdin.write(b"{}\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"{}\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == -signal.SIGTERM
+
+
+def test_a_command_that_is_not_there(tmp_path: Path) -> None:
+    through = run(tmp_path / "s.wb", b"", "no-such-server")
+    assert (through.returncode, through.stdout) == (127, b"")
+    assert through.stderr == b"workbench: no-such-server: command not found\n"
+    assert not (tmp_path / "s.wb").exists()
+
+
+class _Dead(BytesIO):
+    def flush(self) -> None:
+        raise BrokenPipeError
+
+
+def test_a_recorder_that_dies_is_told_once_and_nothing_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    dead = SimpleNamespace(input=_Dead(), process=SimpleNamespace(wait=lambda: 0))
+    monkeypatch.setattr(child, "ChildProcess", lambda *_, **__: dead)
+    said: list[str] = []
+    tape = Tape({}, said.append)
+    tape.note(SENT, b"a")
+    tape.start()
+    tape.note(RECEIVED, b"b")
+    tape.end(0)
+    tape.note(SENT, b"c")
+    assert said == ["the recording ended early: the process that writes it has died; traffic continues"]
+
+
+def test_what_does_not_fit_is_counted_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.recorder.mcp_tap.tape.MOST", 5)
+    pipe = BytesIO()
+    held = SimpleNamespace(input=SimpleNamespace(write=pipe.write, flush=pipe.flush, close=lambda: None))
+    held.process = SimpleNamespace(wait=lambda: 0)
+    monkeypatch.setattr(child, "ChildProcess", lambda *_, **__: held)
+    tape = Tape({}, pytest.fail)
+    for data in (b"abcd", b"efg", b"h"):
+        tape.note(RECEIVED, data)
+    tape.start()
+    tape.end(-9)
+    pipe.seek(0)
+    events = [event for batch in TapeReader(lambda size: pipe.read(3)).batches() for event in batch]
+    assert [(event.kind, event.data) for event in events] == [
+        (RECEIVED, b"abcd"),
+        (LOST_RECEIVED, b"3"),
+        (RECEIVED, b"h"),
+        (ENDED, b"-9"),
+    ]
+    assert isinstance(events[0], TapeEvent)
