@@ -54,8 +54,8 @@ class _Call:
 
 
 @dataclass(slots=True)
-class _Lines:
-    """Bytes of one stream since the last line break."""
+class _LineReader:
+    """One stream, with its bytes since the last line break."""
 
     opcode: str = TEXT
     pieces: list[bytes] = field(default_factory=list)
@@ -79,7 +79,11 @@ class McpChannel:
         self.notes: list[str] = []
         self._base = f"mcp://{quote(server, safe='')}"
         self._connection = replace(connection, kind=ExchangeKind.MCP, request=HttpRequest("stdio", self._base))
-        self._streams = {(SENT, TEXT): _Lines(), (RECEIVED, TEXT): _Lines(), (RECEIVED, STDERR): _Lines(STDERR)}
+        self._streams = {
+            (SENT, TEXT): _LineReader(),
+            (RECEIVED, TEXT): _LineReader(),
+            (RECEIVED, STDERR): _LineReader(STDERR),
+        }
         self._calls: list[_Call] = []
         self._waiting: dict[_Id, _Call] = {}
 
@@ -110,7 +114,7 @@ class McpChannel:
                     self.notes.append(f"the last line {direction} has no end")
                 self._end_line(stream, direction, b"", at)
 
-    def _end_line(self, stream: _Lines, direction: str, last: bytes, at: float) -> None:
+    def _end_line(self, stream: _LineReader, direction: str, last: bytes, at: float) -> None:
         line = b"".join((*stream.pieces, last)) if stream.pieces else last
         stream.pieces.clear()
         if stream.is_torn:

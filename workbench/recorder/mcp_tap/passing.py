@@ -30,9 +30,9 @@ def pass_through(command: Sequence[str], tape: Tape) -> int:
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
     assert server.stdin and server.stdout and server.stderr
     with _forwarding(server):
-        _start(_pump, _Stream(0), _Stream(server.stdin.fileno(), server.stdin), SENT, tape)
-        answers = _start(_pump, _Stream(server.stdout.fileno(), server.stdout), _Stream(1), RECEIVED, tape)
-        complaints = _start(_pump, _Stream(server.stderr.fileno(), server.stderr), _Stream(2), STDERR, tape)
+        _start(_pump, _TappedStream(0), _TappedStream(server.stdin.fileno(), server.stdin), SENT, tape)
+        answers = _start(_pump, _TappedStream(server.stdout.fileno(), server.stdout), _TappedStream(1), RECEIVED, tape)
+        complaints = _start(_pump, _TappedStream(server.stderr.fileno(), server.stderr), _TappedStream(2), STDERR, tape)
         tape.start()
         status = server.wait()
         answers.join()
@@ -40,7 +40,7 @@ def pass_through(command: Sequence[str], tape: Tape) -> int:
     return status
 
 
-class _Stream(NamedTuple):
+class _TappedStream(NamedTuple):
     """A stream by its handle, and the file that owns it; a standard stream has none."""
 
     handle: int
@@ -63,7 +63,7 @@ def _start(work: Callable[..., None], *arguments: object) -> threading.Thread:
     return thread
 
 
-def _pump(source: _Stream, target: _Stream, kind: int, tape: Tape) -> None:
+def _pump(source: _TappedStream, target: _TappedStream, kind: int, tape: Tape) -> None:
     """Copy until either side closes, then close the other: each notices what it would have noticed without a tap."""
     with suppress(OSError):
         while data := os.read(source.handle, _READ):
