@@ -15,8 +15,8 @@ from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession, Session
 
 
-def broken() -> Session:
-    return open_input(str(resources.folder("sessions") / "anthropic-parallel-result-lost.jsonl"))
+def broken(name: str = "anthropic-parallel-result-lost") -> Session:
+    return open_input(str(resources.folder("sessions") / f"{name}.jsonl"))
 
 
 async def matrix_of(driver: Driver) -> MatrixScreen:
@@ -43,7 +43,7 @@ async def test_a_converted_request_is_shown_as_the_contract_gets_it() -> None:
     async with showing(broken()) as driver:
         screen = await matrix_of(driver)
         assert screen.worklist.subjects
-        screen.contracts.move_to(screen.worklist.subjects.index("openai"))
+        screen.contracts.move_to(screen.order.row_of(screen.worklist.subjects.index("openai")))
         await driver.press("k", "j")
         assert "Request · as openai-chat" in driver.text
         assert b'"tool_calls"' in screen.body._body
@@ -54,7 +54,7 @@ async def test_enter_goes_to_the_fault_in_a_converted_request(size: tuple[int, i
     async with showing(broken(), size=size) as driver:
         screen = await matrix_of(driver)
         assert screen.worklist.subjects
-        screen.contracts.move_to(screen.worklist.subjects.index("openai"))
+        screen.contracts.move_to(screen.order.row_of(screen.worklist.subjects.index("openai")))
         await driver.press("k", "j", "enter")
         assert screen.body.has_focus
         assert "Request · as openai-chat" in driver.text
@@ -109,6 +109,19 @@ async def test_n_and_p_walk_through_those_who_do_not_accept() -> None:
         assert screen.cursor_number() == here
         await driver.press("p")
         assert "no earlier refusal" in driver.text
+
+
+async def test_those_that_accept_are_one_row_until_they_are_asked_for() -> None:
+    async with showing(broken("anthropic-thinking-trimmed")) as driver:
+        screen = await matrix_of(driver)
+        await driver.press("G")
+        assert "others accept" in driver.text and "accepted by these contracts" in driver.text
+        accepting = screen.order.accepting
+        await driver.press("e")
+        assert "enter: list these contracts" in driver.text
+        await driver.press("enter")
+        assert screen.cursor_number() == accepting[0] and "others accept" not in driver.text
+        assert len(screen.order.rows) == len(screen.worklist.subjects or ())
 
 
 async def test_the_contract_can_be_read() -> None:

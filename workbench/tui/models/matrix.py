@@ -56,6 +56,14 @@ def contract_line(label: str, told: VerdictRow | None, *, is_here: bool) -> Line
     )
 
 
+def accepting_line(number: int) -> Line:
+    """Line that stands for the other contracts, which accept the request."""
+    sign, style = REQUEST_SIGNS["accepts"]
+    return line(
+        Span(f"{sign} ", style), Span(f"{number:,} others accept", "strong"), Span("  enter: list them", "muted")
+    )
+
+
 def said_of(row: MatrixRow) -> tuple[DialectRow, ...]:
     """Details of a contract: the provider's response, every finding, losses of the conversion."""
     first = row.finding

@@ -25,6 +25,10 @@ MOST = 4 * 80
 """Lines of a schema or check that one row may take."""
 
 
+ORDER = ("refused", "changed", "accepted")
+"""Verdicts of dialects, the worst first."""
+
+
 class ToolDeclaration(NamedTuple):
     """A declared tool. ``pointer`` is that of its schema in the request, or of the declaration without a schema."""
 
@@ -83,7 +87,7 @@ def tool_line(declared: ToolDeclaration, judgement: ToolJudgement | None) -> Lin
     if judgement.why:
         return line(Span("· ", "muted"), name, Span(f"  {judgement.why}", "muted"))
     tally = Counter(judged.verdict for judged in judgement.judged)
-    worst = next(v for v in ("refused", "changed", "accepted") if tally[v])
+    worst = next(verdict for verdict in ORDER if tally[verdict])
     sign, style = SCHEMA_SIGNS[worst]
     return line(Span(f"{sign} ", style), name, Span(f"  {_tally(tally)}", "muted"))
 
@@ -92,7 +96,7 @@ def _tally(tally: Counter[str]) -> str:
     if tally["accepted"] == tally.total():
         return "accepted everywhere"
     words = [f"{tally[verdict]:,} {verdict}" for verdict in ("changed", "refused") if tally[verdict]]
-    return f"{', '.join(words)} of {tally.total():,}"
+    return f"{', '.join(words)} of {tally.total():,} providers"
 
 
 def dialect_line(judged: JudgedSchema, *, is_here: bool) -> Line:

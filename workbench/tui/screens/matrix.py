@@ -14,6 +14,7 @@ from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import matrix as lines
 from workbench.tui.models.matrix import VerdictRow
 from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.verdict_order import VerdictOrder
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.tools import DetailPane
@@ -83,6 +84,7 @@ class MatrixScreen(WorklistScreen):
         super().__init__(index, branch)
         self.worklist = Worklist(self, MatrixSource(index, provider), ask)
         self.provider = provider
+        self.order = VerdictOrder()
         self._shown: bytes | None = None
 
     def compose(self) -> ComposeResult:
@@ -106,7 +108,7 @@ class MatrixScreen(WorklistScreen):
     # What is shown.
 
     def cursor_number(self) -> int:
-        return self.contracts.cursor
+        return self.order.contract_at(self.contracts.cursor)
 
     def show_subjects(self) -> None:
         self._show_list()
@@ -120,13 +122,26 @@ class MatrixScreen(WorklistScreen):
     def _show_list(self) -> None:
         work = self.worklist
         subjects = work.subjects or ()
-        self.contracts.show(len(subjects), self._line, work.trouble or NO_REQUEST)
+        here = self.cursor_number()
+        self.order.arrange(len(subjects), self._verdicts())
+        self.contracts.show(len(self.order.rows), self._line, work.trouble or NO_REQUEST)
+        if subjects:
+            self.contracts.move_to(self.order.row_of(here))
         rows = [judgement.row for judgement in work.judgements.values()]
         self.entitle(lines.headline(self.index + 1, len(subjects), rows))
 
+    def _verdicts(self) -> dict[int, str]:
+        """Verdicts so far, by number of the contract; one that cannot be judged is unknown."""
+        work = self.worklist
+        judged = {number: judgement.row.verdict.value for number, judgement in work.judgements.items()}
+        return dict.fromkeys(work.troubles, "unknown") | judged
+
     def _line(self, item: int) -> Line:
-        label = self.worklist.subjects[item] if self.worklist.subjects else ""
-        return lines.contract_line(label, self.worklist.judgements.get(item), is_here=label == self.provider)
+        if self.order.is_folded_at(item):
+            return lines.accepting_line(len(self.order.accepting))
+        number = self.order.contract_at(item)
+        label = self.worklist.subjects[number] if self.worklist.subjects else ""
+        return lines.contract_line(label, self.worklist.judgements.get(number), is_here=label == self.provider)
 
     def _show_contract(self) -> None:
         """Show the judgement of the contract under the cursor, and the request as its provider receives it."""
@@ -135,8 +150,13 @@ class MatrixScreen(WorklistScreen):
             self.details.show((), self.worklist.why_none("judging …"))
             return
         row = judgement.row
-        self.details.show(judgement.said, lines.nothing_to_say(row))
-        self.details.title(line(f" {row.contract} · {row.verdict.value} "))
+        if self.order.is_folded_at(self.contracts.cursor):
+            labels = [self.worklist.subjects[number] for number in self.order.accepting if self.worklist.subjects]
+            self.details.show((), ", ".join(labels))
+            self.details.title(line(" accepted by these contracts "))
+        else:
+            self.details.show(judgement.said, lines.nothing_to_say(row))
+            self.details.title(line(f" {row.contract} · {row.verdict.value} "))
         if row.body != self._shown:
             self._shown = row.body
             self.body.show(row.body, (), "cannot be expressed in this protocol")
@@ -155,9 +175,13 @@ class MatrixScreen(WorklistScreen):
             self.body.mark_range(self._spans())
 
     def on_line_view_activation(self, message: LineView.Activation) -> None:
-        """Go to the bytes of the fault: in the session, or in the converted request."""
+        """Go to the bytes of the fault, in the session or in the converted request; or list those that accept."""
         judgement, detail = self.worklist.judgement, self.details.here()
-        if judgement and judgement.row.is_converted:
+        if message.view is self.contracts and self.order.is_folded_at(self.contracts.cursor):
+            self.order.open()
+            self._show_list()
+            self._show_contract()
+        elif judgement and judgement.row.is_converted:
             self._go_to(self.body)
             self.body.mark_range(self._spans())
         elif detail is None or detail.pointer is None:
@@ -185,8 +209,8 @@ class MatrixScreen(WorklistScreen):
 
     def action_refusal(self, step: int) -> None:
         """Go to the next contract that does not simply accept."""
-        here, judged = self.cursor_number(), sorted(self.worklist.judgements.items())
-        refusing = [n for n, judgement in judged if judgement.row.verdict.value in REFUSALS]
+        here, verdicts = self.contracts.cursor, self._verdicts()
+        refusing = [n for n in range(len(self.order.rows)) if verdicts.get(self.order.contract_at(n)) in REFUSALS]
         ahead = [n for n in refusing if (n > here if step > 0 else n < here)]
         if ahead:
             self.contracts.move_to(ahead[0] if step > 0 else ahead[-1])
@@ -198,5 +222,7 @@ class MatrixScreen(WorklistScreen):
         """Open the page of the contract."""
         from workbench.tui.screens.page import ContractPageScreen
 
-        if label := self.worklist.subject:
+        if self.order.is_folded_at(self.contracts.cursor):
+            self.notify("enter: list these contracts, then open one", markup=False)
+        elif label := self.worklist.subject:
             self.app.push_screen(ContractPageScreen(label))

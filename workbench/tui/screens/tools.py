@@ -95,6 +95,7 @@ class ToolsSource(WorklistSource[ToolDeclaration, ToolJudgement]):
         judged = [
             schema_check.judge(tool.name or "", tool.schema, *held, schema_as_sent) for held in schema_check.dialects()
         ]
+        judged.sort(key=lambda one: tools.ORDER.index(one.verdict))
         named = {i.pointer for one in judged for i in one.issues} | {
             s.pointer for one in judged for s in one.lowered.steps
         }
