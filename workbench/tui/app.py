@@ -26,6 +26,8 @@ from workbench.tui import keymap, keys, paint, themes
 from workbench.tui.running import RecorderTrouble, Recordings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.dom import DOMNode
     from textual.driver import Driver
     from textual.message_pump import MessagePump
@@ -145,6 +147,25 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         from workbench.tui.screens.session.screen import SessionScreen
 
         return SessionScreen(source, self.provider, self.protocol, exchange)
+
+    def open_session(
+        self,
+        source: Session | Opener,
+        exchange: int,
+        provider: str | None,
+        protocol: str | None = None,
+        leave: Callable[[Exception | None], None] | None = None,
+    ) -> None:
+        """Show what a screen made as a session, at one exchange.
+
+        Args:
+            provider: label of the contract; None to choose one for each exchange.
+            protocol: None to detect it for each exchange.
+            leave: called with the error if the session cannot be opened.
+        """
+        from workbench.tui.screens.session.screen import SessionScreen
+
+        self.push_screen(SessionScreen(source, provider, protocol, exchange), leave)
 
     async def on_event(self, event: events.Event) -> None:
         """Keep keys for a screen that is not ready yet, and drop keys that arrive after the last screen has closed."""

@@ -241,10 +241,8 @@ class BranchesScreen(Screen[bool]):
             self.session.branches.undo(here, self._read)
 
     def action_send(self) -> None:
-        from workbench.tui.screens import send
-
         if node := self._node_here():
-            send.begin(self.session, node)
+            self.session.request_screens.send(node)
 
     def action_pane(self) -> None:
         focused = self.focused.id if self.focused and self.focused.id in PANES else PANES[0]

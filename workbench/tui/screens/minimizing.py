@@ -298,13 +298,11 @@ class MinimizingScreen(Screen[None]):
             self._branch(fix.text, fix.repair.title)
 
     def _branch(self, body: bytes, title: str) -> None:
-        from workbench.tui.screens.edit.screen import begin as edit
-
         self._stop()
 
         def edit_branch(node: BranchNode) -> None:
             self.dismiss(None)
-            edit(self.session, node.index)
+            self.session.request_screens.edit(node.index)
 
         self.session.branches.commit(self.node, self._request_with(body), title, edit_branch)
 

@@ -40,22 +40,14 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
 
     def open_screen(target: Target | None) -> None:
         if target:
-            session.app.push_screen(SendScreen(session, node, target), partial(edit_further, session, node.index))
+            further = partial(session.request_screens.edit_further, node.index)
+            session.app.push_screen(SendScreen(session, node, target), further)
 
     if node.exchange.request is None:
         session.notify("no request was recorded; nothing to send", severity="warning", markup=False)
         return
     row = session.state.rows[node.index]
     session.app.push_screen(TargetScreen("Send to", row.provider or "generic", row.protocol or ""), open_screen)
-
-
-def edit_further(session: SessionScreen, index: int, is_wanted: bool | None) -> None:
-    """Go back to the edit screen below, or open one."""
-    from workbench.tui.screens.edit.screen import EditScreen
-    from workbench.tui.screens.edit.screen import begin as begin_edit
-
-    if is_wanted and not isinstance(session.app.screen, EditScreen):
-        begin_edit(session, index)
 
 
 class FactsPane(LineView):

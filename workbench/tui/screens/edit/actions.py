@@ -113,7 +113,7 @@ class EditActions:
 
         def do(studied: EditStudy) -> None:
             def job(inspector: Inspector) -> JobAnswer:
-                from workbench.tui.screens.session.repair_lookup import look
+                from workbench.tui.repair_offers import look
 
                 found = studied.told.findings
                 offered = [o for f in found for o in look(inspector, f, studied.request, studied.told.contract)]
@@ -150,9 +150,7 @@ class EditActions:
 
     def branches(self) -> None:
         """Open the tree of edits and sends."""
-        from workbench.tui.screens.branches import BranchesScreen
-
-        self.screen.app.push_screen(BranchesScreen(self.screen.session, self.screen.index))
+        self.screen.session.request_screens.branches(self.screen.index)
 
 
 def beside(pointer: str, by: int) -> str:

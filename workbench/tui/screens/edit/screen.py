@@ -182,9 +182,7 @@ class EditScreen(Screen[None]):
     action_branches = ActionOf("actions")
 
     def action_send(self) -> None:
-        from workbench.tui.screens import send
-
-        send.begin(self.session, self.node)
+        self.session.request_screens.send(self.node)
 
     def action_back(self) -> None:
         if self.writer.is_writing:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from workbench.tui.probing import LabColumn, in_memory, read_evidence
 
 if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
     from workbench.tui.screens.lab.screen import LabScreen
     from workbench.wire.session import Session
 
@@ -46,10 +47,8 @@ class LabEvidence:
             self.screen.say("no exchange of this result was saved")
 
     def _open_session(self, opener: Callable[[], Session], column: LabColumn) -> None:
-        from workbench.tui.screens.session.screen import SessionScreen
-
         label, protocol = column.subject.contract.label, column.subject.protocol
-        self.screen.app.push_screen(SessionScreen(opener, label, protocol, 0), self._report_error)
+        cast("WorkbenchApp", self.screen.app).open_session(opener, 0, label, protocol, self._report_error)
 
     def _report_error(self, error: object) -> None:
         if error:

@@ -6,7 +6,7 @@ Panes of the step screen: steps, reasoning so far, the pending or a sent request
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import getters
 from textual.app import ComposeResult
@@ -33,6 +33,7 @@ from workbench.views import REQUEST, RESPONSE, Line, line
 
 if TYPE_CHECKING:
     from workbench.probes import Probe
+    from workbench.tui.app import WorkbenchApp
     from workbench.tui.probing import LabColumn
     from workbench.tui.screens.lab.probe_sample import SampleState, SentRequest
 
@@ -248,15 +249,13 @@ class StepScreen(Screen[None]):
 
     def action_open(self) -> None:
         """Open the exchanges so far as a session."""
-        from workbench.tui.screens.session.screen import SessionScreen
-
         exchanges = self.sample.sampling.exchanges if self.sample.sampling else ()
         if not exchanges:
             self.say("nothing sent yet · enter: send the pending request")
             return
         subject = self.column.subject
         session = in_memory(f"{self.probe.name} · {subject.target.name}", exchanges)
-        self.app.push_screen(SessionScreen(session, subject.contract.label, subject.protocol, 0))
+        cast("WorkbenchApp", self.app).open_session(session, 0, subject.contract.label, subject.protocol)
 
     def action_back(self) -> None:
         self.dismiss(None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import getters
 from textual.app import ComposeResult
@@ -25,6 +25,7 @@ from workbench.views import Line, Span, count, line
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
+    from workbench.tui.app import WorkbenchApp
     from workbench.tui.preflight import PreparedRequest
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
@@ -177,12 +178,10 @@ class AnswerScreen(Screen[bool]):
         self.session.branches.ask(lambda workspace: workspace.as_branch_session(recorded, name), self._open)
 
     def _open(self, branch: Session) -> None:
-        from workbench.tui.screens.session.screen import SessionScreen
-
         if self.is_active:
             outgoing = self.sent.outgoing
             contract = None if outgoing.is_converted else outgoing.target.contract or None
-            self.app.push_screen(SessionScreen(branch, contract, None, len(branch) - 1))
+            cast("WorkbenchApp", self.app).open_session(branch, len(branch) - 1, contract)
 
     def action_edit(self) -> None:
         """Edit the request further, from the node that was sent."""
@@ -199,13 +198,12 @@ class AnswerScreen(Screen[bool]):
 
     def action_branches(self) -> None:
         """Open the tree of branches; if the person goes to a node of it, edit that."""
-        from workbench.tui.screens.branches import BranchesScreen
 
         def leave(is_gone: bool | None) -> None:
             if is_gone and self.is_over:
                 self.dismiss(True)
 
-        self.app.push_screen(BranchesScreen(self.session, self.node.index), leave)
+        self.session.request_screens.branches(self.node.index, leave)
 
     def action_export(self) -> None:
         """Export the new exchange: a test, a command, a report."""

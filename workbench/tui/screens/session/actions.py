@@ -88,27 +88,21 @@ class SessionActions:
 
     def edit(self) -> None:
         """Edit the request at the selected place."""
-        from workbench.tui.screens.edit.screen import begin
-
         if opened := self.session.opened:
             selected = self.session.pointer.selection
-            begin(self.session, opened.index, selected.pointer if selected and selected.side == REQUEST else "")
+            pointer = selected.pointer if selected and selected.side == REQUEST else ""
+            self.session.request_screens.edit(opened.index, pointer)
 
     def branches(self) -> None:
         """Open the tree of edits and sends."""
-        from workbench.tui.screens.branches import BranchesScreen
-        from workbench.tui.screens.edit.screen import begin
-
         if opened := self.session.opened:
-            screen = BranchesScreen(self.session, opened.index)
-            self.session.app.push_screen(screen, lambda is_gone: begin(self.session, opened.index) if is_gone else None)
+            screens, index = self.session.request_screens, opened.index
+            screens.branches(index, lambda is_gone: screens.edit(index) if is_gone else None)
 
     def send(self) -> None:
         """Send the request, as recorded or as last edited."""
-        from workbench.tui.screens.send import begin
-
         if opened := self.session.opened:
-            self.session.branches.current(opened.index, lambda node: begin(self.session, node))
+            self.session.branches.current(opened.index, self.session.request_screens.send)
 
     def continue_conversation(self) -> None:
         """Continue the conversation, step by step."""

@@ -11,11 +11,9 @@ from workbench.views import REQUEST
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
-    from workbench.edits.repairs import CheckedRepair
     from workbench.rules import Inspector
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.service import Job
-    from workbench.wire import HttpRequest
 
 WAITING = "provisional finding: repairs are looked up after all exchanges before it are inspected"
 """Why a provisional finding has no repairs: they are checked in its conversation."""
@@ -88,6 +86,8 @@ class RepairLookup:
         def job(inspector: Inspector) -> JobAnswer:
             if self._wanted != finding:
                 return JobAnswer(lambda: None)
+            from workbench.tui.repair_offers import look
+
             found = look(inspector, finding)
             return JobAnswer(lambda: self._take_repairs(finding, found, known))
 
@@ -114,40 +114,3 @@ class RepairLookup:
             self._wanted = None
         if self.screen.is_attached:
             self.screen.findings.reload()
-
-
-def look(
-    inspector: Inspector, finding: Finding, request: HttpRequest | None = None, provider: str = ""
-) -> tuple[RepairOffer, ...]:
-    """Repairs of a finding with the changes that each makes.
-
-    Args:
-        request: edited request of the finding; None for the recorded one.
-        provider: label of the contract of the finding; empty for that of the exchange.
-    """
-    from workbench.diff import compare
-    from workbench.edits import repairs, text_of
-    from workbench.errors import WorkbenchError
-
-    try:
-        checked = repairs.checked_repairs(inspector, finding.exchange, finding, request=request, provider=provider)
-    except WorkbenchError:
-        return ()
-    before = text_of(request) if request else inspector.detail(finding.exchange).decoded.request_text
-    return tuple(
-        RepairOffer(
-            t.repair,
-            t.request,
-            t.trial.decoded.request_text,
-            compare(before, t.trial.decoded.request_text),
-            t.trial.contract.label,
-            _headers(t),
-        )
-        for t in checked
-    )
-
-
-def _headers(tried: CheckedRepair) -> tuple[str, ...]:
-    """Changes of headers by a repair, as lines."""
-    found = (e for e in tried.repair.edits if e.pointer.startswith("/headers/"))
-    return tuple(f"{e.pointer.removeprefix('/headers/')}: {e.old} → {e.new or '(removed)'}" for e in found)

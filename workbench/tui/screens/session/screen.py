@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.exchange_filter import SessionFilter
     from workbench.tui.screens.session.notes import SessionNotes
     from workbench.tui.screens.session.repair_lookup import RepairLookup
+    from workbench.tui.screens.session.request_screens import RequestScreens
     from workbench.wire.session import Session
 
 FEW = 5
@@ -132,6 +133,12 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         from workbench.tui.screens.session.branch_switch import BranchSwitch
 
         return BranchSwitch(self)
+
+    @cached_property
+    def request_screens(self) -> RequestScreens:
+        from workbench.tui.screens.session.request_screens import RequestScreens
+
+        return RequestScreens(self)
 
     @cached_property
     def branches(self) -> SessionBranches:

@@ -217,11 +217,10 @@ class WhatIfScreen(Screen[None]):
         self.session.inspecting.do(guard(job, self._report))
 
     def _open(self, edit: BranchNode, sent: PreparedRequest, branch: BranchNode) -> None:
-        from workbench.tui.screens.send import edit_further
         from workbench.tui.screens.send_answer.screen import AnswerScreen
 
         if self.is_active:
-            further = partial(edit_further, self.session, self.node.index)
+            further = partial(self.session.request_screens.edit_further, self.node.index)
             self.app.push_screen(AnswerScreen(self.session, edit, sent, branch), further)
 
     def _report(self, why: str) -> None:
