@@ -23,7 +23,7 @@ from workbench.edits.branches import Workspace
 from workbench.rules.inspection import Inspector
 from workbench.send.preflight import judge_exchange
 from workbench.send.sending import Sender
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.tui.models.edit_study import study
 from workbench.tui.preflight import PreparedRequest, look
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse

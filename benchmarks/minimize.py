@@ -24,7 +24,7 @@ from workbench.edits.planted_faults import HealthyRequest as Body
 from workbench.probes.selftest import healthy
 from workbench.rules.inspection import Inspector
 from workbench.send.sending import Sender
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.simulator import Dials, ScriptedModel, Simulator
 from workbench.trials.minimize import MinimizeRun, TargetVerdict, target_verdict
 from workbench.wire.exchange import Exchange

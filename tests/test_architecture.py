@@ -8,10 +8,12 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from grimp import build_graph
 from importlinter.cli import lint_imports
 
 from docs import rooms as drawing
@@ -73,6 +75,12 @@ def crossing() -> Iterator[tuple[Path, str, str]]:
 def test_the_contracts_on_imports_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
     kept = lint_imports(config_filename=str(PACKAGE.parent / "pyproject.toml"), no_cache=True) == 0
     assert kept, capsys.readouterr().out
+
+
+def test_no_module_needs_itself() -> None:
+    """Imports inside functions count: what is loaded late still cannot be understood, or moved, without the rest."""
+    graph = build_graph("workbench", exclude_type_checking_imports=True, cache_dir=None)
+    TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in graph.modules}).prepare()
 
 
 def test_every_module_has_a_place() -> None:

@@ -22,7 +22,7 @@ from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import prepare
 from workbench.send.sending import Sender
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession, Session, exchanges_of
 

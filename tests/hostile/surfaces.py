@@ -38,7 +38,7 @@ from workbench.recorder.breakpoints.judge import BreakpointJudge
 from workbench.recorder.breakpoints.kinds import parse
 from workbench.rules.inspection import Inspector
 from workbench.send import matrix
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.simulator import Simulator
 from workbench.trials.minimize import MinimizeRun
 from workbench.trials.minimize.driving import target_verdict

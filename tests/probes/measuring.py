@@ -10,7 +10,7 @@ from typing import Any
 from workbench import contracts, probes, protocols
 from workbench.probes import Measurement, Probe, Subject
 from workbench.send.outgoing import Outgoing
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.simulator import Dials, HttpFault, ScriptedModel, Simulator, dials_of
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, Origin
 

@@ -13,7 +13,7 @@ from workbench import probes
 from workbench.errors import UsageError
 from workbench.probes import CORE, Outcome, Subject, schema
 from workbench.send.sending import Sender
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.simulator import HttpFault, ScriptedModel
 from workbench.wire.exchange import Body, Exchange, HttpResponse
 

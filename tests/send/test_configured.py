@@ -7,7 +7,7 @@ import pytest
 from tests.send.test_target import OWN, home
 from workbench.errors import ProfileError
 from workbench.send import own_targets
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 
 __all__ = ["home"]
 

@@ -11,7 +11,7 @@ import pytest
 from tests.send.hostile import Hostile, answer
 from workbench.send import local
 from workbench.send.local import PORTS, find_servers
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.simulator import Simulator
 
 

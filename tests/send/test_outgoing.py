@@ -12,7 +12,8 @@ from tests.simulator.conftest import block, chat
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.protocols.decode import DecodedExchange
 from workbench.send.outgoing import prepare
-from workbench.send.target import Target, resolve
+from workbench.send.target import Target
+from workbench.send.target_names import resolve
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, Redaction
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta/models/gemini-3:generateContent?key=AIzaSy"

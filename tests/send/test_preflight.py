@@ -13,7 +13,8 @@ from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import prepare
 from workbench.send.preflight import judge_exchange, run_preflight
 from workbench.send.sending import Sender
-from workbench.send.target import Target, resolve
+from workbench.send.target import Target
+from workbench.send.target_names import resolve
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

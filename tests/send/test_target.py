@@ -7,7 +7,8 @@ import pytest
 from workbench import contracts
 from workbench.errors import UsageError
 from workbench.send import own_targets
-from workbench.send.target import is_loopback, origin, providers, resolve, url_problem
+from workbench.send.target import is_loopback, origin, url_problem
+from workbench.send.target_names import providers, resolve
 
 OWN = """
 targets:

@@ -10,7 +10,7 @@ from tests.simulator.conftest import BLOCK_TOOL
 from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import prepare
 from workbench.send.preflight import find_unbound, run_preflight
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession

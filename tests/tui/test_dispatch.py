@@ -14,7 +14,7 @@ from workbench.rules.inspection import Inspector
 from workbench.send import sending
 from workbench.send.outgoing import Outgoing, prepare
 from workbench.send.sending import BodyReceived, HeadReceived, RetryWait, Sender
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.tui import dispatch
 from workbench.tui.dispatch import Dispatch, IncomingResponse, InspectorQuestions, known_to
 from workbench.tui.service import JobAnswer

@@ -12,7 +12,7 @@ from workbench.edits import apply_changes
 from workbench.edits.branches import Workspace
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.rules.inspection import Inspector
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.tui.preflight import look
 from workbench.wire.patch import Replace
 from workbench.wire.session import MemorySession

@@ -12,7 +12,7 @@ from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
 from workbench.probes import Probe, SampleStep, scripted_model, subject_of
 from workbench.send.sending import Sender
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.tui.probing import ColumnRun, LabColumn, known_probes, look_up, read_evidence
 
 FORMAT, SCHEMA = probes.select(("format", "schema"))

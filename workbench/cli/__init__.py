@@ -13,7 +13,6 @@ import sys
 from workbench import __version__
 
 __all__ = [
-    "INTERRUPTED",
     "main",
     "parser",
 ]
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-
-INTERRUPTED = 130
 
 COLLECT_AFTER = 20_000
 """New objects after which garbage in cycles is collected; the default, 700, does so 120 times while modules load."""

@@ -11,7 +11,7 @@ from importlib import import_module
 from keyword import iskeyword
 
 from workbench import moved_modules
-from workbench.cli import INTERRUPTED, _streams
+from workbench.cli import _streams
 from workbench.errors import WorkbenchError
 
 TYPE_CHECKING = False  # --help imports no typing
@@ -40,6 +40,9 @@ APP_OPTIONS = ("--theme", "--ascii", "--web", "--port")
 HELP_OPTIONS = ("-h", "--help")
 
 _SUMMARY = re.compile(rb'^NAME = "(?P<name>.+)"\n(?:[A-Z].*\n)*?^HELP = "(?P<help>.+)"$', re.MULTILINE)
+
+
+INTERRUPTED = 130
 
 PRECEDENCE = (INTERRUPTED, 70, 4, 2, 1, 3, 0)
 

@@ -27,7 +27,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench import regex
-from workbench.cli import INTERRUPTED, _consent, _files, _output, _target_search
+from workbench.cli import _consent, _files, _output, _target_search
+from workbench.cli._shell import INTERRUPTED
 from workbench.cli.minimize import first_failing
 from workbench.errors import UsageError, WorkbenchError
 

@@ -34,7 +34,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import INTERRUPTED, _consent, _files, _output, _target_search
+from workbench.cli import _consent, _files, _output, _target_search
+from workbench.cli._shell import INTERRUPTED
 from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:

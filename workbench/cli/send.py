@@ -52,9 +52,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import INTERRUPTED, _consent, _corrections, _files, _output, _send_report, _streams
+from workbench.cli import _consent, _corrections, _files, _output, _send_report, _streams
 from workbench.cli._send_live import LiveAnswer
 from workbench.cli._send_report import SendRow
+from workbench.cli._shell import INTERRUPTED, worst
 from workbench.cli._signals import interrupted_by
 from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, WorkbenchError
 
@@ -95,8 +96,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Send one request."""
-    from workbench.cli._shell import worst
-
     targets = _targets(args)
     session = _open(args)
     try:

@@ -54,9 +54,9 @@ def run(args: argparse.Namespace) -> int:
     """Print the targets."""
     import asyncio
 
-    from workbench.send import local, own_targets, target
+    from workbench.send import local, own_targets, providers
 
-    own, known = own_targets.configured_targets(), target.providers()
+    own, known = own_targets.configured_targets(), providers()
     here = asyncio.run(local.find_servers()) if args.local else None
     if args.format == "json":
         _output.emit_json(_as_json(own, known, here))

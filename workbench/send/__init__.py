@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from workbench.send.outgoing import Outgoing, is_known, prepare, with_stream
     from workbench.send.preflight import Preflight, UnboundReasoning, find_unbound, judge_exchange, run_preflight
     from workbench.send.sending import BodyReceived, Event, HeadReceived, RetryWait, Sender, SendInterrupted, bound_body
-    from workbench.send.target import Origin, Target, origin, providers, resolve
+    from workbench.send.target import Origin, Target, origin
+    from workbench.send.target_names import providers, resolve
     from workbench.send.urls import join_url, server_url, with_query_of
 else:
     __getattr__ = lazy(__name__)

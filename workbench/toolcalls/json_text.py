@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeVar
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
-from workbench.toolcalls.formats._problems import NO_JSON, NO_NAME, NO_OBJECT, NO_TOOL, TRAILING
+from workbench.toolcalls.call_problems import NO_JSON, NO_NAME, NO_OBJECT, NO_TOOL, TRAILING
 from workbench.wire import jsontext
 
 MOST_KEPT: Final = 8

@@ -13,7 +13,7 @@ from workbench.probes.profiles.tool_loop import Measure, ToolLoop, begin
 from workbench.protocols.decode import DecodedExchange
 from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, Limits, LoopEnd, refusal_result
 from workbench.send.outgoing import Outgoing, prepare
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.simulator import ScriptedModel, Simulator
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps

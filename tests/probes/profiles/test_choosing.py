@@ -11,7 +11,7 @@ from workbench.errors import UsageError
 from workbench.probes.profiles.choosing import ProfileChoice, choose, earlier, of_request
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.simulator import Dials, ScriptedModel, Simulator
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps

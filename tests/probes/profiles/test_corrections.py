@@ -21,7 +21,7 @@ from workbench.rules.counts import Counts
 from workbench.send.loop import AnswerCall as Step
 from workbench.send.loop import CallResult, ConversationLoop, refusal_result
 from workbench.send.outgoing import Outgoing, prepare
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.simulator import Dials, RequestMatch, ScriptedAnswer, ScriptedCall, ScriptedModel, ScriptTurn, Simulator
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps, loads

@@ -7,7 +7,7 @@ import pytest
 from workbench.probes import Interval, Outcome, ProbeResult
 from workbench.probes.profiles.choosing import of_target
 from workbench.probes.profiles.profile import CapabilityProfile, ProfileKey
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 
 
 def profile(template: str, at: float, *, drives: bool) -> CapabilityProfile:

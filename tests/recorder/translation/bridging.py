@@ -28,7 +28,8 @@ from workbench.recorder.translation.requests import (
     translate_request,
 )
 from workbench.recorder.translation.responses import TranslatedResponse
-from workbench.send.target import Target, resolve
+from workbench.send.target import Target
+from workbench.send.target_names import resolve
 from workbench.simulator import Simulator, serve
 from workbench.wire.exchange import Body, Headers, HttpRequest, State
 

@@ -14,7 +14,7 @@ from workbench.errors import LocalProtocolError, UsageError
 from workbench.formats.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.send.sending import Sender
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.trials import whatif
 from workbench.trials.whatif import RequestVariant, VariantOutcome
 from workbench.wire.exchange import Body, Exchange, HttpRequest

@@ -8,7 +8,8 @@ from workbench import probes
 from workbench.probes import Interval, Outcome, ProbeResult, Subject
 from workbench.probes.profiles import CapabilityProfile, Drift, ProfileKey
 from workbench.probes.profiles.saving import SavedProfile
-from workbench.send.target import Target, resolve
+from workbench.send.target import Target
+from workbench.send.target_names import resolve
 from workbench.tui.models import lab
 from workbench.tui.probing import LabColumn
 from workbench.views.lines import Line, plain

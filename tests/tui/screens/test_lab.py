@@ -13,7 +13,7 @@ from tests.tui.serving import STREAMED, Endpoint, endpoint
 from tests.tui.test_hostile import assert_clean
 from workbench.probes.profiles import ProfileStore
 from workbench.send import own_targets
-from workbench.send.target import resolve
+from workbench.send.target_names import resolve
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.lab.screen import LabScreen

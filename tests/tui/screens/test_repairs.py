@@ -10,9 +10,9 @@ from tests.tui import samples
 from tests.tui.driving import showing, until
 from workbench.contracts import Finding
 from workbench.rules.inspection import Inspector
+from workbench.tui import repair_offers as mending
 from workbench.tui.models.findings import LOOKING, RepairOffer
 from workbench.tui.screens.repairs import RepairsScreen
-from workbench.tui.screens.session import repair_lookup as mending
 
 CALL = {"type": "tool_use", "id": "toolu_1\x1b[2J", "name": "ls", "input": {}}
 BROKEN = {

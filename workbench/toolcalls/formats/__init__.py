@@ -8,8 +8,9 @@ shared:
   (what is quoted); ``_elements`` (XML-like blocks) and ``_deepseek`` (its token format) use ``_scan``;
 * arguments: ``_json_text`` (JSON, where it ends), ``_json_tags`` (tags inside it), ``_json_calls`` (objects that say a
   call), ``_python_literals`` (Python calls), ``_typing`` (text typed by a schema);
-* ``_problems`` (problems of a call, in words), ``_render`` (writing), ``_find`` and ``_unmarked_calls`` (calls in
-  text of an unknown format).
+* ``_render`` (writing), ``_find`` and ``_unmarked_calls`` (calls in text of an unknown format).
+
+Problems of a call have their words in ``toolcalls.call_problems``.
 
 A format parses piece by piece: any cutting of the text gives the same findings, in time linear in its length, and a
 piece that may be the beginning of a tag is held back until it is known.
@@ -17,14 +18,21 @@ piece that may be the beginning of a tag is held back until it is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from workbench import plugins
 from workbench.errors import UsageError
+from workbench.fronts import lazy
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from workbench.toolcalls.formats._find import find, stray_markers
+    from workbench.toolcalls.formats._model_text import is_marked
+else:
+    __getattr__ = lazy(__name__)
 
 __all__ = [
     "Finding",
@@ -39,10 +47,6 @@ __all__ = [
     "is_marked",
     "stray_markers",
 ]
-
-
-if TYPE_CHECKING:
-    from workbench.toolcalls.formats._find import StrayMarker
 
 
 class Prose(NamedTuple):
@@ -143,30 +147,3 @@ def formats() -> tuple[str, ...]:
 def every() -> Iterator[TextFormat]:
     """Every text format."""
     return (get(n) for n in formats())
-
-
-def find(
-    text: str,
-    tools: Sequence[ToolDef] = (),
-    formats: Iterable[str] | None = None,
-    *,
-    is_thought_shown: bool = False,
-) -> tuple[TextCall, ...]:
-    """Calls that a model wrote into text of unknown format; see ``workbench.toolcalls.formats._find.find``."""
-    from workbench.toolcalls.formats import _find
-
-    return _find.find(text, tools, formats, is_thought_shown=is_thought_shown)
-
-
-def stray_markers(text: str, calls: Sequence[TextCall] = ()) -> tuple[StrayMarker, ...]:
-    """Control markers that belong to no call; see ``workbench.toolcalls.formats._find.stray_markers``."""
-    from workbench.toolcalls.formats import _find
-
-    return _find.stray_markers(text, calls)
-
-
-def is_marked(text: str) -> bool:
-    """True if the text shows that a model wrote it; see ``_model_text.is_marked``."""
-    from workbench.toolcalls.formats import _model_text
-
-    return _model_text.is_marked(text)

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 from workbench import regex
 from workbench.ir import ToolDef
 from workbench.lazy_dataclass import dataclass
+from workbench.toolcalls.call_problems import LOOK_ALIKE, UNCLOSED
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
-from workbench.toolcalls.formats._problems import LOOK_ALIKE, UNCLOSED
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, PlainGrammar
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.json_text import names_of, read, unknown

@@ -20,8 +20,7 @@ from typing import ClassVar, Final
 from workbench import regex
 from workbench.ir import JsonValue, ToolDef
 from workbench.lazy_dataclass import dataclass
-from workbench.toolcalls.formats import TextCall
-from workbench.toolcalls.formats._problems import (
+from workbench.toolcalls.call_problems import (
     DOUBLED_END,
     DOUBLED_OPEN,
     NO_BLOCK,
@@ -37,6 +36,7 @@ from workbench.toolcalls.formats._problems import (
     UNCLOSED,
     WRONG_ORDER,
 )
+from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._scan import BACK, BEFORE, END, GO_ON, SETTLED, SKIM, Block
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, VALUE, Tag, Tags
 from workbench.toolcalls.formats._typing import ToolTypes

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 from workbench import regex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ToolCallIR
+from workbench.toolcalls.call_problems import DOUBLED_BRACES, IN_STRING, NO_JSON, NO_TOOLS, PYTHON, UNCLOSED
 from workbench.toolcalls.formats import TextCall
-from workbench.toolcalls.formats._problems import DOUBLED_BRACES, IN_STRING, NO_JSON, NO_TOOLS, PYTHON, UNCLOSED
 from workbench.toolcalls.formats._python_literals import literal
 from workbench.toolcalls.json_text import UNUSUAL, JsonTracker, plain, read, values
 from workbench.wire import jsontext

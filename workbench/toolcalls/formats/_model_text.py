@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from workbench import regex
-from workbench.toolcalls.formats import find, stray_markers
+from workbench.toolcalls.formats._find import find, stray_markers
 
 _SECTION = regex.compile(
     r"\A\s*(?:<think(?:ing)?>|<mm:think>|<reasoning>|\[THINK\]|<\|channel\|>|<\|START_THINKING\|>)"

@@ -17,9 +17,9 @@ from typing import Final
 
 from workbench import regex
 from workbench.ir import ToolDef
+from workbench.toolcalls.call_problems import FOREIGN_TAGS, NO_TAGS
 from workbench.toolcalls.formats import TextCall, TextFormat, get
 from workbench.toolcalls.formats._json_calls import adjoin_calls, calls_only
-from workbench.toolcalls.formats._problems import FOREIGN_TAGS, NO_TAGS
 from workbench.toolcalls.json_text import JsonTracker, read
 
 TAGGED: Final = {"llama-json": "<|python_tag|>", "pythonic": "<|python_start|>"}

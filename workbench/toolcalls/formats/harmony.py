@@ -15,10 +15,10 @@ from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
+from workbench.toolcalls.call_problems import UNCLOSED
 from workbench.toolcalls.formats import Prose, TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import plain_name
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
-from workbench.toolcalls.formats._problems import UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec

@@ -15,10 +15,10 @@ from typing import ClassVar
 
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
+from workbench.toolcalls.call_problems import DOUBLED_END, DOUBLED_OPEN, TRAILING, UNCLOSED
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_calls import LocatedCall, in_sequence
 from workbench.toolcalls.formats._json_tags import JsonBody
-from workbench.toolcalls.formats._problems import DOUBLED_END, DOUBLED_OPEN, TRAILING, UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, Tag, Tags, TagSpec

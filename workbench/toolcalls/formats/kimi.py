@@ -16,9 +16,7 @@ from typing import ClassVar
 from workbench import regex
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
-from workbench.toolcalls.formats import TextCall
-from workbench.toolcalls.formats._json_tags import JsonBody
-from workbench.toolcalls.formats._problems import (
+from workbench.toolcalls.call_problems import (
     DOUBLED_OPEN,
     MISSPELLED,
     NO_ARGUMENT_TOKEN,
@@ -29,6 +27,8 @@ from workbench.toolcalls.formats._problems import (
     STRAY_END,
     UNCLOSED,
 )
+from workbench.toolcalls.formats import TextCall
+from workbench.toolcalls.formats._json_tags import JsonBody
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec

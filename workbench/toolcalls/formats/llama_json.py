@@ -14,6 +14,7 @@ from typing import Final
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
+from workbench.toolcalls.call_problems import NO_NAME, TRAILING, UNCLOSED
 from workbench.toolcalls.formats import Finding, TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import (
     JsonCall,
@@ -24,7 +25,6 @@ from workbench.toolcalls.formats._json_calls import (
     mark_unclosed,
 )
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
-from workbench.toolcalls.formats._problems import NO_NAME, TRAILING, UNCLOSED
 from workbench.toolcalls.formats._python_literals import call as python_call
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, PlainGrammar, TagParser

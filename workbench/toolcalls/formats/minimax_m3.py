@@ -18,6 +18,7 @@ from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
+from workbench.toolcalls.call_problems import OTHER_END
 from workbench.toolcalls.formats._elements import (
     BLOCK,
     BLOCK_END,
@@ -31,7 +32,6 @@ from workbench.toolcalls.formats._elements import (
     ElementState,
     OpenParameter,
 )
-from workbench.toolcalls.formats._problems import OTHER_END
 from workbench.toolcalls.formats._render import arguments_of, attribute, json_text, name_of, result_text
 from workbench.toolcalls.formats._scan import GO_ON, Block, TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tag, Tags, TagSpec

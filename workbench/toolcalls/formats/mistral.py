@@ -15,10 +15,10 @@ from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
+from workbench.toolcalls.call_problems import NO_JSON, NO_NAME, UNCLOSED
 from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import from_text, plain_name
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
-from workbench.toolcalls.formats._problems import NO_JSON, NO_NAME, UNCLOSED
 from workbench.toolcalls.formats._render import arguments_of, json_text, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec

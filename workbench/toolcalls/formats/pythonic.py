@@ -16,9 +16,9 @@ from typing import Any, Final
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
+from workbench.toolcalls.call_problems import NO_TOOL, NO_TOOLS, UNCLOSED
 from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.toolcalls.formats._lines import HOLD, RESTART, LineParser
-from workbench.toolcalls.formats._problems import NO_TOOL, NO_TOOLS, UNCLOSED
 from workbench.toolcalls.formats._python_literals import MAX_DEPTH, PythonCall, call, skip
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
 from workbench.toolcalls.json_text import names_of

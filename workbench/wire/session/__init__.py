@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.wire.session.identity import file_name, former_ids, session_id
     from workbench.wire.session.opening import is_written
     from workbench.wire.session.recognition import MAGIC, open_recording
-    from workbench.wire.session.sqlite import SqliteSession
+    from workbench.wire.session.sqlite import SqliteSession, beginning
     from workbench.wire.session.store import open_session
     from workbench.wire.session.writer import SessionWriter
 else:
@@ -116,13 +116,6 @@ class MemorySession:
 
     def close(self) -> None:
         """Do nothing."""
-
-
-def beginning(session: Session, count: int) -> Sequence[Summary]:
-    """The first rows of the list; of a recording no others are read."""
-    from workbench.wire.session.sqlite import SqliteSession
-
-    return session.beginning(count) if isinstance(session, SqliteSession) else session.summaries()[:count]
 
 
 def exchanges_of(session: Session) -> Iterator[Exchange]:

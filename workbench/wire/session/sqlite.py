@@ -14,7 +14,7 @@ from workbench.errors import SessionFormatError, WireError
 from workbench.limits import MAX_STORED_BODY, MAX_STORED_FRAMES
 from workbench.wire.body_text import BodyText, WholeText
 from workbench.wire.exchange import Chunk, Exchange, Frame, HttpRequest, HttpResponse, State, Summary, body_of
-from workbench.wire.session import opening, pieces, rows, values, writers
+from workbench.wire.session import Session, opening, pieces, rows, values, writers
 from workbench.wire.session.piece_runs import PieceRuns
 from workbench.wire.session.rows import Row
 from workbench.wire.session.untrusted_sqlite import FAULTS, readable, reason
@@ -415,3 +415,8 @@ def _torn_row(seq: int, why: str) -> Exchange:
 
 def _why(error: Exception) -> str:
     return reason(error) if isinstance(error, FAULTS) else str(error)
+
+
+def beginning(session: Session, count: int) -> Sequence[Summary]:
+    """The first rows of the list; of a recording no others are read."""
+    return session.beginning(count) if isinstance(session, SqliteSession) else session.summaries()[:count]
