@@ -259,6 +259,37 @@ def test_wire_json_is_parsed_in_one_place() -> None:
         assert not loads, f"{path.relative_to(PACKAGE)}:{loads[0].lineno}: use workbench.wire.jsontext.loads"
 
 
+def run_by_an_import(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Every node that runs when its module is imported: all but the bodies of functions."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from run_by_an_import(node.decorator_list)
+        elif not isinstance(node, ast.Lambda):
+            yield from run_by_an_import(ast.iter_child_nodes(node))
+
+
+COMPILED_AT_ONCE = ("cli/_shell.py",)
+"""``--help`` always needs its one pattern, and imports no typing, as ``workbench.regex`` does."""
+
+
+def test_an_import_compiles_no_pattern() -> None:
+    """A pattern of a module is one of ``workbench.regex``; one that a function makes is used at once."""
+    for path in (p for p in modules() if p.relative_to(PACKAGE).as_posix() not in COMPILED_AT_ONCE):
+        calls = (node for node in run_by_an_import(tree(path).body) if isinstance(node, ast.Call))
+        found = [node.lineno for node in calls if ast.unparse(node.func) == "re.compile"]
+        assert not found, f"{path.relative_to(PACKAGE)}:{found[0]}: use workbench.regex.compile"
+
+
+def test_an_import_makes_no_methods_of_a_dataclass_with_slots() -> None:
+    """Those without slots keep cached properties: ``workbench.lazy_dataclass`` makes them at once, too."""
+    for path in modules():
+        if "dataclasses.dataclass" in imports(nodes(path)) and path.name != "lazy_dataclass.py":
+            for node in (n for n in nodes(path) if isinstance(n, ast.ClassDef)):
+                made = [d for d in map(ast.unparse, node.decorator_list) if d.startswith("dataclass(")]
+                assert not any("slots=True" in d for d in made), f"{node.name}: use workbench.lazy_dataclass"
+
+
 @pytest.mark.parametrize("module", ["workbench", "workbench.cli", "workbench.cli._shell", "workbench.ir"])
 def test_start_is_cheap(module: str) -> None:
     """Nothing heavy may be imported before a command asks for it."""
