@@ -16,6 +16,7 @@ from tests.cli.conftest import SESSIONS, Run
 from workbench import __version__, children
 from workbench.cli import _shell
 from workbench.cli._shell import worst
+from workbench.contracts import loading
 
 
 @pytest.mark.parametrize(
@@ -128,3 +129,33 @@ def test_help_imports_no_command() -> None:
 def test_help_is_as_wide_as_the_terminal(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     assert _shell._columns() == shutil.get_terminal_size().columns
+
+
+NOT_FOR_ONE_BODY = {"asyncio", "html", "logging", "rich", "sqlite3", "textual", "yaml"}
+
+
+def test_a_check_of_one_body_imports_what_it_needs(tmp_path: Path) -> None:
+    body = tmp_path / "body.json"
+    body.write_text('{"model": "gpt-5", "messages": [{"role": "user", "content": "hi"}]}', encoding="utf-8")
+    code = f"import sys; from workbench.cli import main; main(['check', {str(body)!r}])"
+    code += "; print(*sys.modules, file=sys.stderr)"
+    loading.outlines()  # read ahead, as after the first command of an installation
+    done = subprocess.run(children.running(code), capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    rooms = {name.split(".")[1] for name in loaded if name.startswith("workbench.") and name.count(".") > 1}
+    assert rooms <= {
+        "chain",
+        "cli",
+        "config",
+        "contracts",
+        "formats",
+        "protocols",
+        "rules",
+        "toolcalls",
+        "views",
+        "wire",
+    }
+    assert not loaded & NOT_FOR_ONE_BODY
+    assert not {
+        name for name in loaded if name.startswith(("workbench.wire.session.sqlite", "workbench.rules._hop_damage"))
+    }
