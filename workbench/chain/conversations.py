@@ -14,26 +14,54 @@ An exchange belongs to the conversation that the strongest of these names:
 
 Nothing is decided by position. What is asked while the same question is still being answered is a conversation of its
 own. Of requests only fingerprints are kept.
+
+What both sides share has to be strong: every call with its arguments, and the text down to its last word.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from workbench.chain._history_keys import HistoryKeys, HistoryState, ItemChain, beginning
-from workbench.chain._retelling import is_retold
 from workbench.chain.received_answers import ReceivedAnswers
-from workbench.fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
+from workbench.fingerprint import ANSWERING, call_digest, looks_unique, visible_text, without_reminders
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
 from workbench.undo_log import Journal
 from workbench.wire import Exchange
+
+_ENOUGH = 20
+"""Characters that end two texts alike and are no chance."""
+
+
+def is_retold(answer: ModelResponse, following: Sequence[Message]) -> bool:
+    """The messages begin with this answer, its reasoning made text or left out, and continue with something else."""
+    run = list(takewhile(lambda message: message.role in ANSWERING, following))
+    if not run or len(run) == len(following) or not answer.messages:
+        return False
+    calls = [call_digest(call) for message in answer.messages for _, call in message.tool_calls() if not call.is_server]
+    shown = [call_digest(call) for message in run for _, call in message.tool_calls() if not call.is_server]
+    said, told = _text(answer.messages), _text(run)
+    if calls != shown or not told.endswith(said):
+        return False
+    return bool(calls) or len(said) >= _ENOUGH or (bool(said) and _first_thought(answer) in told)
+
+
+def _text(messages: Sequence[Message]) -> str:
+    return "".join(filter(None, map(visible_text, messages)))
+
+
+def _first_thought(answer: ModelResponse) -> str:
+    """The first of its reasoning that people can read; what no text holds where there is none."""
+    found = (r.text.strip() for m in answer.messages for _, r in m.reasoning() if r.text and r.text.strip())
+    return next(found, "\0")
+
 
 LABEL_LENGTH = 60
 """Characters of the user's words in a label."""
