@@ -9,13 +9,11 @@ family: it checks one schema against every contract. It may import the core and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cache, partial
-from types import ModuleType
+from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench import plugins
 from workbench.contracts import (
     SIMULATED,
     UNREAD,
@@ -47,6 +45,7 @@ from workbench.contracts import loading as contracts
 from workbench.fronts import lazy
 from workbench.rules._acceptance import Acceptances, accepted_by
 from workbench.rules._causes import Causes, ContradictedFact, by_cause, contradicted_facts
+from workbench.rules._families import every_rule, families, families_with
 from workbench.rules._origin import Origins
 from workbench.rules._refusal_explanation import is_accounted_for
 from workbench.rules._shared_results import SharedResults
@@ -163,37 +162,18 @@ REFUSED = "answer.error"
 """Slug of the finding that is left out where a break of the request tells why the answer is a refusal."""
 
 
-@cache
-def families() -> Mapping[str, ModuleType]:
-    """Name → module of every family, built-in and third-party."""
-    return {name: plugins.load(__name__, name) for name in plugins.names(__name__)}
-
-
-@cache
-def _with(function: str) -> tuple[str, ...]:
-    """Names of the families that have a function."""
-    return tuple(name for name, module in families().items() if hasattr(module, function))
-
-
-@cache
-def every_rule() -> Mapping[str, Rule]:
-    """Slug → rule, sorted by slug."""
-    rules = {rule.slug: rule for module in families().values() for rule in module.RULES}
-    return dict(sorted(rules.items()))
-
-
 def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
     """Every finding of an exchange, the worst first, then the one its answer names, then in the order of the wire.
 
     Args:
         is_shared: findings are shared with other contracts under which the same exchange is judged.
     """
-    names = _with("check") if case.request or case.response else (_UNREAD_FAMILY,)
+    names = families_with("check") if case.request or case.response else (_UNREAD_FAMILY,)
     run = _run_shared if is_shared else _run
     judged = replace(case, contract=soft_contract(case.contract)) if case.request else case
     found = [finding for name in names for finding in run(name, judged)]
     found.sort(key=lambda f: (f.severity.rank, f.side, f.span or (0, 0), f.pointer, f.rule))
-    for name in _with("review"):
+    for name in families_with("review"):
         found = _review(name, case, found)
     if case.is_refused and is_accounted_for(case, found):
         found = [f for f in found if f.rule != REFUSED]

@@ -15,6 +15,7 @@ from workbench.contracts import loading as contracts
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, fact
 from workbench.rules._acceptance import accepted_by
+from workbench.rules._families import families
 from workbench.rules.context import Rule, RuleContext
 from workbench.wire import loads
 
@@ -121,8 +122,6 @@ def _vote(case: RuleContext, finding: Finding) -> _Vote | None:
 
 def _refusal(case: RuleContext, finding: Finding) -> Finding | None:
     """The error at the place of a finding under the contract of another provider."""
-    from workbench.rules import families
-
     own = [module for module in families().values() if any(rule.slug == finding.rule for rule in module.RULES)]
     for family in dict.fromkeys((*own, families()["relations"])):
         for each in family.check(case):

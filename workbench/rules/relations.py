@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from weakref import WeakValueDictionary
 
 from workbench import regex
@@ -35,6 +34,7 @@ from workbench.ir import JsonValue, Message
 from workbench.protocols import REQUEST, DecodedExchange, fact, text_of
 from workbench.provenance import escape
 from workbench.rules._body import base, list_key, top
+from workbench.rules._families import every_rule
 from workbench.rules._field_checks import fact_of_fields, reads_fields
 from workbench.rules._reasoning import is_off
 from workbench.rules.context import Rule, RuleContext
@@ -376,11 +376,4 @@ def _without_effect(case: RuleContext, relation: Relation, found: PlacedValue) -
 def _rule(relation: Relation) -> Rule:
     """The rule that reports a relation, at the severity that its evidence allows."""
     slug = rule_of(relation)
-    return next((rule for rule in RULES if rule.slug == slug), None) or _rules()[slug]
-
-
-@cache
-def _rules() -> Mapping[str, Rule]:
-    from workbench.rules import every_rule
-
-    return every_rule()
+    return next((rule for rule in RULES if rule.slug == slug), None) or every_rule()[slug]

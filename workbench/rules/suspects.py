@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench import regex
 from workbench.contracts import LONGEST, Basis, Finding, Severity, find_place
-from workbench.diff import ItemChange, ItemChangeKind, changes
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
@@ -23,6 +22,9 @@ from workbench.rules._failure_place import error_parameters, was_judged
 from workbench.rules.answers import ANSWER_ERROR
 from workbench.rules.context import Rule, RuleContext
 from workbench.wire import loads
+
+if TYPE_CHECKING:
+    from workbench.diff import ItemChange
 
 RULES: tuple[Rule, ...] = ()
 
@@ -117,8 +119,11 @@ def _new_places(case: RuleContext, text: str) -> Iterator[tuple[str, _Reason]]:
     before = _last_accepted(case)
     if before is None:
         return
+    from workbench.diff import ItemChangeKind, changes  # few answers are refusals that no rule explains
+
     since = f"new since exchange {before.index + 1}, which was accepted"
-    for change in changes(before.request_index, case.decoded.request_index) or ():
+    found = changes(before.request_index, case.decoded.request_index) or ()
+    for change in (change for change in found if change.kind is not ItemChangeKind.RESPELLED):
         for pointer, value in _places_of(change):
             is_message = pointer.split("/")[1] in HISTORIES and change.kind is ItemChangeKind.ADDED
             yield pointer, _Reason(since, _NEW_MESSAGE if is_message else _NEW)
@@ -143,8 +148,6 @@ def _last_accepted(case: RuleContext) -> DecodedExchange | None:
 
 def _places_of(change: ItemChange) -> Iterator[tuple[str, JsonValue]]:
     """(pointer, value) of what a change adds to the later request."""
-    if change.kind is ItemChangeKind.RESPELLED:
-        return
     if change.details:
         yield from ((each.place, each.after) for each in change.details)
     elif change.after:

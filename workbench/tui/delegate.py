@@ -29,11 +29,11 @@ class ActionOf:
 
 
 class ActionOnInspected(ActionOf):
-    """An action that needs the result of the inspection; ``waits`` of the screen says if it is not there yet."""
+    """An action that needs the result of the inspection; ``updates.waits`` of the screen says if it is missing."""
 
     def __get__(self, screen: Any, owner: type) -> Callable[..., Any]:
         """The method of the part, behind the question whether it can act."""
         method = super().__get__(screen, owner)
         if screen is None:
             return method
-        return lambda *arguments: None if screen.waits() else method(*arguments)
+        return lambda *arguments: None if screen.updates.waits() else method(*arguments)

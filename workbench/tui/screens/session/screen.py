@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -171,9 +170,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         self.call_after_refresh(self._begin)
         self.show_exchange(None)
         if self._recording:
-            with suppress(WorkbenchError, OSError):  # a fault is reported by the inspector's thread
-                self.updates.list(SessionList(self._recording))  # in the first paint: a page of the list takes 3 ms
-                self.inspecting.is_listed = True
+            self.updates.list_at_once(self._recording)
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.panes.focus("exchanges")
 
@@ -269,8 +266,6 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     def on_findings_pane_expansion(self, message: FindingsPane.Expansion) -> None:
         """Look for the repairs of the finding under the cursor."""
         self.repair_lookup.want(message.finding)
-        self.findings.repairs_of = self.repair_lookup.repairs_of
-        self.findings.reload()
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         self.pointer.move(message.view)
@@ -280,15 +275,6 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
 
     def on_key(self, event: events.Key) -> None:
         self.pointer.explain(event.key)
-
-    def waits(self) -> bool:
-        """Say so if the open exchange is provisional: most actions need the exchanges before it."""
-        is_provisional = self.opened is not None and self.opened.is_provisional
-        if is_provisional and self.opened:
-            why = f"exchange {self.opened.index + 1:,} is provisional until all before it are inspected"
-            progress = self.state.progress()
-            self.notify(f"{why}{f': {progress}' if progress else ''}", markup=False)
-        return is_provisional
 
     # Actions of the key table; most of them belong to a part.
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from workbench.errors import WorkbenchError
 from workbench.safetext import visible
+from workbench.tui.service import SessionList
 from workbench.views import Line, Span, join_lines
 
 if TYPE_CHECKING:
     from workbench.rules import InspectedExchange
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.tui.service import SessionList, Trouble
+    from workbench.tui.service import Trouble
+    from workbench.wire.session import Session
 
 
 class SessionUpdates:
@@ -19,6 +23,12 @@ class SessionUpdates:
 
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
+
+    def list_at_once(self, recording: Session) -> None:
+        """Show the exchanges of a recording in the first paint: a page of its list takes 3 ms."""
+        with suppress(WorkbenchError, OSError):  # a fault is reported by the inspector's thread
+            self.list(SessionList(recording))
+            self.screen.inspecting.is_listed = True
 
     def list(self, message: SessionList) -> None:
         """Show the exchanges of a session that has been opened."""
@@ -98,3 +108,13 @@ class SessionUpdates:
             screen.show_exchange(None, message.text)
         screen.notify(visible(message.text), severity="error", markup=False)
         screen.type_ahead.release()
+
+    def waits(self) -> bool:
+        """Say so if the open exchange is provisional: most actions need the exchanges before it."""
+        opened, state = self.screen.opened, self.screen.state
+        if opened is None or not opened.is_provisional:
+            return False
+        why = f"exchange {opened.index + 1:,} is provisional until all before it are inspected"
+        progress = state.progress()
+        self.screen.notify(f"{why}{f': {progress}' if progress else ''}", markup=False)
+        return True
