@@ -25,7 +25,7 @@ from workbench.protocols.capabilities import (
     RequestCapabilities,
     ToolCapabilities,
 )
-from workbench.protocols.declaration import ImportHints, RawSdk, Serving, Traits, TransportSdk
+from workbench.protocols.declaration import ImportHints, RawSdk, Serving, TokenCounts, Traits, TransportSdk
 from workbench.protocols.known_messages import KnownMessages
 from workbench.wire import SseEvent
 
@@ -71,6 +71,7 @@ __all__ = [
     "StreamDecoder",
     "StreamWriter",
     "StreamingPart",
+    "TokenCounts",
     "ToolCapabilities",
     "Traits",
     "TransportSdk",

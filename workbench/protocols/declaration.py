@@ -217,6 +217,28 @@ class ImportHints:
     list_key: str = ""
 
 
+class TokenCounts(NamedTuple):
+    """Pointers of the token counts in ``ir.Usage.raw``; empty for a count that the protocol lacks.
+
+    Attributes:
+        at: pointer of the counts in a response.
+        prompt, output, total: of the whole prompt, of what the model wrote, of both.
+        cached: tokens read from a cache, in every spelling; only where ``prompt`` contains them.
+        reasoning: tokens of the reasoning; only where ``output`` contains them.
+        beside: counts that ``total`` may contain on top of prompt and output.
+        limits: pointers, in a request, of the most tokens that the model may write.
+    """
+
+    at: str = "/usage"
+    prompt: str = ""
+    output: str = ""
+    total: str = ""
+    cached: tuple[str, ...] = ()
+    reasoning: str = ""
+    beside: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ("/max_tokens",)
+
+
 @dataclass(frozen=True, slots=True)
 class Traits:
     """Facts that rules, repairs, conversion and probes ask for.
@@ -244,6 +266,7 @@ class Traits:
             contracts (``profiles/README.md`` lists the names); the protocol lacks what is not there.
         carriers: name of a field that holds reasoning, or its proof → the places where it may be, with wildcards; in
             any other object it is misplaced, as are the fields of other protocols.
+        token_counts: where the token counts of a response are.
         end_repeats_calls: the event that ends a stream holds the whole response, and SDKs take the calls from it.
     """
 
@@ -257,6 +280,7 @@ class Traits:
     has_one_switch: bool = True
     common_carriers: tuple[Carrier, ...] = ()
     usage_request: Mapping[str, JsonValue] = NOTHING
+    token_counts: TokenCounts = TokenCounts()
     reasoning_request: Mapping[str, JsonValue] = NOTHING
     thinking_request: str | None = None
     call_format: str = ""

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Message, ModelRequest, ModelResponse, NodeRef, ToolCallIR, ToolDef
+from workbench.ir import Message, NodeRef, ToolCallIR, ToolDef
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
 from workbench.rules.context import Rule, RuleContext
+from workbench.rules.token_counts import is_limit_used_up
 from workbench.rules.wording import as_unproved, enforced_exactly, has_stray_deltas, quote, weaker
 from workbench.toolcalls.arguments import (
     COERCIBLE,
@@ -250,18 +251,10 @@ _CAUSES = tuple(
 
 def _at_limit(case: RuleContext, ref: NodeRef) -> bool:
     """The answer ended at the output limit, whatever its reason says, and this call is its last."""
-    answer, asked = case.response, case.request
+    answer = case.response
     if answer is None or _is_followed(case, ref):
         return False
-    return answer.stop == "length" or _used_all(answer, asked)
-
-
-def _used_all(answer: ModelResponse, asked: ModelRequest | None) -> bool:
-    used = answer.usage.output if answer.usage else None
-    if not used or asked is None:
-        return False
-    limits = [asked.params.get(k) for k in ("max_tokens", "max_completion_tokens", "max_output_tokens")]
-    return any(isinstance(n, int) and not isinstance(n, bool) and 0 < n <= used for n in limits)
+    return answer.stop == "length" or is_limit_used_up(case, answer)
 
 
 def _schema_fault(case: RuleContext, ref: NodeRef, fault: SchemaFault) -> Finding:

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from workbench import regex
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Anomaly
+from workbench.ir import Anomaly, ModelResponse, NodeRef, ToolCallIR
 from workbench.protocols import RESPONSE
 from workbench.provenance import leaves
 from workbench.rules._failure_place import in_stream, refusal_of
 from workbench.rules._provider_error import evidence, known_as
 from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import weaker
+from workbench.rules.wording import quote, weaker
+from workbench.toolcalls.arguments import is_cut
 from workbench.wire import Origin
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
@@ -72,6 +73,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
             "the request turned streaming on, but the response is one body: clients that read only streams fail here"
         )
         yield case.finding(weaker(FRAMING), RESPONSE, "", message)
+    if not any(noticed.slug in _BY_SLUG for noticed in answer.anomalies):  # else those say why it is not whole
+        yield from _check_completeness(case, answer)
     for noticed in answer.anomalies:
         rule = _BY_SLUG.get(noticed.slug)
         if rule and not _is_explained(case, noticed):
@@ -85,6 +88,18 @@ def check(case: RuleContext) -> Iterator[Finding]:
                 seen, kind = evidence(answer.error), refusal.kind.name if refusal else ""
             found = case.finding(shown, RESPONSE, noticed.pointer, message, events=noticed.events, evidence=seen)
             yield replace(found, kind=kind)
+
+
+def _check_completeness(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
+    """A finish reason that says of an answer which was cut that it is whole."""
+    if answer.error or not answer.is_complete or answer.stop not in ("stop", "tool_calls"):
+        return
+    for n, message in enumerate(answer.messages):
+        last = next(((k, p) for k, p in reversed(list(enumerate(message.parts))) if isinstance(p, ToolCallIR)), None)
+        if last and last[1].error and not last[1].is_server and is_cut(last[1].raw or ""):
+            said = f"the finish reason is {quote(answer.finish_reason, 40)}, but the arguments of the call are cut off"
+            yield case.at(weaker(FINISH), NodeRef(RESPONSE, n, last[0]), said, name="input")
+            return
 
 
 def _is_explained(case: RuleContext, noticed: Anomaly) -> bool:

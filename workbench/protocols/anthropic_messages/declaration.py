@@ -13,6 +13,7 @@ from workbench.protocols.declaration import (
     RawSdk,
     RequestClues,
     Serving,
+    TokenCounts,
     Traits,
     endpoint,
 )
@@ -116,7 +117,12 @@ CARRIERS = {
     "signature": ("/messages/*/content/*[type=thinking]/signature",),
 }
 
+TOKEN_COUNTS = TokenCounts(
+    prompt="/input_tokens", output="/output_tokens", reasoning="/output_tokens_details/thinking_tokens"
+)
+
 TRAITS = Traits(
+    token_counts=TOKEN_COUNTS,
     places=PLACES,
     carriers=CARRIERS,
     previous_pointer="/thread/previous_message_id",

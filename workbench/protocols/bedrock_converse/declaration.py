@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.ir import Carrier
-from workbench.protocols.declaration import BaseVariable, ErrorStyle, ImportHints, Serving, Traits
+from workbench.protocols.declaration import BaseVariable, ErrorStyle, ImportHints, Serving, TokenCounts, Traits
 
 SERVING = Serving(
     call_id="tooluse_{22}",
@@ -40,4 +40,14 @@ PLACES = {
 
 CARRIERS = {"reasoningContent": ("/messages/*/content/*/reasoningContent",)}
 
-TRAITS = Traits(places=PLACES, carriers=CARRIERS, caches_marked_only=True, schema_key="inputSchema")
+TOKEN_COUNTS = TokenCounts(
+    prompt="/inputTokens",
+    output="/outputTokens",
+    total="/totalTokens",
+    beside=("/cacheReadInputTokens", "/cacheWriteInputTokens"),
+    limits=("/inferenceConfig/maxTokens",),
+)
+
+TRAITS = Traits(
+    token_counts=TOKEN_COUNTS, places=PLACES, carriers=CARRIERS, caches_marked_only=True, schema_key="inputSchema"
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.protocols.declaration import ErrorStyle, Serving, Traits
+from workbench.protocols.declaration import ErrorStyle, Serving, TokenCounts, Traits
 
 SERVING = Serving(
     call_id="toolu_bdrk_01{22}",
@@ -35,4 +35,8 @@ PLACES = {
 }
 """Name of a place → where it is in a request."""
 
-TRAITS = Traits(places=PLACES, caches_marked_only=True, schema_key="input_schema")
+TOKEN_COUNTS = TokenCounts(
+    prompt="/input_tokens", output="/output_tokens", reasoning="/output_tokens_details/thinking_tokens"
+)
+
+TRAITS = Traits(token_counts=TOKEN_COUNTS, places=PLACES, caches_marked_only=True, schema_key="input_schema")

@@ -8,6 +8,7 @@ from workbench.protocols.declaration import (
     ErrorStyle,
     ImportHints,
     Serving,
+    TokenCounts,
     Traits,
     TransportSdk,
     endpoint,
@@ -68,4 +69,6 @@ CARRIERS = {
     "thinking": ("/thinking", "/messages/*/content/*[type=thinking]/thinking"),
 }
 
-TRAITS = Traits(places=PLACES, carriers=CARRIERS)
+TOKEN_COUNTS = TokenCounts(prompt="/tokens/input_tokens", output="/tokens/output_tokens", cached=("/cached_tokens",))
+
+TRAITS = Traits(token_counts=TOKEN_COUNTS, places=PLACES, carriers=CARRIERS)

@@ -11,6 +11,7 @@ from workbench.protocols.declaration import (
     ImportHints,
     RequestClues,
     Serving,
+    TokenCounts,
     Traits,
     TransportSdk,
     endpoint,
@@ -102,7 +103,18 @@ CARRIERS = {
     "thought_signature": ("/contents/*/parts/*/thought_signature",),
 }
 
+TOKEN_COUNTS = TokenCounts(
+    at="/usageMetadata",
+    prompt="/promptTokenCount",
+    output="/candidatesTokenCount",
+    total="/totalTokenCount",
+    cached=("/cachedContentTokenCount",),
+    beside=("/thoughtsTokenCount", "/toolUsePromptTokenCount"),
+    limits=("/generationConfig/maxOutputTokens",),
+)
+
 TRAITS = Traits(
+    token_counts=TOKEN_COUNTS,
     places=PLACES,
     carriers=CARRIERS,
     output_schemas=("/generationConfig/responseSchema", "/generationConfig/responseJsonSchema"),

@@ -10,6 +10,7 @@ from workbench.protocols.declaration import (
     ErrorStyle,
     ImportHints,
     Serving,
+    TokenCounts,
     Traits,
     TransportSdk,
     endpoint,
@@ -64,4 +65,18 @@ PLACES = {
 }
 """Name of a place → where it is in a request."""
 
-TRAITS = Traits(places=PLACES, output_schemas=("/response_format/schema",), previous_pointer="/previous_interaction_id")
+TOKEN_COUNTS = TokenCounts(
+    prompt="/total_input_tokens",
+    output="/total_output_tokens",
+    total="/total_tokens",
+    cached=("/total_cached_tokens",),
+    beside=("/total_thought_tokens", "/total_tool_use_tokens"),
+    limits=("/generation_config/max_output_tokens",),
+)
+
+TRAITS = Traits(
+    token_counts=TOKEN_COUNTS,
+    places=PLACES,
+    output_schemas=("/response_format/schema",),
+    previous_pointer="/previous_interaction_id",
+)

@@ -11,6 +11,7 @@ from workbench.protocols.declaration import (
     ImportHints,
     RequestClues,
     Serving,
+    TokenCounts,
     Traits,
     TransportSdk,
     endpoint,
@@ -81,4 +82,13 @@ PLACES = {
 
 CARRIERS = {"thinking": ("/messages/*[role=assistant]/thinking",)}
 
-TRAITS = Traits(places=PLACES, carriers=CARRIERS, may_be_empty=True, output_schemas=("/format",))
+TOKEN_COUNTS = TokenCounts(
+    at="",
+    prompt="/prompt_eval_count",
+    output="/eval_count",
+    limits=("/options/num_predict",),
+)
+
+TRAITS = Traits(
+    token_counts=TOKEN_COUNTS, places=PLACES, carriers=CARRIERS, may_be_empty=True, output_schemas=("/format",)
+)

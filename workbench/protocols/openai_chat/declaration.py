@@ -11,6 +11,7 @@ from workbench.protocols.declaration import (
     ImportHints,
     RawSdk,
     Serving,
+    TokenCounts,
     Traits,
     endpoint,
 )
@@ -90,7 +91,17 @@ CARRIERS = {
     "thought_signature": ("/messages/*/tool_calls/*/extra_content/google/thought_signature",),
 }
 
+TOKEN_COUNTS = TokenCounts(
+    prompt="/prompt_tokens",
+    output="/completion_tokens",
+    total="/total_tokens",
+    cached=("/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens", "/cached_tokens"),
+    reasoning="/completion_tokens_details/reasoning_tokens",
+    limits=("/max_completion_tokens", "/max_tokens"),
+)
+
 TRAITS = Traits(
+    token_counts=TOKEN_COUNTS,
     places=PLACES,
     carriers=CARRIERS,
     has_one_switch=False,

@@ -12,6 +12,7 @@ from workbench.protocols.declaration import (
     RawSdk,
     RequestClues,
     Serving,
+    TokenCounts,
     Traits,
     endpoint,
 )
@@ -79,7 +80,17 @@ CARRIERS = {
     "reasoning": ("/reasoning",),
 }
 
+TOKEN_COUNTS = TokenCounts(
+    prompt="/input_tokens",
+    output="/output_tokens",
+    total="/total_tokens",
+    cached=("/input_tokens_details/cached_tokens",),
+    reasoning="/output_tokens_details/reasoning_tokens",
+    limits=("/max_output_tokens",),
+)
+
 TRAITS = Traits(
+    token_counts=TOKEN_COUNTS,
     warm_up=("generate", False),  # OpenAI, "WebSocket mode"
     places=PLACES,
     carriers=CARRIERS,

@@ -1,0 +1,149 @@
+"""Token counts of an answer, held against what was sent, against each other and against the limit of the request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+from workbench import protocols, regex
+from workbench.contracts import Breaks, Finding, Severity
+from workbench.ir import JsonValue, ModelResponse, Part, Text, ToolCallIR, ToolResultIR, Usage
+from workbench.protocols import RESPONSE, TokenCounts
+from workbench.rules._body import values
+from workbench.rules.context import Rule, RuleContext
+from workbench.rules.wording import weaker
+
+PROMPT_CUT = Rule(
+    "usage.prompt-cut",
+    Severity.WARNING,
+    "The response counts far fewer prompt tokens than the request has text.",
+    breaks=Breaks.CONVERSATION,
+)
+CONTRADICTION = Rule(
+    "usage.contradiction", Severity.WARNING, "Token counts of one response contradict each other.", is_advice=True
+)
+OVER_LIMIT = Rule(
+    "usage.over-limit",
+    Severity.WARNING,
+    "The response counts more output tokens than the request allows.",
+    is_advice=True,
+)
+
+RULES = (PROMPT_CUT, CONTRADICTION, OVER_LIMIT)
+
+MOST_CHARACTERS = 8
+"""Characters of text without repetitions that one token holds at most: prose has 4, JSON and code 3."""
+
+LEAST_PROMPT = 256
+"""Tokens of a prompt: no context is smaller, and smaller counts are those of relays that do not count."""
+
+_REPEATED = regex.compile(r"(\s)\s+|(.)\2{3,}|\b(\w+\s)\3{3,}")
+_CUTS_ON_REQUEST = ("truncation", "context_management")
+"""Parameters with which a client asks that the server shortens the prompt."""
+
+
+def check(case: RuleContext) -> Iterator[Finding]:
+    """Findings on the token counts of the answer."""
+    answer = case.response
+    usage = answer.usage if answer and not answer.error else None
+    if answer is None or usage is None:
+        return
+    counts = protocols.traits(case.decoded.protocol).token_counts
+    yield from _check_prompt(case, usage, counts)
+    total, most = _count(usage.raw, counts.total), max(_sums(usage.raw, counts), default=0)
+    if total is not None and most and total > most:
+        text = f"{total - most:,} of the total of {total:,} tokens are in no other count, as hidden reasoning is"
+        yield case.finding(weaker(CONTRADICTION, Severity.INFO), RESPONSE, counts.at + counts.total, text)
+    for pointer, said in _contradictions(usage.raw, counts):
+        yield case.finding(CONTRADICTION, RESPONSE, counts.at + pointer, said)
+    yield from _check_limit(case, answer, usage.raw, counts)
+
+
+def _check_prompt(case: RuleContext, usage: Usage, counts: TokenCounts) -> Iterator[Finding]:
+    """The prompt was cut without a word: the server dropped its beginning, so the system prompt and tools go first."""
+    request = case.request
+    if request is None or usage.input is None or any(key in request.params for key in _CUTS_ON_REQUEST):
+        return
+    tokens = usage.input + (usage.cache_read or 0) + (usage.cache_write or 0)
+    most = tokens * MOST_CHARACTERS
+    if tokens < LEAST_PROMPT or case.decoded.request_body.size <= most:
+        return
+    parts = (part for message in request.messages for part in message.parts)
+    sent = sum(map(_length_of, (*request.system, *parts)))
+    if sent > most:
+        text = (
+            f"the response counts {tokens:,} prompt tokens, but the request has {sent:,} characters of text: "
+            "the server cut the prompt, or the count leaves out tokens from a cache"
+        )
+        yield case.finding(PROMPT_CUT, RESPONSE, counts.at + counts.prompt, text)
+
+
+def _length_of(part: Part) -> int:
+    """Characters of a part that a model reads, without runs of the same; media and reasoning may cost nothing."""
+    if isinstance(part, Text):
+        return len(_REPEATED.sub(" ", part.text))
+    if isinstance(part, ToolResultIR):
+        return sum(map(_length_of, part.content))
+    return len(part.raw or "") if isinstance(part, ToolCallIR) else 0
+
+
+def _contradictions(raw: JsonValue, counts: TokenCounts) -> Iterator[tuple[str, str]]:
+    """(pointer in the counts, what is wrong)."""
+    prompt, output, total, reasoning = (
+        _count(raw, at) for at in (counts.prompt, counts.output, counts.total, counts.reasoning)
+    )
+    sums = _sums(raw, counts)
+    if total is not None and sums and total not in sums and total < max(sums):
+        yield counts.total, f"the total of {total:,} tokens is not the sum of {prompt:,} prompt and {output:,} output"
+    for at in counts.cached:
+        cached = _count(raw, at)
+        if cached and prompt is not None and cached > prompt:
+            yield at, f"{cached:,} cached tokens are more than the {prompt:,} of the prompt that contains them"
+    is_beside = None not in (prompt, output, reasoning) and total == sum((prompt or 0, output or 0, reasoning or 0))
+    if reasoning and output is not None and reasoning > output and not is_beside:
+        said = f"{reasoning:,} reasoning tokens are more than the {output:,} of the output that contains them"
+        yield counts.reasoning, said
+
+
+def _sums(raw: JsonValue, counts: TokenCounts) -> set[int]:
+    """The totals that providers make: prompt and output, and any of what may be counted beside them."""
+    prompt, output = _count(raw, counts.prompt), _count(raw, counts.output)
+    if prompt is None or output is None:
+        return set()
+    base = prompt + output
+    beside = [n for at in (*counts.beside, *counts.cached, counts.reasoning) if (n := _count(raw, at))]
+    return {base + sum(some) for size in range(len(beside) + 1) for some in combinations(beside, size)}
+
+
+def _check_limit(case: RuleContext, answer: ModelResponse, raw: JsonValue, counts: TokenCounts) -> Iterator[Finding]:
+    """More output than was allowed, in one answer of one turn: the limit did not reach the model."""
+    output, limit = _count(raw, counts.output), output_limit(case)
+    is_sum = len(answer.choices) > 1 or any(
+        getattr(part, "is_server", False) for message in answer.messages for part in message.parts
+    )
+    if output is not None and limit is not None and output > limit and not is_sum:
+        text = f"the response counts {output:,} output tokens, but the request allows {limit:,}"
+        yield case.finding(OVER_LIMIT, RESPONSE, counts.at + counts.output, text)
+
+
+def output_limit(case: RuleContext) -> int | None:
+    """The most tokens that the request lets the model write; None if it sets no limit."""
+    if case.request is None:
+        return None
+    pointers = protocols.traits(case.decoded.protocol).token_counts.limits
+    found = (value for pointer in pointers for _, value in values(case.decoded, pointer))
+    return next((n for n in found if type(n) is int and n > 0), None)
+
+
+def is_limit_used_up(case: RuleContext, answer: ModelResponse) -> bool:
+    """The model wrote as much as it was allowed to, whatever the finish reason says."""
+    used, limit = answer.usage.output if answer.usage else None, output_limit(case)
+    return bool(used and limit) and (used or 0) >= (limit or 0)
+
+
+def _count(raw: JsonValue, pointer: str) -> int | None:
+    """A count at a pointer in the counts."""
+    for step in pointer.split("/")[1:]:
+        raw = raw.get(step) if isinstance(raw, Mapping) else None
+    is_count = type(raw) is int or (type(raw) is float and raw.is_integer())
+    return int(raw) if is_count and raw >= 0 else None
