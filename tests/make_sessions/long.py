@@ -111,7 +111,7 @@ def anthropic_long_session() -> Story:
 
 def ask_for_title(story: Story, title: str) -> None:
     asked = {"role": "user", "content": "A title of at most five words for: test_expiry fails now and then."}
-    request: Json = {"model": "claude-haiku-4-5", "max_tokens": 32, "messages": [asked]}
+    request: Json = {"model": "claude-haiku-4-5", "max_tokens": 96, "messages": [asked]}
     number = len(story.exchanges) + 1
     answer = messages_answer(number, [{"type": "text", "text": title}], "end_turn", "claude-haiku-4-5")
     story.turn(MESSAGES, request, answer, seconds=0.4)

@@ -39,7 +39,7 @@ def anthropic_parallel_result_lost() -> Story:
     said = {"type": "text", "text": "I read the parser and run its tests."}
     story.turn(MESSAGES, base | {"messages": [user]}, messages_answer(1, [said, *calls], "tool_use"))
     title: Json = {
-        "model": "claude-haiku-4-5", "max_tokens": 32, "system": "Write a title of at most five words.",
+        "model": "claude-haiku-4-5", "max_tokens": 96, "system": "Write a title of at most five words.",
         "messages": [{"role": "user", "content": "Why does the parser test fail?"}],
     }  # fmt: skip
     story.turn(
