@@ -196,7 +196,14 @@ def _with_inner(pointer: str, keys: Mapping[str, JsonValue]) -> Iterator[_Object
 
 
 def _has_unknown_keys(message: Message, role: str) -> bool:
-    return any(keys for _, keys in _objects(message, role)) or (message.role != role and has_reasoning(message))
+    is_strange = bool(message.extra) or any(map(_has_strange_objects, message.parts))
+    return is_strange or (message.role != role and has_reasoning(message))
+
+
+def _has_strange_objects(part: Part) -> bool:
+    if isinstance(part, ToolResultIR) and any(isinstance(inner, Reasoning) for inner in part.content):
+        return True
+    return not isinstance(part, Reasoning | Opaque) and bool(part.extra)
 
 
 def _is_own_place(case: RuleContext, pointer: str, number: int, own: Mapping[str, tuple[str, ...]]) -> bool:
