@@ -35,9 +35,9 @@ async def test_a_users_keys_are_bound_shown_and_explained(own_keys: Path) -> Non
         await driver.press("H")
         assert driver.text == before
         await driver.press("question_mark", "G")
-        named = {words[0]: words for words in driver.app.get_system_commands(driver.app.screen_stack[0])}
-        assert "zoom (f8)" in named
-        assert "headers" in named
+        named = {key.word: key.show for _, key in driver.app.palette_actions(driver.app.screen_stack[0])}
+        assert named["zoom"] == "f8"
+        assert named["headers"] == ""
 
 
 async def test_what_is_wrong_with_them_is_said_once(own_keys: Path) -> None:
@@ -69,12 +69,11 @@ async def test_broken_contracts_of_ones_own_are_said_and_stop_nothing(own_keys: 
 async def test_every_key_in_force_is_a_command() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.press("2")
-        named = [command.title for command in driver.app.get_system_commands(driver.screen)]
-        assert {"headers (H)", "down (j)", "next break (n)", "suspend (ctrl+z)", "theme"} <= set(named)
+        named = [key.id for _, key in driver.app.palette_actions(driver.screen)]
+        assert {"wire.headers", "pane.down", "session.next-break", "global.suspend", "global.theme"} <= set(named)
         assert len(named) == len(set(named))
-        headers = next(c for c in driver.app.get_system_commands(driver.screen) if c.title == "headers (H)")
         assert "content-type" not in driver.text.lower()
-        headers.callback()
+        await driver.press("colon", *"headers", "enter")
         await until(driver.pilot, lambda: "content-type" in driver.text.lower())
 
 

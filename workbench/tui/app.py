@@ -5,13 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from textual import constants, events, work
 from textual._context import active_message_pump
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
@@ -42,6 +41,9 @@ if TYPE_CHECKING:
 SWITCH_SECONDS = 0.0005
 """Switch interval of threads: with Python's default of 5 ms, waits of the screen's thread add up to seconds."""
 
+
+THEME = keys.Key("global.theme", "", "change_theme", "theme", "choose the colours")
+"""Action of the palette that has no key."""
 
 LATE = 0.2
 """Seconds that a toast has to have left to be shown."""
@@ -90,6 +92,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         self.recordings = Recordings()
         self.crash: BaseException | None = None
         self.is_ending = False
+        self._recent_actions: list[str] = []
 
     def _set_appearance(self, theme: str, is_ascii: bool) -> None:
         """Colours and signs that the terminal can show."""
@@ -259,14 +262,24 @@ class WorkbenchApp(App[None], inherit_bindings=False):
             self._unnotify(late, refresh=False)
         super()._refresh_notifications()
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every key in force on the screen, and the themes."""
-        for node, rows in self.keys_in_force(screen):
-            for key in rows:
-                if key.id != "global.palette":
-                    named = f"{key.word} ({key.show})" if key.show else key.word
-                    yield SystemCommand(named, key.text, partial(self._run, node, key.action))
-        yield SystemCommand("theme", "choose the colours", self.action_change_theme)
+    def palette_actions(self, screen: Screen[object]) -> list[tuple[DOMNode, keys.Key]]:
+        """Every action in force on a screen with the node that has it, and those without a key."""
+        found = [(node, key) for node, rows in self.keys_in_force(screen) for key in rows]
+        return [(node, key) for node, key in found if key.id != "global.palette"] + [(self, THEME)]
+
+    def action_command_palette(self) -> None:
+        """Ask for one of the actions in force, and run it."""
+        from workbench.tui.screens.palette import PaletteScreen
+
+        found = self.palette_actions(self.screen)
+
+        def run(number: int | None) -> None:
+            if number is not None:
+                node, key = found[number]
+                self._recent_actions = [key.id, *(id for id in self._recent_actions if id != key.id)]
+                self._run(node, key.action)
+
+        self.push_screen(PaletteScreen([key for _, key in found], self._recent_actions), run)
 
     def _run(self, node: DOMNode, action: str) -> None:
         self.call_later(self.run_action, action, node)

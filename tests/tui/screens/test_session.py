@@ -318,7 +318,7 @@ async def test_the_palette_runs_commands() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.press("colon", *"zoom")
         await until(driver.pilot, lambda: "only the focused pane" in driver.text)
-        await driver.press("enter", "enter")
+        await driver.press("enter")
         await until(driver.pilot, lambda: driver.app.screen.has_class("-zoom"))
 
 
