@@ -234,7 +234,10 @@ _PLAIN = regex.compile(r"[A-Za-z0-9_.-]+")
 
 
 def _may_have(text: bytes, words: tuple[tuple[bytes, ...], ...]) -> bool:
-    return b"\\u" in text or all(any(word in text for word in group) for group in words)
+    for group in words:
+        if not any(word in text for word in group):
+            return b"\\u" in text
+    return True
 
 
 def _local(relation: Relation, place: Place, root: JsonValue) -> Iterator[PlacedValue]:

@@ -147,8 +147,11 @@ def is_record(value: JsonValue) -> bool:
     """True for an object with both sides of an exchange, or one side and its id, though it may look like a body."""
     if not isinstance(value, dict):
         return False
-    has_key = shape_of(value) is None and bool(_key(fields(value)))
+    found, base = fields(value), Record("")
     try:
+        if shape_of(value) is not None:  # by itself it is one side
+            return any(record.request and record.response for record in _records_of_sides(value, found, base))
+        has_key = bool(_key(found))
         return any(has_key or (record.request and record.response) for record in _records_in(value, ""))
     except LocalProtocolError:
         return False
@@ -219,7 +222,7 @@ def _records_in(value: dict[str, JsonValue], where: str) -> Iterator[Record]:
         yield replace(base, response=_envelopes.whole_answer(value), problems=[])
         return
     is_envelope = shape is None and "request" not in found and _envelopes.is_request(value)
-    apart = _record_by_prefix(value, base) or ([] if is_envelope else _records_by_member(value, found, base))
+    apart = _record_by_prefix(value, base) if is_envelope else _records_of_sides(value, found, base)
     if apart:
         yield from apart
         return
@@ -231,6 +234,10 @@ def _records_in(value: dict[str, JsonValue], where: str) -> Iterator[Record]:
         yield from _request_records(value, found, base)
     elif shape is None and _envelopes.is_response(value) and _is_worth(value):
         yield _with_problems(replace(base, response=_envelopes.response_side(value), problems=[]))
+
+
+def _records_of_sides(value: dict[str, JsonValue], found: dict[str, JsonValue], base: Record) -> list[Record]:
+    return _record_by_prefix(value, base) or _records_by_member(value, found, base)
 
 
 def _is_reshaped(found: Mapping[str, JsonValue]) -> bool:
