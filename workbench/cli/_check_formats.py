@@ -38,7 +38,8 @@ def text(reports: Sequence[FileReport], errors: Errors, unclaimed: Sequence[str]
 def _headline(report: FileReport) -> str:
     rows = report.inspection.rows
     chosen = next((r for r in rows if r.provider == report.provider), None)
-    known = f"{report.protocol or 'no exchange with a model'}"
+    tools = "exchanges with tool servers alone" if any(row.is_judged for row in rows) else ""
+    known = report.protocol or tools or "no exchange with a model"
     if chosen and report.provider:
         known += f" · contract {report.provider} ({chosen.provider_from})"
     return f"{report.path} · {number(len(rows), 'exchange')} · {known}"
@@ -52,7 +53,7 @@ def _file_lines(report: FileReport) -> Iterator[str]:
         for problem in row.problems:
             if not any(problem.endswith(f.message) for f in row.findings):
                 yield f"  ! exchange {row.index + 1}: {cut(problem)}"
-        if row.protocol is None and not row.problems:
+        if row.protocol is None and not row.problems and not row.is_judged:
             yield f"  · exchange {row.index + 1}: {cut(row.protocol_from)}"
     yield from _lines_without_repeats(
         sorted(report.inspection.findings, key=lambda f: f.severity.rank), refused_for(report)
@@ -60,7 +61,7 @@ def _file_lines(report: FileReport) -> Iterator[str]:
     for fact in report.contradicted:
         yield f"  · {_contradiction_line(fact)}"
     if not report.inspection.findings:
-        judged = sum(r.conversation is not None for r in report.inspection.rows)
+        judged = sum(r.is_judged for r in report.inspection.rows)
         undecided = len(report.undecided_rows)
         yield f"  no findings in {number(judged, 'exchange')}" + (f"; {undecided:,} not checked" if undecided else "")
 

@@ -50,7 +50,7 @@ class FileReport:
             return 1
         if any(f.rule == FAILED for f in self.inspection.findings):
             return 3
-        judged = any(r.conversation is not None for r in self.inspection.rows)
+        judged = any(r.is_judged for r in self.inspection.rows)
         return 0 if judged and not self.inspection.damage and not self.undecided_rows else 3
 
     @property

@@ -9,7 +9,7 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from workbench.wire import Chunk
+    from workbench.wire import Chunk, Exchange
     from workbench.wire.session import MemorySession
 
 
@@ -43,7 +43,8 @@ class Example:
         exchanges: each with ``request`` (a JSON value) or ``raw`` (the request's JSON text), and with ``response`` (a
             JSON value), ``sse`` (event-stream text) or ``text`` (what is no JSON), or none of them; ``status`` of the
             answer (200), its content ``type``, ``hop`` it was recorded at, ``state`` and ``note`` of how it ended, and
-            ``at``: seconds at which each block of the stream arrived.
+            ``at``: seconds at which each block of the stream arrived. Or one with ``mcp``: the lines between a client
+            and a tool server, each ``sent`` or ``received`` (a JSON value), or ``printed`` by the server (text).
     """
 
     provider: str
@@ -75,6 +76,9 @@ class Example:
                 int(given.get("status", 200)), Headers((("content-type", mime),)), Body(body, chunks=chunks)
             )
 
+        lines = [line for exchange in self.exchanges for line in exchange.get("mcp", ())]
+        if lines:
+            return MemorySession("example", tuple(_tool_hop(lines)))
         made = (
             Exchange(
                 f"example-{n}",
@@ -87,6 +91,21 @@ class Example:
             for n, e in enumerate(self.exchanges, 1)
         )
         return MemorySession("example", tuple(made))
+
+
+def _tool_hop(lines: Sequence[Mapping[str, JsonValue]]) -> Iterator[Exchange]:
+    """A connection to a tool server, and the requests in it."""
+    from workbench.protocols.mcp import McpChannel
+    from workbench.wire import Exchange, dumps
+
+    channel = McpChannel(Exchange("example"), "example")
+    for at, line in enumerate(lines):
+        for key, value in line.items():
+            data = str(value).encode() if key == "printed" else dumps(value)
+            channel.feed("sent" if key == "sent" else "received", "text", data + b"\n", float(at))
+    channel.end(float(len(lines)))
+    yield channel.connection()
+    yield from (exchange for _, exchange in channel.exchanges(1))
 
 
 _PARTS = ("raw", "request", "response", "sse", "text")

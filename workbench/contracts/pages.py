@@ -87,7 +87,7 @@ def _contract_refusals(slug: str) -> Iterator[DocumentedRefusal]:
                 yield DocumentedRefusal(who, check.status, check.template, check.source, check.when, where)
 
 
-_EXCHANGE = ("hop", "request", "raw", "status", "response", "sse", "text", "type", "state", "note", "at")
+_EXCHANGE = ("hop", "request", "raw", "status", "response", "sse", "text", "type", "state", "note", "at", "mcp")
 
 
 def _example(node: Node) -> Example | None:

@@ -11,20 +11,21 @@ if TYPE_CHECKING:
 
 def verdict(rows: Sequence[InspectedExchange], damage: Sequence[str] = ()) -> str:
     """One sentence that claims no more than was checked."""
-    judged = [r for r in rows if r.conversation is not None and not r.is_undecided]
+    judged = [r for r in rows if r.is_judged and not r.is_undecided]
     if not judged:
         why = list(dict.fromkeys(p for r in rows for p in r.problems)) or ["no exchange with a model", *damage]
         return f"nothing to check: {why[0]}" + (" (and more)" if len(why) > 1 else "")
-    contracts = list(dict.fromkeys(f"{r.provider} ({r.provider_from})" for r in judged))
+    contracts = list(dict.fromkeys(f"{r.provider} ({r.provider_from})" for r in judged if r.provider))
     named = ", ".join(contracts[:3]) + (" and others" if len(contracts) > 3 else "")
     where = "" if len(judged) == len(rows) else f" in {len(judged):,} of {len(rows):,} exchanges"
-    return "; ".join((f"no breaks found{where} under contract {named}", *gaps(rows, damage)))
+    under = f" under contract {named}" if named else " between the agent and its tool servers"
+    return "; ".join((f"no breaks found{where}{under}", *gaps(rows, damage)))
 
 
 def gaps(rows: Sequence[InspectedExchange], damage: Sequence[str] = ()) -> list[str]:
     """Exchanges and places that were not checked, a few words each."""
     undecided = sum(r.is_undecided for r in rows)
-    foreign = sum(r.conversation is None and not r.is_undecided for r in rows)
+    foreign = sum(not r.is_judged and not r.is_undecided for r in rows)
     return [
         *([f"{undecided:,} not checked"] if undecided else ()),
         *([f"{foreign:,} without a model"] if foreign else ()),

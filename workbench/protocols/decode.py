@@ -178,10 +178,10 @@ class DecodedExchange:
         return self.exchange.state is State.OPEN
 
     def _detect(self, wanted: str | None, among: Collection[str]) -> tuple[str | None, str]:
-        if wanted:
-            return wanted, "as asked"
         if self.exchange.kind is ExchangeKind.MCP:
             return None, TOOL_SIDE
+        if wanted:
+            return wanted, "as asked"
         if TURNS in self.exchange.meta:
             return None, "a WebSocket connection; its requests and responses are the exchanges after it"
         if self.exchange.kind is ExchangeKind.WEBSOCKET:

@@ -23,7 +23,8 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMessages
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
 from workbench.rules._shared_results import SharedResults
-from workbench.wire import Exchange, HttpRequest, HttpResponse, State, Summary, summarize
+from workbench.rules.mcp import ToolHops
+from workbench.wire import Exchange, ExchangeKind, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import ReplacingSession, Session
 
 PENDING_RULE = "closure.pending"
@@ -67,6 +68,11 @@ class InspectedExchange:
         return self.summary.status in (400, 422)
 
     @property
+    def is_judged(self) -> bool:
+        """Rules had something to judge: an exchange with a model, or with a tool server."""
+        return self.conversation is not None or self.summary.kind is ExchangeKind.MCP
+
+    @property
     def is_undecided(self) -> bool:
         """True if it may contain a break that could not be seen: torn, or not fully decoded."""
         is_torn = bool(self.problems) and (self.conversation is None or self.summary.state is State.INCOMPLETE)
@@ -102,10 +108,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """The result for a session. ``findings`` are in order of exchange, then severity, then place.
-
-    ``about`` is what its maker says of it.
-    """
+    """The result for a session, findings by exchange, severity and place. ``about`` is what its maker says of it."""
 
     name: str
     rows: tuple[InspectedExchange, ...] = ()
@@ -148,11 +151,13 @@ class Inspector:
     _peeked: dict[int, DecodedExchange] = field(default_factory=dict, repr=False)
     _origins: Origins = field(init=False, repr=False)
     _accepted: Acceptances = field(init=False, repr=False)
+    _tool_hops: ToolHops = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._origins = Origins(self._conversations.journal)
         self._servers = Servers(self._conversations.journal)
         self._accepted = Acceptances(self._conversations.journal)
+        self._tool_hops = ToolHops(self._conversations.journal)
 
     @property
     def is_done(self) -> bool:
@@ -362,6 +367,8 @@ class Inspector:
         row = self._row(decoded)
         if decoded.protocol_from == ERROR_ALONE:
             return replace(row, findings=check_error_alone(decoded))
+        if exchange.kind is ExchangeKind.MCP:
+            return replace(row, findings=self._tool_hops.check(decoded))
         return self._judge_row(row, decoded) if decoded.protocol else row
 
     def _row(self, decoded: DecodedExchange) -> InspectedExchange:

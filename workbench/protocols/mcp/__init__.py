@@ -1,6 +1,7 @@
 """The Model Context Protocol: what agents and tool servers send to each other, as JSON-RPC messages.
 
-In: the bytes of both directions of a connection. Out: its messages, and an exchange for each request with its response.
+In: the bytes of both directions of a connection. Out: its messages, an exchange for each request with its response, and
+what each side said of itself.
 It may import what ``protocols`` may.
 """
 
@@ -11,8 +12,18 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.protocols.mcp.channel import McpChannel
+    from workbench.protocols.mcp.channel import ASKED_BY, CANCELLED, McpChannel
+    from workbench.protocols.mcp.lines import fault_of_line, first_call_after_change
+    from workbench.protocols.mcp.server_facts import ServerFacts, needed_capability
 else:
     __getattr__ = lazy(__name__)
 
-__all__ = ["McpChannel"]
+__all__ = [
+    "ASKED_BY",
+    "CANCELLED",
+    "McpChannel",
+    "ServerFacts",
+    "fault_of_line",
+    "first_call_after_change",
+    "needed_capability",
+]

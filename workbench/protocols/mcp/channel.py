@@ -35,6 +35,9 @@ ASKED_BY = "asked_by"
 FRAMES = "frames"
 """Key of ``Exchange.meta``: numbers of the frames with the request and, once it is there, the response."""
 
+CANCELLED = "cancelled"
+"""Key of ``Exchange.meta``: the reason with which the side that asked cancelled the request, which may be empty."""
+
 _OTHER = {SENT: RECEIVED, RECEIVED: SENT}
 _Id = tuple[str, str, object]
 """Direction of the request, type of the id, and the id."""
@@ -51,6 +54,7 @@ class _Call:
     frames: list[int]
     request: Body
     response: Body | None = None
+    cancelled: str | None = None
 
 
 @dataclass(slots=True)
@@ -135,6 +139,8 @@ class McpChannel:
 
     def _take(self, frame: Frame, message: dict[str, JsonValue], body: Body) -> None:
         number, id_, method = len(self.frames) - 1, message.get("id"), message.get("method")
+        if method == "notifications/cancelled":
+            self._cancel(frame.direction, message.get("params"))
         if "id" not in message or not isinstance(id_, str | int | float):
             return
         if isinstance(method, str):
@@ -144,6 +150,12 @@ class McpChannel:
         elif found := self._waiting.pop(_key(_OTHER[frame.direction], id_), None):
             found.frames.append(number)
             found.response = body
+
+    def _cancel(self, direction: str, params: JsonValue) -> None:
+        named = params.get("requestId") if isinstance(params, dict) else None
+        found = self._waiting.get(_key(direction, named)) if isinstance(named, str | int | float) else None
+        if found and isinstance(params, dict):
+            found.cancelled = str(params.get("reason") or "")
 
     def is_over(self, number: int) -> bool:
         """True once a call has its response; calls are numbered from one."""
@@ -174,6 +186,7 @@ class McpChannel:
                 CONNECTION: self._connection.id,
                 ASKED_BY: "client" if call.direction == SENT else "server",
                 FRAMES: list(call.frames),
+                **({} if call.cancelled is None else {CANCELLED: call.cancelled}),
             },
             note="" if call.response else "the connection ended before the response",
         )

@@ -1,0 +1,126 @@
+"""The hop between agent and tool server: what is a fault, and what only looks like one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from workbench.contracts.page import Example
+from workbench.rules.inspection import Inspection, Inspector
+from workbench.wire import CONNECTION
+from workbench.wire.session import MemorySession
+
+TOOL = {"name": "add", "inputSchema": {"type": "object"}}
+OUTPUT = {**TOOL, "outputSchema": {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}}
+CHANGED = {"received": {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}}
+
+
+def ask(id_: Any, method: str, **params: Any) -> dict[str, Any]:
+    return {"sent": {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}}
+
+
+def answer(id_: Any, **result: Any) -> dict[str, Any]:
+    return {"received": {"jsonrpc": "2.0", "id": id_, "result": result}}
+
+
+def refuse(id_: Any, code: int) -> dict[str, Any]:
+    return {"received": {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": "no"}}}
+
+
+def call(id_: Any, name: str = "add", **more: Any) -> dict[str, Any]:
+    return ask(id_, "tools/call", name=name, arguments={}, **more)
+
+
+def session(*lines: dict[str, Any]) -> MemorySession:
+    return Example("generic", "mcp", ({"mcp": list(lines)},)).session()
+
+
+def inspect(*lines: dict[str, Any]) -> Inspection:
+    return Inspector(session(*lines)).run()
+
+
+def found(*lines: dict[str, Any]) -> list[tuple[str, int, str]]:
+    return [(f.rule, f.exchange, f.pointer) for f in inspect(*lines).findings]
+
+
+LISTED = (ask(1, "tools/list"), answer(1, tools=[OUTPUT], nextCursor="n"))
+
+HEALTHY = {
+    "a probe of the new era that falls back": (
+        *(ask(0, "server/discover"), refuse(0, -32601)),
+        *(ask(1, "initialize"), answer(1, capabilities={})),
+    ),
+    "a list that changes before it has arrived": (
+        *(ask(1, "tools/list"), CHANGED, answer(1, tools=[TOOL])),
+        *(call(2), answer(2, content=[])),
+    ),
+    "a change that nobody needs": (*LISTED, CHANGED),
+    "a call that the client cancelled": (
+        call(1),
+        {"sent": {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}},
+    ),
+    "a result that asks for input": (*LISTED, call(2), answer(2, resultType="input_required", inputRequests={})),
+    "an error of a tool with an output schema": (*LISTED, call(2), answer(2, isError=True, content=[])),
+    "a server that needs a page opened": (call(1), refuse(1, -32042)),
+    "a resource that is not there": (ask(1, "resources/read", uri="a:b"), refuse(1, -32002)),
+    "blank lines": ({"printed": ""}, {"printed": "\r"}),
+    "a subscription until the end": (ask(1, "subscriptions/listen"),),
+}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_what_is_healthy(name: str) -> None:
+    assert found(*HEALTHY[name]) == []
+
+
+def test_each_finding_has_its_exchange_its_place_and_its_bytes() -> None:
+    lines = (*LISTED, call(2), answer(2, structuredContent={"sum": "3"}), call(3), refuse(3, -32000), call(4))
+    result = inspect(*lines)
+    assert [(f.rule, f.exchange, f.side, f.pointer) for f in result.findings] == [
+        ("mcp.output-schema", 2, "response", "/result/structuredContent/sum"),
+        ("mcp.protocol-error", 3, "response", "/error"),
+        ("mcp.no-answer", 4, "response", ""),
+    ]
+    body = json.dumps(lines[3]["received"], separators=(",", ":")).encode()
+    first, last = result.findings[0].span or (0, 0)
+    assert body[first:last] == b'"3"'
+
+
+def test_a_list_in_pages_and_a_list_that_replaces_it() -> None:
+    more = (ask(2, "tools/list", cursor="n"), answer(2, tools=[{**OUTPUT, "name": "sub"}]))
+    both = (*LISTED, *more, call(3), answer(3, content=[]), call(4, "sub"), answer(4, content=[]))
+    assert [exchange for _, exchange, _ in found(*both)] == [3, 4]
+    anew = (*LISTED, ask(2, "tools/list"), answer(2, tools=[TOOL]), call(3), answer(3, content=[]))
+    assert found(*anew) == []
+
+
+def test_capabilities_are_those_of_the_side_that_answers() -> None:
+    shaken = (ask(0, "initialize", capabilities={"roots": {}}), answer(0, capabilities={"tools": {}}))
+    asked = (
+        {"received": {"jsonrpc": "2.0", "id": 1, "method": f"{what}"}} for what in ("roots/list", "ping", "sampling/x")
+    )
+    lines = (*shaken, *asked, ask(5, "prompts/list"), answer(5, prompts=[]))
+    assert [rule for rule, *_ in found(*lines)] == ["mcp.capability"] * 2
+    assert found(*lines[2:]) == []  # without a handshake nothing is known
+
+
+def test_two_servers_keep_apart() -> None:
+    one, other = session(*LISTED), session(call(2), answer(2, content=[]))
+    moved = (replace(e, meta={**e.meta, CONNECTION: "other"}) for e in other.exchanges)
+    both = (*one.exchanges, *moved)
+    assert Inspector(MemorySession("both", both)).run().findings == ()
+
+
+def test_noise_is_found_once_for_each_side() -> None:
+    noise = ({"printed": "starting"}, {"printed": "Content-Length: 5\r"}, {"sent": [1]}, {"printed": '{"a":1}'})
+    result = inspect(*noise)
+    assert [(f.rule, f.side) for f in result.findings] == [("mcp.framing", "request"), ("mcp.framing", "response")]
+    assert "(3 such lines)" in result.findings[1].message
+
+
+def test_rows_are_judged_without_being_model_exchanges() -> None:
+    rows = inspect(call(1), answer(1, content=[])).rows
+    assert [(row.protocol, row.is_judged, row.is_undecided) for row in rows] == [(None, True, False)] * 2

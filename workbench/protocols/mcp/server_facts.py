@@ -1,0 +1,71 @@
+"""What client and server of one connection said of themselves: capabilities, and the tools with their schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+
+from workbench.ir import NOTHING, JsonValue
+from workbench.lazy_dataclass import dataclass
+
+_OF_SERVERS = {
+    "tools": "tools",
+    "resources": "resources",
+    "prompts": "prompts",
+    "completion": "completions",
+    "logging": "logging",
+}
+_OF_CLIENTS = {"sampling": "sampling", "elicitation": "elicitation", "roots": "roots"}
+"""First word of a method → capability of the side that answers it (specification, "Lifecycle")."""
+
+
+def needed_capability(method: str, asked_by: str) -> str:
+    """The capability that the other side must have declared for a request; empty if it needs none."""
+    return (_OF_SERVERS if asked_by == "client" else _OF_CLIENTS).get(method.partition("/")[0], "")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """Facts of one connection.
+
+    Attributes:
+        client, server: capabilities, as declared; None while the handshake was not seen. Revision 2026-07-28 has none.
+        tools: name → entry of the list.
+    """
+
+    client: Mapping[str, JsonValue] | None = None
+    server: Mapping[str, JsonValue] | None = None
+    tools: Mapping[str, Mapping[str, JsonValue]] = field(default=NOTHING)
+
+    @staticmethod
+    def is_told_by(method: str) -> bool:
+        """Results of this method say something of a side."""
+        return method in ("initialize", "tools/list")
+
+    def lacks(self, method: str, asked_by: str) -> str:
+        """The capability that a request needs and that the side which answers it did not declare; "" if none."""
+        declared = self.server if asked_by == "client" else self.client
+        needed = needed_capability(method, asked_by)
+        return needed if needed and declared is not None and needed not in declared else ""
+
+    def after(self, method: str, params: JsonValue, result: JsonValue) -> ServerFacts:
+        """The facts once a request has its result."""
+        if not isinstance(result, dict):
+            return self
+        if method == "initialize":
+            return replace(self, client=_capabilities(params), server=_capabilities(result))
+        if method == "tools/list":
+            is_first = not (isinstance(params, dict) and params.get("cursor"))
+            entries = result.get("tools")
+            listed = {
+                entry["name"]: entry
+                for entry in (entries if isinstance(entries, list) else ())
+                if isinstance(entry, dict) and isinstance(entry.get("name"), str)
+            }
+            return replace(self, tools=listed if is_first else {**self.tools, **listed})
+        return self
+
+
+def _capabilities(value: JsonValue) -> Mapping[str, JsonValue]:
+    declared = value.get("capabilities") if isinstance(value, dict) else None
+    return declared if isinstance(declared, dict) else NOTHING
