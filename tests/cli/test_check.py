@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
+from workbench.contracts import pages
+from workbench.wire.session import store
 
 BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"
 HEALTHY = SESSIONS / "anthropic-tool-loop.jsonl"
@@ -31,6 +33,17 @@ def test_json_has_the_promised_shape(run: Run) -> None:
     finding = next(f for f in file["findings"] if f["rule"] == "reasoning.missing")
     assert list(finding) == [*FINDING_KEYS, "source", "basis", "kind", "contradicts", "origin", "repairs"]
     assert (finding["exchange"], finding["side"], finding["pointer"]) == (1, "request", "/messages/1")
+
+
+def test_a_session_of_tool_servers_alone_is_checked(run: Run, tmp_path: Path) -> None:
+    for name, status in (("failing", 1), ("passing", 0)):
+        file = tmp_path / f"{name}.wb"
+        store.save(getattr(pages.page("mcp.output-schema"), name).session().exchanges, file)
+        done = run("check", file)
+        assert done.status == status
+        assert f"{file} · 4 exchanges · exchanges with tool servers alone\n" in done.out
+        assert "not a model exchange" not in done.out
+    assert "no findings in 4 exchanges" in done.out
 
 
 def test_bytes_of_a_finding_are_the_node(run: Run) -> None:

@@ -15,9 +15,10 @@ import pytest
 
 from workbench.recorder import child
 from workbench.recorder.mcp_tap.tape import ENDED, LOST_RECEIVED, RECEIVED, SENT, Tape, TapeEvent, TapeReader
-from workbench.wire.exchange import Exchange, ExchangeKind, State
+from workbench.wire.exchange import Exchange, ExchangeKind, HttpRequest, State
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import open_session
+from workbench.wire.session.writer import SessionWriter
 
 KEY = "sk-ant-api03-" + "aB3dE6gH9jK2mN5pQ8sT" * 2
 SERVER = """
@@ -59,13 +60,18 @@ def told() -> bytes:
 
 @pytest.fixture(scope="module")
 def passed(told: bytes, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[bytes]]:
+    """A tap that writes into a file to which another recorder writes at the same time."""
     out = tmp_path_factory.mktemp("tap") / "session.wb"
-    return out, run(out, told, *python(SERVER), "--token", KEY)
+    with SessionWriter(out) as other:
+        other.append(Exchange("model", HttpRequest(url="https://api.example/v1/messages")))
+        return out, run(out, told, *python(SERVER), "--token", KEY)
 
 
 @pytest.fixture(scope="module")
 def recorded(passed: tuple[Path, object]) -> list[Exchange]:
-    return list(exchanges_of(open_session(passed[0])))
+    model, *tools = exchanges_of(open_session(passed[0]))
+    assert model.id == "model"
+    return tools
 
 
 def test_bytes_and_exit_status_are_those_without_a_tap(
