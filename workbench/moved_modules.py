@@ -54,7 +54,7 @@ MOVED: Mapping[str, str] = {
     "workbench.inspection": "workbench.rules.inspection",
     "workbench.known": "workbench.protocols.known_messages",
     "workbench.leaves": "workbench.provenance",
-    "workbench.library.clients": "workbench.library.client_folders",
+    "workbench.library.clients": "workbench.library.client_sessions",
     "workbench.library.found": "workbench.library.client_sessions",
     "workbench.library.imported": "workbench.library.session_import",
     "workbench.library.memory": "workbench.library.home_state",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.library.client_folders import KNOWN, ClientFolder
+from workbench.library.client_sessions import KNOWN, ClientFolder
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.tui import samples
 from workbench.rules.inspection import Inspector
-from workbench.tui.screens.session.other_hop import find_at_other_hop
+from workbench.tui.screens.session.moves import find_at_other_hop
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

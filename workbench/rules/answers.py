@@ -1,18 +1,17 @@
-"""The answer is a message of the model, not an error in its place."""
+"""The answer is a message of the model, not an error in its place; such an error in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.contracts import Basis, Breaks, Finding, Severity
+from workbench.contracts import Basis, Breaks, Finding, Severity, find_matches
 from workbench.errors import WireError
 from workbench.ir import ApiError
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.common import read_error
 from workbench.protocols.refusals import KnownRefusal
 from workbench.rules._failure_place import cause_words, error_words, place_of, places_beside, refusal_of, who_says
-from workbench.rules._provider_error import evidence, known_as
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote
 from workbench.wire import loads
@@ -87,3 +86,25 @@ def check_error_alone(decoded: DecodedExchange) -> tuple[Finding, ...]:
         Finding(rule.slug, rule.severity, decoded.index, RESPONSE, error.pointer, said, span=span,
                 evidence=evidence(error), basis=rule.basis, kind=kind),
     )  # fmt: skip
+
+
+MOST_DETAILS = 3
+
+
+def evidence(error: ApiError) -> str:
+    """The error as it came: its code, or else its type, its message, and the texts beside it."""
+    name = error.code if error.code and not error.code.isdecimal() else error.type
+    said = quote(error.message.strip()) if error.message.strip() else "no message"
+    beside = (f"{quote(key, 60)}: {quote(text)}" for key, text in list(error.details.items())[:MOST_DETAILS])
+    return "; ".join((f"{quote(name, 60)}: {said}" if name else said, *beside))
+
+
+def known_as(error: ApiError, provider: str) -> str:
+    """The rule that the error's text is known for, to be appended to a sentence; "" where it is not known.
+
+    Args:
+        provider: name of the contract, whose texts come first.
+    """
+    matches = find_matches(error.message)
+    own = [m for m in matches if m.provider.partition(":")[0] == provider]
+    return next((f"; {m.provider} uses this text for {m.rule or quote(m.when)}" for m in own or matches), "")

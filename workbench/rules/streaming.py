@@ -11,7 +11,7 @@ from workbench.ir import Anomaly, ModelResponse, NodeRef, ToolCallIR
 from workbench.protocols import RESPONSE
 from workbench.provenance import leaves
 from workbench.rules._failure_place import in_stream, refusal_of
-from workbench.rules._provider_error import evidence, known_as
+from workbench.rules.answers import evidence, known_as
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 from workbench.toolcalls.arguments import is_cut

@@ -97,7 +97,7 @@ class Recordings:
 
     def ask_before_leaving(self, app: App[None]) -> bool:
         """Ask before leaving while a recording is running. Returns False, without asking, if there is none."""
-        from workbench.tui.screens.confirm import ConfirmScreen
+        from workbench.tui.screens.questions import ConfirmScreen
 
         number = len(self.running)
         if not number or isinstance(app.screen, ConfirmScreen):

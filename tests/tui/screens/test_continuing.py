@@ -16,10 +16,9 @@ from tests.tui.test_hostile import assert_clean
 from workbench.probes.profiles.saving import save_profile
 from workbench.send.loop import AnswerCall, EndReason, LoopEnd, Send
 from workbench.simulator import Simulator
-from workbench.tui.screens.ask import AskScreen
-from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.continue_conversation.screen import ContinuingScreen
 from workbench.tui.screens.correcting import CorrectingScreen
+from workbench.tui.screens.questions import AskScreen, ConfirmScreen
 from workbench.tui.screens.target_choice import TargetScreen
 from workbench.wire.exchange import State
 from workbench.wire.jsontext import loads

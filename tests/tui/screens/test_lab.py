@@ -14,11 +14,10 @@ from tests.tui.test_hostile import assert_clean
 from workbench.probes.profiles import ProfileStore
 from workbench.send import own_targets
 from workbench.send.target_names import resolve
-from workbench.tui.screens.ask import AskScreen
-from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.lab.screen import LabScreen
 from workbench.tui.screens.lab.step import StepScreen
 from workbench.tui.screens.lab.targets import subject_in
+from workbench.tui.screens.questions import AskScreen, ConfirmScreen
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.target_choice import TargetScreen
 

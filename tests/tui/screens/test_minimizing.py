@@ -10,9 +10,9 @@ from tests.tui.driving import Driver, showing, until
 from workbench.config import resources
 from workbench.formats.importers import open_input
 from workbench.tui.models import minimizing
-from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.edit.screen import EditScreen
 from workbench.tui.screens.minimizing import MinimizingScreen
+from workbench.tui.screens.questions import ConfirmScreen
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.target_choice import TargetScreen
 from workbench.wire.session import Session

@@ -13,7 +13,7 @@ from tests.tui.serving import endpoint
 from tests.tui.test_hostile import assert_clean, hostile_session
 from workbench.probes.profiles.saving import save_profile
 from workbench.simulator import Simulator
-from workbench.tui.screens.confirm import ConfirmScreen
+from workbench.tui.screens.questions import ConfirmScreen
 from workbench.tui.screens.send import SendScreen
 from workbench.tui.screens.send_answer.screen import AnswerScreen
 from workbench.tui.screens.target_choice import TargetScreen

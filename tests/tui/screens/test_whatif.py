@@ -12,7 +12,7 @@ from tests.tui.driving import Driver, showing, until
 from tests.tui.screens.test_send_answer import name_it, simple
 from tests.tui.serving import endpoint
 from workbench.tui.screens.branches import BranchesScreen
-from workbench.tui.screens.confirm import ConfirmScreen
+from workbench.tui.screens.questions import ConfirmScreen
 from workbench.tui.screens.send_answer.screen import AnswerScreen
 from workbench.tui.screens.whatif.screen import WhatIfScreen
 from workbench.wire.session import Session

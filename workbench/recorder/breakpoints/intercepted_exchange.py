@@ -33,9 +33,8 @@ from workbench.recorder.events import (
     SafeListener,
 )
 from workbench.recorder.relay.body_digests import BodyDigests
-from workbench.recorder.relay.client_side import ClientSide
+from workbench.recorder.relay.client_side import ClientSide, reply
 from workbench.recorder.relay.forward import Forward
-from workbench.recorder.relay.own_responses import reply
 from workbench.wire import Body as Bytes
 from workbench.wire import BodyDigest, State, decode_partial, detect_encoding
 from workbench.wire.http1 import (

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import HEAD_SECONDS, LINGER_SECONDS, MAX_HELD_AHEAD
 from workbench.recorder.events import RequestHead, SafeListener
-from workbench.recorder.relay.client_side import ClientSide
+from workbench.recorder.relay.client_side import ClientSide, reply
 from workbench.recorder.relay.connector import Connector
 from workbench.recorder.relay.forward import Forward
-from workbench.recorder.relay.own_responses import reply
 from workbench.recorder.relay.routes import Routes, Upstream
 from workbench.recorder.relay.socket_tunnel import SocketTunnel
 from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection

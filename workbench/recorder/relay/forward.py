@@ -23,9 +23,8 @@ from workbench.recorder.events import (
     SafeListener,
 )
 from workbench.recorder.relay.body_digests import BodyDigests
-from workbench.recorder.relay.client_side import ClientSide
+from workbench.recorder.relay.client_side import ClientSide, reply
 from workbench.recorder.relay.connector import Connector, Unreachable
-from workbench.recorder.relay.own_responses import reply
 from workbench.recorder.relay.routes import Upstream
 from workbench.recorder.relay.socket_tunnel import SocketTunnel
 from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection

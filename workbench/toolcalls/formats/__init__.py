@@ -29,8 +29,7 @@ from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from workbench.toolcalls.formats._find import find, stray_markers
-    from workbench.toolcalls.formats._model_text import is_marked
+    from workbench.toolcalls.formats._find import find, is_marked, stray_markers
 else:
     __getattr__ = lazy(__name__)
 

@@ -313,3 +313,18 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
         return True
     at_end = is_last and (text.startswith("<|", start) or not text[end : end + 2 * _MAX_LINE].strip())
     return at_end and bool(_SENTENCE_END.search(before) or before[-1:].isalnum() or before[-1:] in "}])\"'")
+
+
+_SECTION = regex.compile(
+    r"\A\s*(?:<think(?:ing)?>|<mm:think>|<reasoning>|\[THINK\]|<\|channel\|>|<\|START_THINKING\|>)"
+    r"|^[ \t]*(?:</think(?:ing)?>|</mm:think>|\[/THINK\])[ \t]*$",
+    re.MULTILINE,
+)
+
+
+def is_marked(text: str) -> bool:
+    """True for a call in a known format, a lone control marker, or a reasoning section."""
+    if _SECTION.search(text):
+        return True
+    calls = find(text, is_thought_shown=True)
+    return bool(calls or stray_markers(text, calls))

@@ -220,7 +220,7 @@ class BranchesScreen(Screen[bool]):
             self._compare()
 
     def action_name(self) -> None:
-        from workbench.tui.screens.ask import AskScreen
+        from workbench.tui.screens.questions import AskScreen
 
         node = self._node_here()
         if node is None:

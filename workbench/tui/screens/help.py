@@ -83,7 +83,7 @@ class HelpScreen(ModalScreen[None]):
             self.pane.move_to(item)
 
     def action_search(self) -> None:
-        from workbench.tui.screens.ask import AskScreen
+        from workbench.tui.screens.questions import AskScreen
 
         self.app.push_screen(AskScreen("Search", "in the help; then n and N", self.wanted), self._look_for)
 

@@ -227,7 +227,7 @@ class HomeScreen(Screen[None]):
             self.app.push_screen(RecordingScreen(running), self._open_choice)
 
     def action_stop(self) -> None:
-        from workbench.tui.screens.confirm import ConfirmScreen
+        from workbench.tui.screens.questions import ConfirmScreen
 
         item = self.pane.item()
         running = self.workbench.recordings.running
@@ -288,7 +288,7 @@ class HomeScreen(Screen[None]):
         self._look()
 
     def action_search(self) -> None:
-        from workbench.tui.screens.ask import AskScreen
+        from workbench.tui.screens.questions import AskScreen
 
         self.app.push_screen(AskScreen("Search", "in the list; then n and N", self.search), self._start_search)
 

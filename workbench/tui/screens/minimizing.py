@@ -39,7 +39,7 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
     """Ask for a target, confirm a real endpoint, then minimise the request of a node."""
     from workbench.send import is_set
     from workbench.trials.minimize import BUDGET
-    from workbench.tui.screens.confirm import ConfirmScreen
+    from workbench.tui.screens.questions import ConfirmScreen
     from workbench.tui.screens.target_choice import TargetScreen
 
     def show(target: Target) -> None:

@@ -212,7 +212,7 @@ class SendScreen(Screen[bool]):
         elif not shown.outgoing.asks_first or origin(shown.outgoing.request.url) in self.session.actions.agreed:
             self._go()
         else:
-            from workbench.tui.screens.confirm import ConfirmScreen
+            from workbench.tui.screens.questions import ConfirmScreen
 
             question = send.question(shown.outgoing, is_set=self.is_key_set)
             self.app.push_screen(ConfirmScreen(question, "send", "do not send"), self._take_consent)

@@ -262,7 +262,7 @@ class StreamScreen(Screen["int | None"]):
             self.notify(f"not found: {visible(self.search)}", markup=False)
 
     def action_search(self) -> None:
-        from workbench.tui.screens.ask import AskScreen
+        from workbench.tui.screens.questions import AskScreen
 
         self.app.push_screen(AskScreen("Search", "in the events; then n and N", self.search), self._start_search)
 

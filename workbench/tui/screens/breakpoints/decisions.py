@@ -36,7 +36,7 @@ class PauseDecisions:
 
     def filter(self) -> None:
         """Ask for a filter, and arm it as a breakpoint."""
-        from workbench.tui.screens.ask import AskScreen
+        from workbench.tui.screens.questions import AskScreen
 
         def arm_filter(expression: str | None) -> None:
             if not expression or not expression.strip():
@@ -75,7 +75,7 @@ class PauseDecisions:
 
     def drop(self) -> None:
         """Close the client's connection, if the person confirms it."""
-        from workbench.tui.screens.confirm import ConfirmScreen
+        from workbench.tui.screens.questions import ConfirmScreen
 
         if paused := self.paused_for("drop"):
             name = pauses.paused_name(paused, self.screen.session.state.number_of(paused.exchange))

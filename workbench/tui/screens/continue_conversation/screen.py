@@ -133,7 +133,7 @@ class ContinuingScreen(Screen[None]):
 
     def ask_limits(self) -> None:
         """Ask for other limits."""
-        from workbench.tui.screens.ask import AskScreen
+        from workbench.tui.screens.questions import AskScreen
 
         hint = "requests, tokens, repeats of a call, errors in a row; 0: no limit"
         ask = AskScreen("Limits", hint, continuing.limits_text(self.stepper.loop.limits))

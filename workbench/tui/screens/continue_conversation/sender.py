@@ -80,7 +80,7 @@ class StepSender:
         elif not leaving.asks_first or origin(leaving.request.url) in screen.session.actions.agreed:
             self._go(pending, leaving)
         else:
-            from workbench.tui.screens.confirm import ConfirmScreen
+            from workbench.tui.screens.questions import ConfirmScreen
 
             question = send.question(leaving, is_set=screen.is_key_set)
             confirm = ConfirmScreen(question, "send", "do not send")

@@ -58,7 +58,7 @@ class EditActions:
 
     def rename(self) -> None:
         """Give a parameter another name."""
-        from workbench.tui.screens.ask import AskScreen
+        from workbench.tui.screens.questions import AskScreen
 
         row = self.screen.outline.here
         if row is None or ElementAction.RENAME not in row.element.actions:

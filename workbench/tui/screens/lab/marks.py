@@ -42,7 +42,7 @@ class ProbeMarks:
     def ask_samples(self) -> None:
         """Ask how many samples a run takes of each probe."""
         from workbench.probes import MOST_SAMPLES
-        from workbench.tui.screens.ask import AskScreen
+        from workbench.tui.screens.questions import AskScreen
 
         def set_samples(text: str | None) -> None:
             if text is None:

@@ -94,7 +94,7 @@ class LabRuns:
         self._ask_next(runs, real)
 
     def _ask_next(self, runs: Sequence[ColumnRun], real: Sequence[ColumnRun]) -> None:
-        from workbench.tui.screens.confirm import ConfirmScreen
+        from workbench.tui.screens.questions import ConfirmScreen
 
         if not real:
             self.waiting = list(runs)

@@ -118,7 +118,7 @@ class SampleRunner:
         elif subject.target.is_simulator or self.screen.column.is_agreed:
             self._go(state.ask)
         else:
-            from workbench.tui.screens.confirm import ConfirmScreen
+            from workbench.tui.screens.questions import ConfirmScreen
 
             estimate = lab.estimate((self.screen.probe,), 1)
             question = lab.question(subject.target, estimate, subject.model, is_set=self.screen.is_key_set)

@@ -48,7 +48,7 @@ class LabTargets:
             self._look_up(target, self.screen.protocol)
 
     def _ask_model(self, target: Target, model: str, then: Callable[[str], object]) -> None:
-        from workbench.tui.screens.ask import AskScreen
+        from workbench.tui.screens.questions import AskScreen
 
         def accept(text: str | None) -> None:
             if text and text.strip():
@@ -120,7 +120,7 @@ class LabTargets:
 
     def dials(self) -> None:
         """Ask for the dials of a simulator: faults of its model."""
-        from workbench.tui.screens.ask import AskScreen
+        from workbench.tui.screens.questions import AskScreen
 
         column = self.screen.column
         if column is None or not column.subject.target.is_simulator:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.safetext import cells, clip_start, visible
-from workbench.tui.screens.session.goal import Goal
+from workbench.tui.screens.session.navigation import Goal
 from workbench.tui.service import JobAnswer
 from workbench.views import Line, Span, line
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.tui import keys
 from workbench.tui.panes.pane import Pane
-from workbench.tui.screens.session.goal import Goal
+from workbench.tui.screens.session.navigation import Goal
 from workbench.tui.screens.session.type_ahead import ON_AN_EXCHANGE
 
 if TYPE_CHECKING:

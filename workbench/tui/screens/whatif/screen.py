@@ -275,7 +275,7 @@ class WhatIfScreen(Screen[None]):
     def _ask_and_send(self, batch: Batch) -> None:
         """Send a batch; to a real endpoint only if the person confirms the number of requests."""
         from workbench.send import is_set
-        from workbench.tui.screens.confirm import ConfirmScreen
+        from workbench.tui.screens.questions import ConfirmScreen
 
         (number, rows), *_ = batch
         target = self.targets[number]

@@ -1,4 +1,4 @@
-"""Yes-or-no question."""
+"""Dialogs with a question: with one line for the answer, or for yes or no."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
+from textual.widgets import Input
 
+from workbench.safetext import SHOWABLE
 from workbench.tui.bars import Bar, Ways
+from workbench.tui.paint import content
 from workbench.views import Span, line, wrap
 
 WIDTH = 64
@@ -33,3 +36,26 @@ class ConfirmScreen(ModalScreen[bool]):
         bar = self.query_one("#question", Bar)
         bar.styles.height = len(lines)
         bar.show(lines)
+
+
+class AskScreen(ModalScreen[str | None]):
+    """Asks a question; escape answers None. Characters that cannot be shown cannot be typed or pasted."""
+
+    CSS_PATH = "ask.tcss"
+    BINDINGS: ClassVar = [("escape", "dismiss(None)", "cancel")]
+
+    def __init__(self, question: str, hint: str, answer: str = "") -> None:
+        super().__init__()
+        self.question = question
+        self.hint = hint
+        self.answer = answer
+
+    def compose(self) -> ComposeResult:
+        field = Input(self.answer, restrict=SHOWABLE)
+        field.border_title = content(line(Span(f" {self.question} ")))
+        field.border_subtitle = content(line(Span(f" {self.hint} · enter · esc ")))
+        yield field
+        yield Ways(("enter", "accept"), ("esc", "cancel"))
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        self.dismiss(message.value)
