@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -449,6 +448,8 @@ def _kind_lines(match: Match, width: int) -> Iterator[str]:
 
 def _wrap(text: str, width: int, first: str, rest: str | None = None) -> list[str]:
     indent = first if rest is None else rest
+    import textwrap
+
     return textwrap.wrap(
         text, width, initial_indent=first, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )

@@ -6,9 +6,7 @@ those of the others.
 
 from __future__ import annotations
 
-import difflib
 import json
-import textwrap
 from collections.abc import Iterable, Iterator
 from functools import cache
 
@@ -108,6 +106,8 @@ def section(title: str, body: Iterable[str]) -> Iterator[str]:
 
 def wrap(text: str, width: int, first: str = "  ", rest: str = "  ") -> list[str]:
     """A paragraph in lines of at most ``width``; words are never broken."""
+    import textwrap
+
     return textwrap.wrap(
         text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )
@@ -157,6 +157,8 @@ def _example_lines(example: Example, width: int) -> Iterator[str]:
 
 def _difference(wrong: Example, right: Example, width: int) -> Iterator[str]:
     """Changes that correct the failing example, with two lines of context each."""
+    import difflib
+
     before, after = (list(_example_lines(example, width - 2)) for example in (wrong, right))
     for line in difflib.unified_diff(before, after, n=2, lineterm=""):
         if not line.startswith(("---", "+++")):

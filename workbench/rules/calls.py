@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from workbench.contracts import Breaks, Finding, Severity
@@ -43,7 +42,9 @@ def _unknown(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Finding:
 def _declared_words(name: str, known: list[str]) -> str:
     if not known:
         return "no tool is declared"
-    near = difflib.get_close_matches(name[:200], known, n=1)
+    from difflib import get_close_matches
+
+    near = get_close_matches(name[:200], known, n=1)
     names = ", ".join(quote(k, 60) for k in known[:8]) + (" …" if len(known) > 8 else "")
     return f"declared: {names}" + (f"; nearest: {quote(near[0], 60)}" if near else "")
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import atexit
 import os
 import signal
-import subprocess
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from workbench import children, limits
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.toolcalls.arguments._child import READY
 from workbench.wire import dumps, loads
+
+if TYPE_CHECKING:
+    import subprocess
 
 __all__ = ["TIMEOUT", "ask", "is_own"]
 
@@ -112,6 +115,8 @@ def _running() -> subprocess.Popen[bytes]:
     if _child is not None and (_owner != os.getpid() or _child.poll() is not None):
         stop()
     if _child is None:
+        import subprocess
+
         _child, _owner = (
             subprocess.Popen(
                 children.running("from workbench.toolcalls.arguments._child import main; main()"),
