@@ -75,6 +75,23 @@ def test_whose_key_is_set_is_said_and_its_value_never(monkeypatch: pytest.Monkey
     assert not any("sk-never-shown" in line for line in shown)
 
 
+def test_what_works_now_comes_before_what_needs_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-shown")
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    names = [each.text for each in offer_targets("", "gemini").suggestions]
+    assert names[0] == "sim:gemini"
+    order = [names.index(name) for name in ("openai", "local:", "sim:anthropic", "anthropic")]
+    assert order == sorted(order)
+
+
+async def test_the_protocol_is_asked_of_a_url_only() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
+        await choosing(driver)
+        assert "Protocol of this URL" not in driver.text
+        await driver.press(*"http://h")
+        await until(driver.pilot, lambda: "Protocol of this URL" in driver.text)
+
+
 def test_a_broken_file_of_targets_is_said_beside_the_others() -> None:
     name_it("ftp://nowhere")
     shown = [each.shown for each in offer_targets("", "openai").suggestions]

@@ -238,7 +238,7 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
             self.action_field(1)
 
     def action_field(self, step: int) -> None:
-        ids = [field.id for field in self.fields]
+        ids = [field.id for field in self.fields if self.query_one(f"#{field.id}", Input).display]
         self.go(ids[(ids.index(self.here) + step) % len(ids)])
 
     def action_cancel(self) -> None:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from os.path import commonprefix
 
+from textual.widgets import Input
+
 from workbench.errors import WorkbenchError
 from workbench.send import Target, providers, resolve
 from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
@@ -35,8 +37,19 @@ class TargetScreen(FormScreen[Target]):
         hint = "tab complete · ↓ choose · enter · esc"
         self.fields = [
             Field("target", title, hint),
-            Field("protocol", "Protocol", "only needed for a URL · enter", protocol),
+            Field("protocol", "Protocol of this URL", "enter", protocol),
         ]
+
+    def on_mount(self) -> None:
+        self._show_protocol()
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        super().on_input_changed(message)
+        self._show_protocol()
+
+    def _show_protocol(self) -> None:
+        """Ask for the protocol of a URL only: every other target knows its own."""
+        self.query_one("#protocol", Input).display = self.value("target").strip().startswith(URLS)
 
     def offer(self, field: str, text: str) -> FormOffer:
         if field == "protocol":
@@ -74,8 +87,11 @@ class TargetScreen(FormScreen[Target]):
 
 
 def offer_targets(text: str, own: str) -> FormOffer:
-    """Targets with a text in their name: the simulator of the own contract, endpoints, other simulators."""
-    from workbench.send import matrix, own_targets
+    """Targets with a text in their name: the simulator of the own contract, then what works now, then the rest.
+
+    An endpoint works now if its API key is set, or if it needs none.
+    """
+    from workbench.send import is_set, matrix, own_targets
 
     typed = text.strip()
     if typed.startswith(URLS):
@@ -87,9 +103,15 @@ def offer_targets(text: str, own: str) -> FormOffer:
         trouble = []
     except (WorkbenchError, OSError) as error:
         mine, trouble = (), [FormSuggestion(f"targets.yaml: {error}", typed, is_final=False)]
-    known = [FormSuggestion(line_of(each), each.name) for each in (*mine, *providers().values())]
+    usable: list[FormSuggestion] = []
+    unusable: list[FormSuggestion] = []
+    for each in (*mine, *providers().values()):
+        works = not each.key_variable or is_set(each.key_variable, os.environ)
+        (usable if works else unusable).append(FormSuggestion(line_of(each), each.name))
     here = FormSuggestion(f"{LOCAL:<{NAME}} look for model servers on this machine", LOCAL, is_final=False)
-    return _matching([first, *known, here, *others], typed, trouble)._replace(default="" if typed else first.text)
+    return _matching([first, *usable, here, *others, *unusable], typed, trouble)._replace(
+        default="" if typed else first.text
+    )
 
 
 def offer_protocols(text: str) -> FormOffer:
