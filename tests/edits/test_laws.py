@@ -19,7 +19,6 @@ from workbench.edits.operations import (
     Splices,
     duplicate,
     move,
-    move_before,
     remove,
     rename,
     replace_range,
@@ -139,26 +138,6 @@ def test_two_texts_differ_in_one_range(before: bytes, after: bytes) -> None:
     change = diff_splices(before, after)
     assert apply_splices(before, change) == after
     assert apply_splices(after, inverse(before, change)) == before
-
-
-@pytest.mark.parametrize("protocol", protocols.protocols())
-def test_an_element_moves_to_another_list_with_its_bytes(protocol: str) -> None:
-    body = spelled(BODIES[protocol], "odd", seed=5)
-    asked = decoded(body, protocol)
-    found = {one.pointer: one for one in walk(elements_of(asked))}
-    lists = dict.fromkeys(p.rpartition("/")[0] for p, one in found.items() if ElementAction.DUPLICATE in one.actions)
-    pairs = [(p, f"{where}/-") for p, one in found.items() if ElementAction.DUPLICATE in one.actions for where in lists]
-    for pointer, target in pairs:
-        try:
-            change = move_before(asked, pointer, target)
-        except LocalProtocolError as error:
-            assert "into itself" in str(error)
-            continue
-        after = made(body, change)
-        span = asked.request_index.span(pointer)
-        assert span and body[slice(*span)] in after
-        assert not json_problem(after)
-        assert apply_splices(after, inverse(body, change)) == body
 
 
 @pytest.mark.parametrize("protocol", protocols.protocols())

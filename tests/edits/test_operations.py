@@ -11,7 +11,6 @@ from workbench.edits.operations import (
     Splices,
     duplicate,
     move,
-    move_before,
     remove,
     rename,
     replace_range,
@@ -77,10 +76,6 @@ def test_what_stands_between_messages_stays_when_they_move() -> None:
     moved = after(move(chat(), "/messages/2", -1))
     assert json.loads(moved)["messages"][1]["role"] == "tool"
     assert [line.rstrip()[-1:] for line in moved.splitlines()[2:5]] == [b",", b",", b":"]
-    first = after(move_before(chat(), "/messages/2", "/messages/0"))
-    assert first.index(b'"done"') < first.index(b"a\\/b") < first.index(b"assistant")
-    assert move_before(chat(), "/messages/0", "/messages/1") == ()
-    assert json.loads(after(move_before(chat(), "/messages/0", "/messages/-")))["messages"][2]["role"] == "user"
 
 
 def test_the_last_call_takes_its_list_along_and_the_last_text_does_not() -> None:
@@ -126,8 +121,6 @@ def test_a_result_of_blocks_keeps_its_form() -> None:
         (lambda d: duplicate(d, "/model"), "not an element of a list"),
         (lambda d: move(d, "/messages/0", -1), "cannot be moved further"),
         (lambda d: move(d, "/messages/2", 1), "cannot be moved further"),
-        (lambda d: move_before(d, "/messages/1", "/messages/1/tool_calls/0"), "into itself"),
-        (lambda d: move_before(d, "/messages/1", "/messages/9"), "no value at this pointer"),
         (lambda d: set_text(d, "/messages", "x"), "neither text"),
         (lambda d: set_value(d, "/model", b"{"), "line 1, column 2, byte 1: not JSON"),
         (lambda d: rename(d, "/messages/0", "x"), "no name"),

@@ -69,18 +69,6 @@ def move(decoded: DecodedExchange, pointer: str, by: int) -> Splices:
     return _rotate(parent, at, at + by)
 
 
-def move_before(decoded: DecodedExchange, pointer: str, target: str) -> Splices:
-    """Move an element before another one, in its list or in another; a target ending in "/-" is the list's end."""
-    parent, at = _list_and_index(decoded, pointer)
-    place, step = _slot(decoded, target)
-    if place.pointer == parent.pointer:
-        return _rotate(parent, at, step - 1 if step > at else step)
-    if f"{target}/".startswith(f"{pointer}/"):
-        raise LocalProtocolError("a value cannot be moved into itself", where=pointer)
-    value = parent.children[at]
-    return tuple(sorted((value.remove(), place.insert_element(step, value.raw))))
-
-
 def set_text(decoded: DecodedExchange, pointer: str, text: str) -> Splices:
     """Change the text of a string, or of a list of blocks such as a result; the form stays.
 
@@ -158,14 +146,6 @@ def _list_and_index(decoded: DecodedExchange, pointer: str) -> tuple[ValueRange,
         raise LocalProtocolError("not an element of a list", where=pointer)
     value_of(decoded, pointer)
     return parent, int(patch.parent_of(pointer)[1])
-
-
-def _slot(decoded: DecodedExchange, target: str) -> tuple[ValueRange, int]:
-    """A list, and the index at which a value before ``target`` is inserted."""
-    parent = parent_of(decoded, target)
-    if parent.is_list and patch.parent_of(target)[1] in ("-", str(len(parent.children))):
-        return parent, len(parent.children)
-    return _list_and_index(decoded, target)
 
 
 def _rotate(held: ValueRange, at: int, to: int) -> Splices:

@@ -423,14 +423,3 @@ def test_a_switch_that_is_taken_and_not_looked_at_is_no_switch() -> None:
     body = loads(correct(http, "openai-chat", apply_switches((), ["serial-calls", "no-tools"])).request.body.raw)
     assert "parallel_tool_calls" not in body and "tools" not in body
     assert body["messages"][0]["role"] == "system"
-
-
-def test_a_request_may_be_changed_before_it_is_sent() -> None:
-    at = begun(asked("openai-chat", CHAT), "openai", None)
-    while at.state is not LoopState.ENCODED:
-        at = at.after()
-    bare = HttpRequest("POST", "/v1/chat/completions", Headers(), Body(dumps({"model": "m", "messages": [USER]})))
-    changed = at.with_request(bare)
-    assert isinstance(changed.pending, Outgoing) and changed.pending.request == bare
-    assert ended(played(changed, model())) == "done"
-    assert requests(changed.after(model()(changed.pending))).tools == ()

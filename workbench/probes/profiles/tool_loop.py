@@ -29,7 +29,7 @@ from workbench.rules import Counts
 from workbench.send import Outgoing, Target
 from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, Limits, LoopEnd, Say, Send, with_sent_body
 from workbench.toolcalls.arguments import ArgumentStep
-from workbench.wire import Exchange, HttpRequest
+from workbench.wire import Exchange
 
 
 class LoopState(StrEnum):
@@ -79,7 +79,6 @@ class ToolLoop:
         earlier: previous exchanges, the source of reasoning that the history lost.
         counts: of the session so far.
         falls: restrict the model when the counts get worse.
-        request: the next request as edited by the user; None if unchanged.
     """
 
     loop: ConversationLoop
@@ -93,7 +92,6 @@ class ToolLoop:
     earlier: tuple[Exchange, ...] = ()
     counts: Counts = NO_COUNTS
     falls: bool = True
-    request: HttpRequest | None = None
     state: LoopState = LoopState.SELECTED
 
     @property
@@ -113,12 +111,7 @@ class ToolLoop:
         """The next request, corrected, on its way to the target. Raises LocalProtocolError, UsageError."""
         step = self.loop.step
         assert isinstance(step, Send)
-        made = correct_send(step, self.target, self.decided, self.earlier, self.model)
-        return made if self.request is None else replace(made, request=self.request)
-
-    def with_request(self, request: HttpRequest) -> ToolLoop:
-        """Replace the next request."""
-        return replace(self, request=request)
+        return correct_send(step, self.target, self.decided, self.earlier, self.model)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -148,7 +141,7 @@ class ToolLoop:
         return self._advance()
 
     def _at(self, loop: ConversationLoop, state: LoopState) -> ToolLoop:
-        return replace(self, loop=loop, request=None, state=state)
+        return replace(self, loop=loop, state=state)
 
     def _advance(self) -> ToolLoop:
         """The state after one that is only displayed."""

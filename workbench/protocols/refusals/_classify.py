@@ -84,11 +84,6 @@ class KnownRefusal:
         """The request was not judged: a key, a limit, an overload. A server that fails may fail at this request."""
         return not self.kind.is_verdict and self.kind.name != FAILED
 
-    @property
-    def may_pass(self) -> bool:
-        """The same request may be answered later."""
-        return self.kind.again is RetryAdvice.LATER
-
     def says(self) -> str:
         """Description of the failure, with details of the error."""
         said, values = self.kind.says, self.values

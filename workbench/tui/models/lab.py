@@ -229,10 +229,6 @@ def _facts(profile: CapabilityProfile | None, last: CapabilityProfile | None, wi
         )
 
 
-def _shade(fact: JsonValue) -> str:
-    return "" if fact is not None else "muted"
-
-
 def _difference(new: JsonValue, old: JsonValue) -> tuple[str, str]:
     if new == old:
         return " ", ""
