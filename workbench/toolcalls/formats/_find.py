@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from workbench import regex
 from workbench.ir import ToolDef
-from workbench.toolcalls.formats import TextCall, TextFormat, _unmarked_calls, every, get
+from workbench.toolcalls.formats import TextCall, TextFormat, _unmarked_calls, _wrecks, every, get
 from workbench.toolcalls.formats._markdown import MarkdownCode
 
 
@@ -80,7 +80,13 @@ def find(
         ]
         found += [c for c in untagged if not any(f.start < c.end and c.start < f.end for f in found)]
     best = list(_nested_before_think_end(text, _without_overlaps(found, names)))
-    return tuple(best if trusted else (c for run in _runs(text, best, names, is_thought_shown) for c in run))
+    if trusted:
+        return tuple(best)
+    meant = tuple(c for run in _runs(text, best, names, is_thought_shown) for c in run)
+    if meant or not mentioned:
+        return meant
+    wrecked = _wrecks.wrecked_calls(text, mentioned)
+    return tuple(c for run in _runs(text, wrecked, names, is_thought_shown) for c in run)
 
 
 @cache
@@ -224,6 +230,7 @@ _MARKERS: Final = (
     r"|\[/?(?:TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|ARGS|CALL_ID|TOOL_CONTENT)\]|<eop>"
     r"|\[(?:END_)?TOOL_REQUEST\]|<\|/?tool_call\|?>|<tool_call\|>|<\|\"\|>|</?TOOLCALL>|</?seed:tool_call>"
     r"|<\|(?:action_(?:start|end)|plugin|(?:START|END)_(?:ACTION|THINKING|RESPONSE|OF_TURN_TOKEN))\|>"
+    r"|<\|(?:open|close)\|>[\w =\"]{1,80}<\|sep\|>"
     r"|✿(?:FUNCTION|ARGS|RESULT|RETURN)✿"
 )
 _DEBRIS = regex.compile(_MARKERS)
@@ -240,6 +247,9 @@ _HINTS: Final = (
     "[e~[",
     "<eop>",
     "✿",
+    "function_calls>",
+    "<function=",
+    "<invoke",
 )
 _MORE_HINTS: Final = ("</arg_", "</function", "[ARGS]", "[CALL_ID]", "[AVAILABLE_TOOLS]", "TOOLCALL", "_TOOL_")
 _ALONE = regex.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")
@@ -254,12 +264,14 @@ def stray_markers(text: str, calls: Sequence[TextCall] = ()) -> tuple[StrayMarke
         text: content or reasoning of a response.
         calls: result of ``find`` for it: markers of these are accounted for.
     """
-    if not any(hint in text for hint in (*_HINTS, *_MORE_HINTS)):
+    halves = list(_wrecks.half_tokens(text))
+    if not halves and not any(hint in text for hint in (*_HINTS, *_MORE_HINTS)):
         return ()
     code, at, waiting = MarkdownCode(), 0, deque(calls)
     found: list[StrayMarker] = []
-    for match in _DEBRIS.finditer(text):
-        start, end = match.span()
+    spans = {match.end(): match.span() for match in _DEBRIS.finditer(text)}
+    whole = sorted({**spans, **{end: (start, end) for start, end in halves}}.values())
+    for start, end in whole:
         while waiting and waiting[0].end <= start:
             at = waiting.popleft().end
             code.reset()
@@ -268,8 +280,17 @@ def stray_markers(text: str, calls: Sequence[TextCall] = ()) -> tuple[StrayMarke
         code.pass_over(text[at:start])
         at = start
         if not code.is_quoted():
-            found.append(StrayMarker(match[0], start, end))
-    return tuple(d for d in _without_pairs(found) if _stands_alone(text, d.start, d.end))
+            found.append(StrayMarker(text[start:end], start, end))
+    is_all = len(found) > MOST_OF_AN_EXAMPLE and not calls and _is_between(text, found[0].start, found[-1].end)
+    return tuple(d for d in (found if is_all else _without_pairs(found)) if _stands_alone(text, d.start, d.end))
+
+
+MOST_OF_AN_EXAMPLE: Final = 2
+"""Markers of a text that shows a pair of them; more, from its first character to its last, are no example."""
+
+
+def _is_between(text: str, start: int, end: int) -> bool:
+    return not text[:start].strip() and not text[end:].strip()
 
 
 _PAIR = regex.compile(r"[_▁]?(?:begin|end|start)[_▁]?")
@@ -281,7 +302,7 @@ def _without_pairs(markers: Sequence[StrayMarker]) -> list[StrayMarker]:
     """The markers that are not between an opening and a closing one of the same name: such pairs are examples."""
     found = [_MARKER_NAME.search(d.text.rpartition("<")[2]) for d in markers]
     names = [_PAIR.sub("", f[1]) if f else d.text for f, d in zip(found, markers, strict=True)]
-    is_end = ["</" in d.text or "[/" in d.text or "end" in d.text for d in markers]
+    is_end = ["</" in d.text or "[/" in d.text or "end" in d.text or "<|close" in d.text for d in markers]
     first: dict[str, int] = {}
     last: dict[str, int] = {}
     for n, name in enumerate(names):

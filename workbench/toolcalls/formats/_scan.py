@@ -164,6 +164,11 @@ class TagParser:
         self._returns = 0
         self._out: list[Finding] = []
 
+    @property
+    def tags(self) -> Tags:
+        """Every tag of the format."""
+        return self._tags
+
     def feed(self, text: str) -> list[Finding]:
         """Findings that are certain now."""
         self._fresh.append(text)

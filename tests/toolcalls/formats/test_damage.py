@@ -1,0 +1,111 @@
+"""Every token of every text format is dropped, doubled, swapped, cut and moved: the call is found or its debris is.
+
+The damages are generated from the tags of the format, or from the punctuation of its rendering where it has none. A
+damaged call is never silent, and never read as a healthy call of something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.ir import ToolCallIR, ToolDef
+from workbench.toolcalls.formats import TextCall, TextFormat, find, formats, get, stray_markers
+
+CITY = {"city": "Rome"}
+CALL = ToolCallIR("call_0_1AB", "get_weather", CITY, "test")
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+TOOLS = (ToolDef("get_weather", None, SCHEMA),)
+PUNCTUATION = re.compile(r"```\w*|[\[\](){}\":,=]")
+
+UNNAMED = {
+    '```json```json\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n```': "a fence in the name of a fence",
+    '\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n``````json': "a fence that opens at the end",
+    "[get_weather(city)'Rome'=]": "Python of which only the name is left",
+}
+"""Damaged text → why no finding names it yet."""
+
+
+def tokens(text_format: TextFormat, text: str) -> list[tuple[int, int]]:
+    tags = getattr(text_format.parser(), "tags", None)
+    return [m.span() for m in (tags.pattern if tags else PUNCTUATION).finditer(text)]
+
+
+def damages(text: str, places: list[tuple[int, int]]) -> Iterator[str]:
+    for start, end in places:
+        token, rest = text[start:end], text[:start] + text[end:]
+        yield rest
+        yield text[:end] + token + text[end:]
+        yield text[:start] + token[: len(token) // 2] + text[end:]
+        yield text[:end]
+        yield text[: end - 2 * (len(token) > 3)]
+        yield rest + token
+        yield token + rest
+    for (a, b), (c, d) in pairwise(places):
+        yield text[:a] + text[c:d] + text[b:c] + text[a:b] + text[d:]
+
+
+def is_false(call: TextCall) -> bool:
+    return not call.problems and (call.name, call.input) != (CALL.name, CITY)
+
+
+@pytest.mark.parametrize("name", formats())
+def test_a_damaged_call_is_never_silent_and_never_another(name: str) -> None:
+    text = get(name).render([CALL])
+    is_tagged = hasattr(get(name).parser(), "tags")  # else nothing is left of a call where its name is not
+    damaged = set(damages(text, tokens(get(name), text))) - {text}
+    assert len(damaged) > 9
+    found = {one: find(one, TOOLS) for one in damaged}
+    assert [(one, calls) for one, calls in found.items() if any(map(is_false, calls))] == []
+    silent = {one for one, calls in found.items() if not calls and not stray_markers(one, calls)}
+    assert {one for one in silent if is_tagged or "get_weather" in one} - set(UNNAMED) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "marker"),
+    [
+        ("I look.\n<tool_cal", "<tool_cal"),
+        ("I look.\n<｜tool▁calls▁be", "<｜tool▁calls▁be"),
+        ("[TOOL_CALL", "[TOOL_CALL"),
+        ("I look.\n<|channel\nand wait", "<|channel"),
+        ("<function_calls>", "<function_calls>"),
+    ],
+)
+def test_halves_of_tokens_are_debris(text: str, marker: str) -> None:
+    assert [m.text for m in stray_markers(text)] == [marker]
+
+
+SENTENCES = (
+    "Use `get_weather` to look, where a < b and c > d.",
+    "The get_weather tool takes a city (a string).",
+    "std::vector<std::pair<int, T>> holds get_weather results.",
+    "```html\n<invoke name='get_weather'></invoke>\n```",
+    "```python\nget_weather(city='Rome')\n```\nreads the weather.",
+    "In HTML, <b>bold</b> and <p class='x'> are tags; get_weather is none.",
+    '{"weather": {"city": "Rome", "temperature": 21}} is what get_weather returned.',
+    "A <tool_call> tag opens a call to get_weather, and </tool_call> closes it.",
+    "- `<arg_key>city</arg_key>` names an argument of get_weather",
+    "see [get_weather](http://x.org/a) and [1], [2]",
+    "It is 21 °C in Rome, <think> that was easy.",
+    "if (x <y) { get_weather(); }",
+    "<parameters for get_weather are in the manual>",
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(SENTENCES), st.sampled_from(("\n", "\n\n"))), max_size=6))
+def test_prose_with_tags_and_code_holds_no_call(pieces: list[tuple[str, str]]) -> None:
+    text = "".join(sentence + gap for sentence, gap in pieces)
+    assert [call for call in find(text, TOOLS)] == []
+    assert stray_markers(text) == ()
+
+
+@pytest.mark.parametrize(
+    "unit", ["<tool_call", "<|", "`", "get_weather ", "<arg_key>\n", "[{", "</function>" + "x" * 500]
+)
+def test_hostile_text_is_searched_in_linear_time(unit: str) -> None:
+    assert all(call.problems for call in find("get_weather" + unit * (100_000 // len(unit)), TOOLS))

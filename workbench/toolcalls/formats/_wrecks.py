@@ -1,0 +1,145 @@
+"""What is left of calls whose markup is so damaged that no parser finds them, and halves of control tokens.
+
+The vocabulary is that of the formats: every tag of every format, and every beginning of one. A declared name between
+or beside such tokens, on lines of their own, is a wrecked call; so is a declared name in the shape of a JSON or Python
+call that is the whole text and does not parse.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Final
+
+from workbench import regex
+from workbench.errors import WireError
+from workbench.toolcalls.call_problems import DAMAGED
+from workbench.toolcalls.formats import TextCall, every
+from workbench.toolcalls.formats._json_calls import calls_only
+from workbench.toolcalls.formats._scan import TagParser
+from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tags
+from workbench.wire.jsontext import loads
+
+LEAST_HALF: Final = 5
+"""Characters of a token that show which it is; shorter beginnings are those of words and operators."""
+
+_MAX_GAP: Final = 400  # characters between two tokens of one call
+_MAX_HALF: Final = 100
+_LINES: Final = regex.compile(r"^[ \t]*([<\[\]][^\n]{4,62})$", re.MULTILINE)
+_XML: Final = ("<param", "<func", "<invo")  # lines of XML that people write may break inside these
+_KEYS: Final = regex.compile(r"""["'](?:arguments|parameters|input|args|tool_input)\b|\b(?:arguments|parameters)["']""")
+_FENCES: Final = regex.compile(r"\A(?:`{3,}\w*|\s)+|[`\s]+\Z|`{3,}\w*\Z")
+_BLANK: Final = regex.compile(r"\s")
+_VALUE: Final = regex.compile(r"\s*[\[{](?:[^\]}]*|.*[\]}]\s*`*)", re.DOTALL)
+_MARKUP: Final = r"[\s'\"(){}\[\],:=]"
+
+
+@cache
+def _vocabulary() -> dict[str, Tags]:
+    """Format → its tags, where it has any."""
+    parsers = ((f.name, f.parser()) for f in every())
+    return {name: parser.tags for name, parser in parsers if isinstance(parser, TagParser)}
+
+
+def wrecked_calls(text: str, names: frozenset[str]) -> list[TextCall]:
+    """Calls of declared tools in markup that no parser reads. ``names``: declared names that occur in the text."""
+    glued = re.compile(f"({'|'.join(sorted(map(re.escape, names), key=len, reverse=True))})")
+    named = re.compile(rf"(?<![\w.\-])(?:functions\.)?{glued.pattern}(?![\w\-])")
+    tokens = sorted({span for tags in _vocabulary().values() for span in _tokens(tags, text)})
+    half = half_token(text)
+    if half >= 0:
+        tokens.append((half, len(text)))
+    found = [call for group in _groups(tokens) if (call := _wreck(text, group, named, glued))]
+    whole = _torn_value(text, names)
+    return found or ([whole] if whole else [])
+
+
+def _tokens(tags: Tags, text: str) -> Iterator[tuple[int, int]]:
+    for match in tags.pattern.finditer(text):
+        if tags.kind(match) not in (NESTED_OPEN, NESTED_CLOSE) and len(match[0]) >= LEAST_HALF:
+            yield match.span()
+
+
+def _groups(tokens: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Tokens that are near each other."""
+    group: list[tuple[int, int]] = []
+    for token in tokens:
+        if group and token[0] - group[-1][1] > _MAX_GAP:
+            yield group
+            group = []
+        group.append(token)
+    if group:
+        yield group
+
+
+def _wreck(
+    text: str, tokens: Sequence[tuple[int, int]], named: re.Pattern[str], glued: re.Pattern[str]
+) -> TextCall | None:
+    """The call between tokens: its name is between them, before the first on its line, or behind the last."""
+    start, end = tokens[0][0], max(stop for _, stop in tokens)
+    line = max(text.rfind("\n", max(0, start - _MAX_GAP), start) + 1, start - _MAX_GAP, 0)
+    before = text[line:start].lstrip()
+    if named.match(before) or (glued.search(before) and not _BLANK.search(before)):
+        start -= len(before)
+    rest = text[end : end + 2 * _MAX_GAP].rstrip()
+    if rest.partition("\n")[0].strip():
+        if len(rest) > _MAX_GAP or not (named.match(rest.lstrip()) or _VALUE.fullmatch(rest)):
+            return None  # a sentence continues
+        end += len(rest)
+    found = named.search(text, start, end) or glued.search(text, start, end)
+    is_first = not text[max(0, start - _MAX_GAP) : start].strip()
+    if found is None or (len(tokens) < 2 and "{" not in text[start:end] and not is_first):
+        return None
+    raw = text[start:end]
+    near = max(_vocabulary().items(), key=lambda item: sum(1 for _ in _tokens(item[1], raw)))[0]
+    return TextCall(near, found[1], None, raw, start, end, problems=(DAMAGED,))
+
+
+def _torn_value(text: str, names: frozenset[str]) -> TextCall | None:
+    """A text that is a JSON or Python call and nothing else, and is broken."""
+    name = f"({'|'.join(sorted(map(re.escape, names)))})"
+    body = text.strip()
+    start = text.find(body)
+    json = rf"(?:`++\w*+|{_MARKUP})*+(?:name|tool|function|tool_name|function_name){_MARKUP}++{name}{_MARKUP}"
+    found = re.compile(json).match(body)
+    if found and body.count("```") <= 2 and body[-1:] in "`}]\"':,{[" and _is_torn_call(body, names):
+        return TextCall("json-fence", found[1], None, body, start, start + len(body), problems=(DAMAGED,))
+    begun = rf"[\[\]()=\s]*+{name}\s{{0,4}}[\[(=]{{0,4}}\s{{0,4}}"
+    arguments = r"\w+\s{0,4}[=(]{0,4}\s{0,4}['\"\d\[{][^\n]*[\])=(\[]\Z"
+    found = re.compile(begun + arguments).match(body)
+    if found and "\n" not in body:
+        return TextCall("pythonic", found[1], None, body, start, start + len(body), problems=(DAMAGED,))
+    return None
+
+
+def _is_torn_call(body: str, names: frozenset[str]) -> bool:
+    """JSON of a call that does not parse, or parses only without what is around it."""
+    inner = _FENCES.sub("", body)
+    if calls_only(inner, names):
+        return True
+    try:
+        loads(inner.encode("utf-8", "replace"))
+    except WireError:
+        return bool(_KEYS.search(body)) or len(body) <= _MAX_HALF
+    return False
+
+
+def half_token(text: str, stop: int | None = None) -> int:
+    """Start of a token that breaks off at ``stop``, by default at the end of the text; -1 if there is none."""
+    end = len(text) if stop is None else stop
+    piece = text[max(0, end - _MAX_HALF) : end]
+    every_tags = _vocabulary().values()
+    start = min((tags.find_partial(piece, 0) for tags in every_tags), default=len(piece))
+    is_whole = any(tags.pattern.fullmatch(piece, start) for tags in every_tags)
+    return end - len(piece) + start if len(piece) - start >= LEAST_HALF and not is_whole else -1
+
+
+def half_tokens(text: str) -> Iterator[tuple[int, int]]:
+    """(start, end) of the halves of tokens alone on a line, and at the end of the text."""
+    for line in _LINES.finditer(text):
+        if line.end() < len(text) and not line[1].startswith(_XML) and half_token(line[1]) == 0:
+            yield line.span(1)
+    last = half_token(text.rstrip())
+    if last >= 0:
+        yield last, len(text.rstrip())
