@@ -19,7 +19,7 @@ from workbench.toolcalls.formats import TextCall, every
 from workbench.toolcalls.formats._json_calls import calls_only
 from workbench.toolcalls.formats._scan import TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tags
-from workbench.wire.jsontext import loads
+from workbench.wire import loads
 
 LEAST_HALF: Final = 5
 """Characters of a token that show which it is; shorter beginnings are those of words and operators."""
