@@ -8,8 +8,8 @@ shared:
   (what is quoted); ``_elements`` (XML-like blocks) and ``_deepseek`` (its token format) use ``_scan``;
 * arguments: ``_json_text`` (JSON, where it ends), ``_json_tags`` (tags inside it), ``_json_calls`` (objects that say a
   call), ``_python_literals`` (Python calls), ``_typing`` (text typed by a schema);
-* ``_render`` (writing), ``_find`` and ``_unmarked_calls`` (calls in text of an unknown format), ``_wrecks`` (what is left
-  of damaged ones).
+* ``_render`` (writing), ``_find`` and ``_unmarked_calls`` (calls in text of an unknown format),
+  ``_wrecks`` (what is left of damaged calls).
 
 Problems of a call have their words in ``toolcalls.call_problems``.
 
