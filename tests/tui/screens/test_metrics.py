@@ -28,7 +28,7 @@ def on(driver: Driver) -> MetricsScreen:
 
 async def done(driver: Driver) -> MetricsScreen:
     screen = on(driver)
-    await until(driver.pilot, lambda: not screen.progress)
+    await until(driver.pilot, lambda: not screen.counter.progress)
     return screen
 
 
@@ -51,7 +51,7 @@ async def test_a_session_turn_by_turn_and_on_to_the_exchange(size: tuple[int, in
         assert "by model" in driver.text and "claude-opus" in driver.text
         await driver.press("1", "j", "j", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
-        await driver.shows(screen.gathered[0].costs.turns[2].index)
+        await driver.shows(screen.counter.gathered[0].costs.turns[2].index)
 
 
 async def test_what_was_read_from_a_cache_is_marked_in_the_bar() -> None:
@@ -82,7 +82,7 @@ async def test_the_sessions_at_home_and_one_of_them() -> None:
         await until(pilot, lambda: isinstance(app.screen, HomeScreen) and app.screen.pane.items())
         await driver.press("m")
         screen = await done(driver)
-        names = [one.path.stem for one in screen.gathered]
+        names = [one.path.stem for one in screen.counter.gathered]
         assert LONG in names and f"{len(names)} sessions" in driver.text
         for _ in range(names.index(LONG)):
             await driver.press("j")
@@ -110,7 +110,9 @@ async def test_a_folder_and_one_that_holds_nothing(tmp_path: Path) -> None:
             driver.app.screen.put("path", str(path))
             await driver.press("enter")
             assert driver.app.screen is screen
-            await until(driver.pilot, lambda wanted=told: not screen.progress and wanted in screen_text(driver.app))
+            await until(
+                driver.pilot, lambda wanted=told: not screen.counter.progress and wanted in screen_text(driver.app)
+            )
 
 
 @pytest.mark.parametrize("key", ["1", "2", "3"])
