@@ -76,20 +76,13 @@ class Example:
                 int(given.get("status", 200)), Headers((("content-type", mime),)), Body(body, chunks=chunks)
             )
 
-        lines = [line for exchange in self.exchanges for line in exchange.get("mcp", ())]
-        if lines:
-            return MemorySession("example", tuple(_tool_hop(lines)))
-        made = (
-            Exchange(
-                f"example-{n}",
-                request(e),
-                response(e),
-                state=State(e.get("state", State.COMPLETE)),
-                hop=str(e.get("hop", "")),
-                note=str(e.get("note", "")),
-            )
-            for n, e in enumerate(self.exchanges, 1)
-        )
+        made = list[Exchange]()
+        for n, e in enumerate(self.exchanges, 1):
+            if "mcp" in e:
+                made += _tool_hop(e["mcp"])
+                continue
+            state, hop, note = State(e.get("state", State.COMPLETE)), str(e.get("hop", "")), str(e.get("note", ""))
+            made.append(Exchange(f"example-{n}", request(e), response(e), state=state, hop=hop, note=note))
         return MemorySession("example", tuple(made))
 
 

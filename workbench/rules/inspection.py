@@ -395,7 +395,8 @@ class Inspector:
             told = self._with_findings(row, decoded, choice, None)
             return replace(told, findings=(*told.findings, *check_undecoded_failure(decoded)))
         self._remember(decoded, choice.contract, conversation)
-        return self._with_findings(row, decoded, choice, conversation.id)
+        told = self._with_findings(row, decoded, choice, conversation.id)
+        return replace(told, findings=(*told.findings, *self._tool_hops.check_passed_on(decoded)))
 
     def _with_findings(
         self, row: InspectedExchange, decoded: DecodedExchange, choice: Choice, conversation: int | None

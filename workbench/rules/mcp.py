@@ -10,14 +10,23 @@ from dataclasses import replace
 
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
-from workbench.ir import JsonValue
+from workbench.ir import JsonValue, Opaque, Part, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import ASKED_BY, CANCELLED, ServerFacts, fault_of_line, first_call_after_change
+from workbench.protocols.mcp import (
+    ASKED_BY,
+    CANCELLED,
+    ServerFacts,
+    ToolOutcome,
+    fault_of_line,
+    first_call_after_change,
+    outcome_of,
+)
+from workbench.rules._passed_results import lost_parts
 from workbench.rules.context import Rule
 from workbench.rules.wording import quote
 from workbench.toolcalls.arguments import climb
 from workbench.undo_log import Journal
-from workbench.wire import CONNECTION, TURNS, State, loads
+from workbench.wire import CONNECTION, TURNS, State, dumps, loads
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
@@ -32,8 +41,19 @@ OUTPUT_SCHEMA = _rule("output-schema", ERROR, "A tool's result does not match it
 CAPABILITY = _rule("capability", WARNING, "A request needs a capability that the other side did not declare.")
 NO_ANSWER = _rule("no-answer", ERROR, "A request to a tool server got no response.")
 LIST_CHANGED = _rule("list-changed", WARNING, "The tool list changed, and the client did not read it again.")
+STRUCTURED_DROPPED = _rule("structured-dropped", WARNING, "The structured content of a tool's result is lost.")
+RESULT_DROPPED = _rule("result-dropped", WARNING, "A text of a tool's result did not reach the model.")
+RESULT_TRUNCATED = _rule("result-truncated", WARNING, "A text of a tool's result reached the model cut.")
 
-RULES = (FRAMING, PROTOCOL_ERROR, OUTPUT_SCHEMA, CAPABILITY, NO_ANSWER, LIST_CHANGED)
+RULES = (
+    *(FRAMING, PROTOCOL_ERROR, OUTPUT_SCHEMA, CAPABILITY, NO_ANSWER, LIST_CHANGED),
+    *(STRUCTURED_DROPPED, RESULT_DROPPED, RESULT_TRUNCATED),
+)
+
+_LOST = {"structured": STRUCTURED_DROPPED, "text": RESULT_DROPPED, "cut": RESULT_TRUNCATED}
+
+_MOST_WAITING = 64
+"""Results that may wait for the request that tells the model of them; the oldest is given up."""
 
 _MUST_RESULT = ("initialize", "tools/list", "tools/call")
 """Methods whose JSON-RPC error breaks tool use; of others an error is an answer (``resources/read``), or a probe."""
@@ -58,6 +78,7 @@ class ToolHops:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._facts: dict[str, ServerFacts] = {}
+        self._waiting: dict[str, tuple[ToolOutcome, ...]] = {}
 
     def check(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
         """Findings on a connection, or on a request in it."""
@@ -67,7 +88,62 @@ class ToolHops:
         connection = str(meta.get(CONNECTION))
         facts = self._facts.get(connection, ServerFacts())
         self._journal.put(self._facts, connection, _facts_after(decoded, facts))
+        self._await(decoded)
         return tuple(_of_request(decoded, facts))
+
+    def _await(self, decoded: DecodedExchange) -> None:
+        """Remember the result of a tool until a request tells the model of it."""
+        http = decoded.exchange.request
+        if http is None or http.method != "tools/call":
+            return
+        params, result = _value(decoded.request_text).get("params"), _value(decoded.response_text).get("result")
+        outcome = outcome_of(decoded.index, params, result)
+        if outcome and outcome.result.get("resultType", "complete") == "complete":
+            waiting = self._waiting.get("", ())
+            self._journal.put(self._waiting, "", (*waiting, outcome)[-_MOST_WAITING:])
+
+    def check_passed_on(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
+        """Findings on the results of a model's request, each compared with what the tool server sent."""
+        waiting = self._waiting.get("", ())
+        if not waiting:
+            return ()
+        found, calls = list[Finding](), _calls(decoded)
+        for pointer, told in _results(decoded):
+            call = calls.get(told.tool_call_id)
+            name, given = (call.name, call.input) if call else (told.name, None)
+            outcome = next((one for one in reversed(waiting) if one.is_of(told.tool_call_id, name, given)), None)
+            if outcome:
+                waiting = tuple(one for one in waiting if one is not outcome)
+                found += _of_passed(decoded, pointer, told, outcome)
+        self._journal.put(self._waiting, "", waiting)
+        return tuple(found)
+
+
+def _calls(decoded: DecodedExchange) -> dict[str | None, ToolCallIR]:
+    return {call.id: call for message in decoded.messages(REQUEST) for _, call in message.tool_calls()}
+
+
+def _results(decoded: DecodedExchange) -> Iterator[tuple[str, ToolResultIR]]:
+    """Results of a request, the last first, with their pointers."""
+    for message in reversed(decoded.messages(REQUEST)):
+        for part in message.parts:
+            if isinstance(part, ToolResultIR) and not part.is_server:
+                yield message.absolute(part), part
+
+
+def _text(part: Part) -> str:
+    if isinstance(part, Text):
+        return part.text
+    return dumps(part.value).decode("utf-8", "replace") if isinstance(part, Opaque) else ""
+
+
+def _of_passed(decoded: DecodedExchange, pointer: str, told: ToolResultIR, outcome: ToolOutcome) -> Iterator[Finding]:
+    text = "\n".join(_text(part) for part in told.content)
+    how = "by the id that the client states" if outcome.call_id else "by name and arguments: a guess"
+    for lost in lost_parts(outcome.result, text):
+        message = f"{lost.size:,} bytes of {lost.pointer} in exchange {outcome.exchange + 1} are not in this result"
+        found = _finding(decoded, _LOST[lost.kind], REQUEST, pointer, message, f"matched {how}")
+        yield replace(found, last=decoded.index)
 
 
 def _facts_after(decoded: DecodedExchange, facts: ServerFacts) -> ServerFacts:

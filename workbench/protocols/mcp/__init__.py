@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.protocols.mcp.channel import ASKED_BY, CANCELLED, McpChannel
     from workbench.protocols.mcp.lines import fault_of_line, first_call_after_change
     from workbench.protocols.mcp.server_facts import ServerFacts, needed_capability
+    from workbench.protocols.mcp.tool_outcomes import ToolOutcome, outcome_of
 else:
     __getattr__ = lazy(__name__)
 
@@ -23,7 +24,9 @@ __all__ = [
     "CANCELLED",
     "McpChannel",
     "ServerFacts",
+    "ToolOutcome",
     "fault_of_line",
     "first_call_after_change",
     "needed_capability",
+    "outcome_of",
 ]
