@@ -13,7 +13,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.wire import dumps, loads
 
-_KEPT = 24
+_KEPT = 16
 """Characters at the beginning of a text that show that its rest was cut."""
 
 
@@ -21,7 +21,7 @@ class LostPart(NamedTuple):
     """A part of a result that the model did not get.
 
     Attributes:
-        kind: ``"structured"``, ``"text"``, or ``"cut"``: the beginning of a text, without its end.
+        kind: ``"structured"``, ``"part"`` of the content, or ``"cut"``: the beginning of a text, without its end.
         pointer: of the part, in the response of the server.
         size: bytes that are missing.
     """
@@ -31,30 +31,67 @@ class LostPart(NamedTuple):
     size: int
 
 
-def lost_parts(result: dict[str, JsonValue], told: str) -> Iterator[LostPart]:
-    """Parts of a result that are not in the text that the model got."""
+def lost_parts(result: dict[str, JsonValue], told: str, *, has_media: bool) -> Iterator[LostPart]:
+    """Parts of a result that the model did not get.
+
+    Args:
+        told: the text that it got.
+        has_media: it got an image or a file, too: which one cannot be told, because clients make them smaller.
+    """
     told = "\n".join((told, *(leaf for leaf in _leaves(_json(told)) if isinstance(leaf, str))))
     structured = result.get("structuredContent")
     has_structured = structured is not None
     is_told = has_structured and all(_is_in(leaf, told) for leaf in _leaves(structured))
-    lost_texts = list(_lost_texts(result.get("content"), told))
-    if has_structured and not is_told and not result.get("isError"):
+    if has_structured and not is_told:
         yield LostPart("structured", "/result/structuredContent", len(dumps(structured)))
-    if not is_told or result.get("isError"):
-        yield from lost_texts
-
-
-def _lost_texts(content: JsonValue, told: str) -> Iterator[LostPart]:
+    content = result.get("content")
     for number, part in enumerate(content if isinstance(content, list) else ()):
-        text = part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None
-        if not isinstance(text, str) or not text.strip() or text.strip() in told:
-            continue
-        value = _json(text)
-        if value is not None and all(_is_in(leaf, told) for leaf in _leaves(value)):
-            continue
-        kept = _kept(text, told)
-        kind = "cut" if kept >= _KEPT else "text"
-        yield LostPart(kind, f"/result/content/{number}/text", len(text[kept:].encode("utf-8", "replace")))
+        lost = _lost_part(part, told) if isinstance(part, dict) else None
+        is_media = lost is not None and not isinstance(lost.text, str)
+        if lost and not (has_media if is_media else is_told and not result.get("isError")):
+            yield lost.at(f"/result/content/{number}")
+
+
+class _LostContent(NamedTuple):
+    """A lost part of the content; ``text`` is None for what is no text."""
+
+    kind: str
+    pointer: str
+    size: int
+    text: str | None
+
+    def at(self, part: str) -> LostPart:
+        return LostPart(self.kind, part + self.pointer, self.size)
+
+
+def _lost_part(part: dict[str, JsonValue], told: str) -> _LostContent | None:
+    """What the model did not get of one part."""
+    inner, kind = part.get("resource"), part.get("type")
+    name: JsonValue = ""
+    if kind == "text":
+        return _lost_text(part.get("text"), "/text", told)
+    if kind == "resource" and isinstance(inner, dict) and "text" in inner:
+        return _lost_text(inner["text"], "/resource/text", told)
+    if kind == "image":
+        data, pointer = part.get("data"), "/data"
+    elif kind == "resource" and isinstance(inner, dict):
+        data, name, pointer = inner.get("blob"), inner.get("uri"), "/resource/blob"
+    else:
+        return None
+    if not isinstance(data, str) or data in told or (isinstance(name, str) and name and name in told):
+        return None
+    return _LostContent("part", pointer, len(data), None)
+
+
+def _lost_text(text: JsonValue, pointer: str, told: str) -> _LostContent | None:
+    if not isinstance(text, str) or not text.strip() or text.strip() in told:
+        return None
+    value = _json(text)
+    if value is not None and all(_is_in(leaf, told) for leaf in _leaves(value)):
+        return None
+    kept = _kept(text, told)
+    size = len(text[kept:].encode("utf-8", "replace"))
+    return _LostContent("cut" if kept >= _KEPT else "part", pointer, size, text)
 
 
 def _kept(text: str, told: str) -> int:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
-from workbench.ir import JsonValue, Opaque, Part, Text, ToolCallIR, ToolResultIR
+from workbench.ir import JsonValue, Media, Opaque, Part, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import (
     ASKED_BY,
@@ -21,7 +21,7 @@ from workbench.protocols.mcp import (
     first_call_after_change,
     outcome_of,
 )
-from workbench.rules._passed_results import lost_parts
+from workbench.rules._passed_results import LostPart, lost_parts
 from workbench.rules.context import Rule
 from workbench.rules.wording import quote
 from workbench.toolcalls.arguments import climb
@@ -42,7 +42,7 @@ CAPABILITY = _rule("capability", WARNING, "A request needs a capability that the
 NO_ANSWER = _rule("no-answer", ERROR, "A request to a tool server got no response.")
 LIST_CHANGED = _rule("list-changed", WARNING, "The tool list changed, and the client did not read it again.")
 STRUCTURED_DROPPED = _rule("structured-dropped", WARNING, "The structured content of a tool's result is lost.")
-RESULT_DROPPED = _rule("result-dropped", WARNING, "A text of a tool's result did not reach the model.")
+RESULT_DROPPED = _rule("result-dropped", WARNING, "A part of a tool's result did not reach the model.")
 RESULT_TRUNCATED = _rule("result-truncated", WARNING, "A text of a tool's result reached the model cut.")
 
 RULES = (
@@ -50,7 +50,7 @@ RULES = (
     *(STRUCTURED_DROPPED, RESULT_DROPPED, RESULT_TRUNCATED),
 )
 
-_LOST = {"structured": STRUCTURED_DROPPED, "text": RESULT_DROPPED, "cut": RESULT_TRUNCATED}
+_LOST = {"structured": STRUCTURED_DROPPED, "part": RESULT_DROPPED, "cut": RESULT_TRUNCATED}
 
 _MOST_WAITING = 64
 """Results that may wait for the request that tells the model of them; the oldest is given up."""
@@ -94,7 +94,7 @@ class ToolHops:
     def _await(self, decoded: DecodedExchange) -> None:
         """Remember the result of a tool until a request tells the model of it."""
         http = decoded.exchange.request
-        if http is None or http.method != "tools/call":
+        if http is None or http.method != "tools/call" or CANCELLED in decoded.exchange.meta:
             return
         params, result = _value(decoded.request_text).get("params"), _value(decoded.response_text).get("result")
         outcome = outcome_of(decoded.index, params, result)
@@ -108,13 +108,14 @@ class ToolHops:
         if not waiting:
             return ()
         found, calls = list[Finding](), _calls(decoded)
-        for pointer, told in _results(decoded):
+        for pointer, told, has_media in _results(decoded):
             call = calls.get(told.tool_call_id)
             name, given = (call.name, call.input) if call else (told.name, None)
             outcome = next((one for one in reversed(waiting) if one.is_of(told.tool_call_id, name, given)), None)
             if outcome:
                 waiting = tuple(one for one in waiting if one is not outcome)
-                found += _of_passed(decoded, pointer, told, outcome)
+                lost = lost_parts(outcome.result, _text(told), has_media=has_media)
+                found += (_of_passed(decoded, pointer, outcome, part) for part in lost)
         self._journal.put(self._waiting, "", waiting)
         return tuple(found)
 
@@ -123,27 +124,32 @@ def _calls(decoded: DecodedExchange) -> dict[str | None, ToolCallIR]:
     return {call.id: call for message in decoded.messages(REQUEST) for _, call in message.tool_calls()}
 
 
-def _results(decoded: DecodedExchange) -> Iterator[tuple[str, ToolResultIR]]:
-    """Results of a request, the last first, with their pointers."""
+def _results(decoded: DecodedExchange) -> Iterator[tuple[str, ToolResultIR, bool]]:
+    """Results of a request, the last first, with their pointers, and whether an image or file is in or behind them."""
+    has_media = False
     for message in reversed(decoded.messages(REQUEST)):
-        for part in message.parts:
-            if isinstance(part, ToolResultIR) and not part.is_server:
-                yield message.absolute(part), part
+        results = [part for part in message.parts if isinstance(part, ToolResultIR) and not part.is_server]
+        parts = (*message.parts, *(inner for result in results for inner in result.content))
+        has_media = has_media or any(isinstance(part, Media) for part in parts)
+        for result in reversed(results):
+            yield message.absolute(result), result, has_media
 
 
-def _text(part: Part) -> str:
+def _text(told: ToolResultIR) -> str:
+    """All that a result says in words; parts of unknown types as JSON."""
+    return "\n".join(map(_words, told.content))
+
+
+def _words(part: Part) -> str:
     if isinstance(part, Text):
         return part.text
     return dumps(part.value).decode("utf-8", "replace") if isinstance(part, Opaque) else ""
 
 
-def _of_passed(decoded: DecodedExchange, pointer: str, told: ToolResultIR, outcome: ToolOutcome) -> Iterator[Finding]:
-    text = "\n".join(_text(part) for part in told.content)
+def _of_passed(decoded: DecodedExchange, pointer: str, outcome: ToolOutcome, lost: LostPart) -> Finding:
     how = "by the id that the client states" if outcome.call_id else "by name and arguments: a guess"
-    for lost in lost_parts(outcome.result, text):
-        message = f"{lost.size:,} bytes of {lost.pointer} in exchange {outcome.exchange + 1} are not in this result"
-        found = _finding(decoded, _LOST[lost.kind], REQUEST, pointer, message, f"matched {how}")
-        yield replace(found, last=decoded.index)
+    message = f"{lost.size:,} bytes of {lost.pointer} in exchange {outcome.exchange + 1} are not in this result"
+    return _finding(decoded, _LOST[lost.kind], REQUEST, pointer, message, f"matched {how}")
 
 
 def _facts_after(decoded: DecodedExchange, facts: ServerFacts) -> ServerFacts:
