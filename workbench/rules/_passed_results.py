@@ -115,7 +115,7 @@ def _leaves(value: JsonValue) -> Iterator[JsonValue]:
 
 
 def _is_in(leaf: JsonValue, told: str) -> bool:
-    """A single value is told, as JSON or as plain text."""
+    """A single value is in the text, as JSON or as it is."""
     text = dumps(leaf).decode("utf-8", "replace")
     return text in told or (isinstance(leaf, str) and (leaf in told or text[1:-1] in told))
 
