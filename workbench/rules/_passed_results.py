@@ -13,7 +13,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.wire import dumps, loads
 
-_KEPT = 16
+_SIGNIFICANT = 16
 """Characters at the beginning of a text that show that its rest was cut."""
 
 
@@ -89,14 +89,14 @@ def _lost_text(text: JsonValue, pointer: str, told: str) -> _LostContent | None:
     value = _json(text)
     if value is not None and all(_is_in(leaf, told) for leaf in _leaves(value)):
         return None
-    kept = _kept(text, told)
+    kept = _length_told(text, told)
     size = len(text[kept:].encode("utf-8", "replace"))
-    return _LostContent("cut" if kept >= _KEPT else "part", pointer, size, text)
+    return _LostContent("cut" if kept >= _SIGNIFICANT else "part", pointer, size, text)
 
 
-def _kept(text: str, told: str) -> int:
+def _length_told(text: str, told: str) -> int:
     """Length of the beginning of a text that was told."""
-    first = told.find(text[:_KEPT])
+    first = told.find(text[:_SIGNIFICANT])
     if first < 0:
         return 0
     low, high = 0, len(text)
