@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -188,29 +189,12 @@ class ExportScreen(Screen[None]):
         from workbench.formats import exporters
 
         try:
-            return self._selection(inspector, out).export(exporters.load(name))
+            assert self._branch
+            wanted = _request(inspector, self.scope, self._branch)
+            return replace(wanted, is_redacted=self.is_redacted, name=out).export(exporters.load(name))
         except LocalProtocolError as error:
             is_faulty = any(words in error.what for words in FAULTY)
             return error.what, REPAIR_FIRST if name == "pytest" and is_faulty else error.hint or ""
-
-    def _selection(self, inspector: Inspector, out: str) -> ExportRequest:
-        """Exchanges to export. Called in the inspector's thread."""
-        from workbench.formats import ExportRequest
-        from workbench.wire.session import MemorySession
-
-        assert self._branch
-        session, way = self._branch
-        provider, protocol = inspector.provider, inspector.protocol
-        if self.scope is ExportScope.ALL:
-            every = tuple(range(len(inspector.session)))
-            return ExportRequest(inspector.session, every, None, provider, protocol, self.is_redacted, out)
-        if self.scope is ExportScope.BRANCH:
-            branch = MemorySession(inspector.session.name, tuple(node.exchange for node in way))
-            indices = tuple(range(len(branch)))
-            return ExportRequest(branch, indices, None, provider, protocol, self.is_redacted, out)
-        made_of = tuple(node.exchange for node in way[-2::-1])
-        last = (len(session) - 1,)
-        return ExportRequest(session, last, None, provider, protocol, self.is_redacted, out, made_of)
 
     def _take_result(self, number: int, exported: ExportResult | tuple[str, str]) -> None:
         if not is_open(self) or number != self._asked:
@@ -358,3 +342,23 @@ class ExportScreen(Screen[None]):
 def _branch_of(node: BranchNode, workspace: Workspace) -> tuple[Session, tuple[BranchNode, ...]]:
     """Session of the conversation up to a node, and the nodes from the recorded request to it."""
     return workspace.as_branch_session(node), tuple(workspace.path(node))
+
+
+def _request(inspector: Inspector, scope: ExportScope, branch: tuple[Session, tuple[BranchNode, ...]]) -> ExportRequest:
+    """Export of what a scope comprises. Called in the inspector's thread.
+
+    Args:
+        branch: as from ``_branch_of``.
+    """
+    from workbench.formats import ExportRequest
+    from workbench.wire.session import MemorySession
+
+    session, way = branch
+    provider, protocol = inspector.provider, inspector.protocol
+    if scope is ExportScope.ALL:
+        return ExportRequest(inspector.session, tuple(range(len(inspector.session))), None, provider, protocol)
+    if scope is ExportScope.BRANCH:
+        one = MemorySession(inspector.session.name, tuple(node.exchange for node in way))
+        return ExportRequest(one, tuple(range(len(one))), None, provider, protocol)
+    made_of = tuple(node.exchange for node in way[-2::-1])
+    return ExportRequest(session, (len(session) - 1,), None, provider, protocol, made_of=made_of)

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from workbench.tui.running import StartedRecording
     from workbench.wire.session import Session
 
+HINTED = ("home.open", "home.record", "home.error")
+"""Keys that are named above the list."""
+
 EVERY = 3.0
 """Seconds between two refreshes of the list while a recording runs."""
 
@@ -84,15 +87,12 @@ class HomeScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self._welcome()
-        self.query_one("#hints", Bar).show(home.hints(self._own_keys()))
+        rows = self.workbench.keymap.rows(keys.HOME)
+        self.query_one("#hints", Bar).show(home.hints([(key.show, key.text) for key in rows if key.id in HINTED]))
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_EXAMPLE, *keys.HOME])
         self.pane.focus()
         self.call_after_refresh(self._begin)
-
-    def _own_keys(self) -> list[tuple[str, str]]:
-        rows = self.workbench.keymap.rows(keys.HOME)
-        return [(key.show, key.text) for key in rows if key.id in ("home.open", "home.record", "home.error")]
 
     @property
     def workbench(self) -> WorkbenchApp:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.safetext import visible
 from workbench.tui import keys
+from workbench.tui.keymap import keymap_of
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import PausedSide
 from workbench.views import Line, Span
@@ -98,7 +99,7 @@ class BreakpointBanner:
 
     @property
     def _key(self) -> str:
-        return self.screen.keymap.row(keys.table()["session.breaks"]).show
+        return keymap_of(self.screen.app).row(keys.table()["session.breaks"]).show
 
     def banner(self) -> list[Line]:
         """Line below the header; empty if nothing is paused."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.safetext import clip
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.keymap import keymap_of
 from workbench.tui.models.headline import headline
 from workbench.tui.models.state_line import state_line
 from workbench.views import plain
@@ -54,7 +55,7 @@ class SessionHeader:
 
     def _banners(self) -> list[Line]:
         screen = self.screen
-        key = screen.keymap.row(keys.table()["session.branch"]).show
+        key = keymap_of(screen.app).row(keys.table()["session.branch"]).show
         switch = screen.branch_switch.banner(screen.opened.index, key, screen.size.width) if screen.opened else None
         return [*screen.breakpoints.banner(), *([switch] if switch else [])]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.tui import keys
+from workbench.tui.keymap import keymap_of
 from workbench.tui.panes.pane import Pane
 from workbench.tui.screens.session.navigation import Goal
 from workbench.tui.screens.session.type_ahead import ON_AN_EXCHANGE
@@ -69,11 +70,11 @@ class Pointer:
     def explain(self, key: str) -> None:
         """Say why a key does nothing: it needs an open exchange, or acts in the wire pane."""
         screen = self.screen
-        row = next((row for row in screen.keymap.rows(keys.SESSION) if keys.readable(key) in row.names), None)
+        row = next((row for row in keymap_of(screen.app).rows(keys.SESSION) if keys.readable(key) in row.names), None)
         if row and row.id in ON_AN_EXCHANGE and screen.opened is None:
             screen.notify(f"{row.show} ({row.word}) needs an open exchange", markup=False)
         if screen.focused is None or screen.focused.id == "wire":
             return
-        for row in screen.keymap.rows(keys.WIRE):
+        for row in keymap_of(screen.app).rows(keys.WIRE):
             if row.id in WIRE_KEYS and key in row.keys.split(","):
                 screen.notify(f"{row.show} ({row.word}) acts in the wire pane · 2: go there", markup=False)

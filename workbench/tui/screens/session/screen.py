@@ -15,7 +15,6 @@ from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
 from workbench.tui.delegate import ActionOf, ActionOnInspected
-from workbench.tui.keymap import keymap_of
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.findings import FindingsPane
 from workbench.tui.panes.lineview import LineView
@@ -50,7 +49,6 @@ from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
-    from workbench.tui.keymap import Keymap
     from workbench.tui.panes.wire import WirePane
     from workbench.tui.pause_listener import PauseChange, PausingTrouble
     from workbench.tui.screens.session.branch_switch import BranchSwitch
@@ -151,11 +149,6 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         from workbench.tui.panes.wire import WirePane
 
         return self.query_one("#wire", WirePane)
-
-    @property
-    def keymap(self) -> Keymap:
-        """Keys as configured by the user."""
-        return keymap_of(self.app)
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
