@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from workbench.ir import ToolCallIR, ToolDef
 from workbench.toolcalls.formats import TextCall, TextFormat, find, formats, get, stray_markers
+from workbench.toolcalls.formats._forms import TAGS
 
 CITY = {"city": "Rome"}
 CALL = ToolCallIR("call_0_1AB", "get_weather", CITY, "test")
@@ -66,6 +67,46 @@ def test_a_damaged_call_is_never_silent_and_never_another(name: str) -> None:
     assert {one for one in silent if is_tagged or "get_weather" in one} - set(UNNAMED) == set()
 
 
+OBJECT = '{"city": "Rome"}'
+FORMS = {
+    "gemma": "<start_function_call>call:get_weather{city:<escape>Rome<escape>}<end_function_call>",
+    "gemma 4": '<|tool_call>call:get_weather{city:<|"|>Rome<|"|>}<tool_call|>',
+    "react": f"Thought: I look.\nAction: get_weather\nAction Input: {OBJECT}",
+    "react, one object": 'Action:\n```json\n{"action": "get_weather", "action_input": {"city": "Rome"}}\n```',
+    "element": "<get_weather>\n<city>Rome</city>\n</get_weather>",
+    "element, attributes": '<get_weather city="Rome"/>',
+    "element, JSON": f"<get_weather>{OBJECT}</get_weather>",
+    "tool_code": '```tool_code\nprint(get_weather(city="Rome"))\n```',
+    "tool_code, element": '<tool_code>\nprint(default_api.get_weather(city="Rome"))\n</tool_code>',
+    "functools": f'functools[{{"name": "get_weather", "arguments": {OBJECT}}}]',
+    "llama-json": f"<function=get_weather>{OBJECT}</function>",
+    "groq": f"<function=get_weather{OBJECT}</function>",
+    "groq, head lost": f"get_weather{OBJECT}</function>",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_that_no_server_asks_for_are_calls(form: str) -> None:
+    text = FORMS[form]
+    (call,) = find(text, TOOLS)
+    assert (call.format, call.name, call.input) == (form.partition(",")[0].partition(" ")[0], "get_weather", CITY)
+    assert bool(call.problems) == form.startswith("groq")
+    assert call.end == len(text)
+    assert stray_markers(text, [call]) == ()
+    assert find(f"It is written so:\n~~~~\n{text}\n~~~~\nThat is all.", TOOLS) == ()
+    quoted = text.replace("\n", "\n> ")
+    assert find(f"For example:\n\n> {quoted}\n\nThat is all.", TOOLS) == ()
+
+
+@pytest.mark.parametrize("form", ["gemma", "gemma 4", "tool_code, element"])
+def test_a_damaged_form_is_never_silent_and_never_another(form: str) -> None:
+    text, named = FORMS[form], form.partition(",")[0].partition(" ")[0]
+    damaged = set(damages(text, [m.span() for m in TAGS[named].pattern.finditer(text)])) - {text}
+    found = {one: find(one, TOOLS) for one in damaged}
+    assert [(one, calls) for one, calls in found.items() if any(map(is_false, calls))] == []
+    assert {one for one, calls in found.items() if not calls and not stray_markers(one, calls)} == set()
+
+
 @pytest.mark.parametrize(
     ("text", "marker"),
     [
@@ -93,6 +134,10 @@ SENTENCES = (
     "see [get_weather](http://x.org/a) and [1], [2]",
     "It is 21 °C in Rome, <think> that was easy.",
     "if (x <y) { get_weather(); }",
+    "Action: get_weather comes first, and then Action Input: with its arguments.",
+    "<get_weather> is an element, </get_weather> its end.",
+    "import functools\n\nfunctools.partial(get_weather, 'Rome')",
+    "function get_weather(city) { return 21; }",
     "<parameters for get_weather are in the manual>",
 )
 

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from workbench import regex
 from workbench.ir import ToolDef
-from workbench.toolcalls.formats import TextCall, TextFormat, _unmarked_calls, _wrecks, every, get
+from workbench.toolcalls.formats import TextCall, TextFormat, _forms, _unmarked_calls, _wrecks, every, get
 from workbench.toolcalls.formats._markdown import MarkdownCode
 
 
@@ -73,6 +73,9 @@ def find(
     wanted = [get(n) for n in formats] if formats is not None else _every()
     mentioned = frozenset(n for n in names if n in text)
     found = [c for f in wanted for c in _calls(f, text, tools, mentioned, trusted)]
+    if not trusted:
+        formed = _forms.formed_calls(text, mentioned)
+        found += [c for c in formed if not any(f.start < c.end and c.start < f.end for f in found)]
     if mentioned and not trusted:
         untagged = [
             *_unmarked_calls.foreign_calls(text, tools, mentioned),
@@ -231,6 +234,7 @@ _MARKERS: Final = (
     r"|\[(?:END_)?TOOL_REQUEST\]|<\|/?tool_call\|?>|<tool_call\|>|<\|\"\|>|</?TOOLCALL>|</?seed:tool_call>"
     r"|<\|(?:action_(?:start|end)|plugin|(?:START|END)_(?:ACTION|THINKING|RESPONSE|OF_TURN_TOKEN))\|>"
     r"|<\|(?:open|close)\|>[\w =\"]{1,80}<\|sep\|>"
+    r"|<(?:start|end)_function_(?:call|declaration|response)>|</?tool_code>"
     r"|✿(?:FUNCTION|ARGS|RESULT|RETURN)✿"
 )
 _DEBRIS = regex.compile(_MARKERS)
@@ -250,6 +254,8 @@ _HINTS: Final = (
     "function_calls>",
     "<function=",
     "<invoke",
+    "_function_",
+    "tool_code>",
 )
 _MORE_HINTS: Final = ("</arg_", "</function", "[ARGS]", "[CALL_ID]", "[AVAILABLE_TOOLS]", "TOOLCALL", "_TOOL_")
 _ALONE = regex.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")

@@ -15,7 +15,7 @@ from typing import Final
 from workbench import regex
 from workbench.errors import WireError
 from workbench.toolcalls.call_problems import DAMAGED
-from workbench.toolcalls.formats import TextCall, every
+from workbench.toolcalls.formats import TextCall, _forms, every
 from workbench.toolcalls.formats._json_calls import calls_only
 from workbench.toolcalls.formats._scan import TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tags
@@ -31,7 +31,7 @@ _XML: Final = ("<param", "<func", "<invo")  # lines of XML that people write may
 _KEYS: Final = regex.compile(r"""["'](?:arguments|parameters|input|args|tool_input)\b|\b(?:arguments|parameters)["']""")
 _FENCES: Final = regex.compile(r"\A(?:`{3,}\w*|\s)+|[`\s]+\Z|`{3,}\w*\Z")
 _BLANK: Final = regex.compile(r"\s")
-_VALUE: Final = regex.compile(r"\s*[\[{](?:[^\]}]*|.*[\]}]\s*`*)", re.DOTALL)
+_VALUE: Final = regex.compile(r"[\])}'\"`\s]*|\s*[\[{](?:[^\]}]*|.*[\]}]\s*`*)", re.DOTALL)
 _MARKUP: Final = r"[\s'\"(){}\[\],:=]"
 
 
@@ -39,7 +39,7 @@ _MARKUP: Final = r"[\s'\"(){}\[\],:=]"
 def _vocabulary() -> dict[str, Tags]:
     """Format → its tags, where it has any."""
     parsers = ((f.name, f.parser()) for f in every())
-    return {name: parser.tags for name, parser in parsers if isinstance(parser, TagParser)}
+    return {name: parser.tags for name, parser in parsers if isinstance(parser, TagParser)} | _forms.TAGS
 
 
 def wrecked_calls(text: str, names: frozenset[str]) -> list[TextCall]:
