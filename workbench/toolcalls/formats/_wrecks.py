@@ -31,7 +31,7 @@ _XML: Final = ("<param", "<func", "<invo")  # lines of XML that people write may
 _KEYS: Final = regex.compile(r"""["'](?:arguments|parameters|input|args|tool_input)\b|\b(?:arguments|parameters)["']""")
 _FENCES: Final = regex.compile(r"\A(?:`{3,}\w*|\s)+|[`\s]+\Z|`{3,}\w*\Z")
 _BLANK: Final = regex.compile(r"\s")
-_VALUE: Final = regex.compile(r"[\])}'\"`\s]*|\s*[\[{](?:[^\]}]*|.*[\]}]\s*`*)", re.DOTALL)
+_VALUE: Final = regex.compile(r"[\])}`\s]*|\s*[\[{](?:[^\]}]*|.*[\]}]\s*`*)", re.DOTALL)
 _MARKUP: Final = r"[\s'\"(){}\[\],:=]"
 
 
