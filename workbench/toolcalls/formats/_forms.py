@@ -66,7 +66,7 @@ _ELEMENT: Final = regex.compile(r"\s*<([A-Za-z_][\w\-]{0,63})>(.*?)</\1>", re.DO
 _ATTRIBUTE: Final = regex.compile(r"""\s+([A-Za-z_][\w\-]{0,63})=(?:"([^"<>]{0,4000})"|'([^'<>]{0,4000})')""")
 
 
-class _Body(NamedTuple):
+class _FormArguments(NamedTuple):
     """Arguments as read: their value, their text, the end of the call, and what is wrong."""
 
     value: JsonValue
@@ -122,24 +122,24 @@ def _elements(text: str, names: frozenset[str]) -> Iterator[TextCall]:
                 yield TextCall("element", name, said.value, said.raw, opened.start(), said.end, problems=said.problems)
 
 
-def _element(text: str, at: int, name: str) -> _Body | None:
+def _element(text: str, at: int, name: str) -> _FormArguments | None:
     value: dict[str, JsonValue] = {}
     start = at
     while found := _ATTRIBUTE.match(text, at):
         value[found[1]], at = found[2] if found[2] is not None else found[3], found.end()
     if text.startswith(("/>", " />"), at):
-        return _Body(value, text[start:at], text.index(">", at) + 1) if value else None
+        return _FormArguments(value, text[start:at], text.index(">", at) + 1) if value else None
     close = text.find(f"</{name}>", at)
     if not text.startswith(">", at) or close < 0:
         return None
     raw, end = text[at + 1 : close], close + len(name) + 3
     parsed = _json(raw)
     if isinstance(parsed, dict):
-        return _Body(parsed, raw, end)
+        return _FormArguments(parsed, raw, end)
     inside = 0
     while child := _ELEMENT.match(raw, inside):
         value[child[1]], inside = child[2].strip(), child.end()
-    return _Body(value, raw, end) if value and not raw[inside:].strip() else None
+    return _FormArguments(value, raw, end) if value and not raw[inside:].strip() else None
 
 
 def _tool_code(text: str, names: frozenset[str]) -> Iterator[TextCall]:
@@ -176,18 +176,18 @@ def _starts(pattern: re.Pattern[str], text: str, names: frozenset[str] | None = 
     return islice((m for m in pattern.finditer(text) if names is None or m[1] in names), _MOST)
 
 
-def _object(text: str, at: int) -> _Body | None:
+def _object(text: str, at: int) -> _FormArguments | None:
     """The JSON object at a place."""
     stop = JsonTracker().find(text, at) if text.startswith("{", at) else -1
     raw = text[at:stop]
     value = _json(raw) if stop >= 0 else None
-    return _Body(value, raw, stop, () if isinstance(value, dict) else (DAMAGED,)) if stop >= 0 else None
+    return _FormArguments(value, raw, stop, () if isinstance(value, dict) else (DAMAGED,)) if stop >= 0 else None
 
 
-def _line(text: str, at: int) -> _Body:
+def _line(text: str, at: int) -> _FormArguments:
     """The rest of a line, which is no object."""
     raw = text[at:].partition("\n")[0].rstrip()
-    return _Body(None, raw, at + len(raw), (DAMAGED,))
+    return _FormArguments(None, raw, at + len(raw), (DAMAGED,))
 
 
 def _json(text: str) -> JsonValue:
