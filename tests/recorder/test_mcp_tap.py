@@ -7,6 +7,8 @@ import random
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +17,8 @@ import pytest
 
 from workbench.recorder import child
 from workbench.recorder.mcp_tap.tape import ENDED, LOST_RECEIVED, RECEIVED, SENT, Tape, TapeEvent, TapeReader
+from workbench.recorder.mcp_tap.writing import TapWriter, drained
+from workbench.wire import Redactor
 from workbench.wire.exchange import Exchange, ExchangeKind, HttpRequest, State
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import open_session
@@ -174,3 +178,29 @@ def test_what_does_not_fit_is_counted_and_not_kept(monkeypatch: pytest.MonkeyPat
         (ENDED, b"-9"),
     ]
     assert isinstance(events[0], TapeEvent)
+
+
+def test_events_are_read_ahead_of_the_writer() -> None:
+    """All that a tap holds leaves it while nothing is written yet, and comes in order."""
+    given = [TapeEvent(RECEIVED, float(n), b"%d" % n) for n in range(100)]
+    is_read = threading.Event()
+
+    def batches() -> Iterator[list[TapeEvent]]:
+        yield from ([event] for event in given)
+        is_read.set()
+
+    events = drained(batches())
+    assert is_read.wait(30)
+    assert [event for batch in events for event in batch] == given
+
+
+@pytest.mark.parametrize(("is_ended", "state"), [(True, State.ABORTED), (False, State.INCOMPLETE)])
+def test_what_a_stopped_tap_did_not_see_is_not_missing(tmp_path: Path, is_ended: bool, state: State) -> None:
+    out = tmp_path / "s.wb"
+    tap = TapWriter(SessionWriter(out), Redactor(b"salt"), {"server": "s", "command": "c", "started_at": 0.0})
+    asked = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call"}\n'
+    tap.take([TapeEvent(SENT, 0.0, asked), *([TapeEvent(ENDED, 1.0, b"0")] if is_ended else [])])
+    tap.close()
+    connection, call = exchanges_of(open_session(out))
+    assert connection.state is (State.COMPLETE if is_ended else State.INCOMPLETE)
+    assert call.state is state

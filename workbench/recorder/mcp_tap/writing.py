@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from queue import Queue
 
 from workbench.ir import JsonValue
 from workbench.protocols.mcp import McpChannel
@@ -23,6 +25,9 @@ from workbench.recorder.child import send_line, serve
 from workbench.recorder.mcp_tap.tape import ENDED, LOST, LOST_SENT, RECEIVED, SENT, STDERR, TapeEvent, TapeReader
 from workbench.wire import Exchange, Origin, Redactor, State
 from workbench.wire.session import SessionWriter
+
+AHEAD = 4096
+"""Batches that are read ahead; a pipe gives up to 64 kB at once, so that they are as many bytes as a tape may hold."""
 
 _STREAMS = {SENT: ("sent", "text"), RECEIVED: ("received", "text"), STDERR: ("received", "stderr")}
 """Kind of event → direction and opcode of its lines."""
@@ -53,6 +58,7 @@ class TapWriter:
         self._begun = 0
         self._ended_at = 0.0
         self._end = "the tap was stopped before the server ended"
+        self._state = State.INCOMPLETE
 
     def take(self, events: Iterable[TapeEvent]) -> None:
         """Take events and write the calls that begin or end with them."""
@@ -63,6 +69,7 @@ class TapWriter:
     def _apply(self, event: TapeEvent) -> None:
         self._ended_at = event.at
         if event.kind == ENDED:
+            self._state = State.COMPLETE
             self._end = f"it was ended by signal {-event.number}" if event.number < 0 else f"exit status {event.number}"
         elif event.kind >= LOST_SENT:
             self._channel.skip(*_STREAMS[event.kind - LOST], event.number)
@@ -77,11 +84,17 @@ class TapWriter:
                 positions[begun] = self._writer.begin(self._safe(call, is_open=True))
             for number in list(positions):
                 if at_end or self._channel.is_over(number):
-                    call = self._safe(self._channel.exchange(number))
-                    self._writer.finish(positions.pop(number), call)
+                    self._writer.finish(positions.pop(number), self._safe(self._final_call(number)))
             if at_end:
                 self._writer.finish(self._seq, self._connection())
         self._positions, self._begun = positions, begun
+
+    def _final_call(self, number: int) -> Exchange:
+        """A call with its response; if the tap was stopped, nobody knows whether there was one."""
+        call = self._channel.exchange(number)
+        if self._channel.is_over(number) or self._state is State.COMPLETE:
+            return call
+        return replace(call, state=State.INCOMPLETE, note=self._end)
 
     def _safe(self, exchange: Exchange, *, is_open: bool = False) -> Exchange:
         begun = replace(exchange, response=None, state=State.OPEN, note="") if is_open else exchange
@@ -90,13 +103,37 @@ class TapWriter:
     def _connection(self) -> Exchange:
         whole = self._channel.connection()
         note = f"{whole.note}; {self._end}"
-        return self._redactor.exchange(replace(whole, state=State.COMPLETE, duration=self._ended_at, note=note))
+        return self._redactor.exchange(replace(whole, state=self._state, duration=self._ended_at, note=note))
 
     def close(self) -> None:
         """Write everything and close the file."""
         self._channel.end(self._ended_at)
         self._write(at_end=True)
         self._writer.close()
+
+
+def drained(batches: Iterator[list[TapeEvent]]) -> Iterator[list[TapeEvent]]:
+    """The same events, read ahead: a tap that ends hands over all that it holds, however long the file takes."""
+    ahead = Queue[list[TapeEvent] | None](AHEAD)
+
+    def read() -> None:
+        for batch in batches:
+            ahead.put(batch)
+        ahead.put(None)
+
+    threading.Thread(target=read, name="events of the tap", daemon=True).start()
+    return _together(ahead)
+
+
+def _together(ahead: Queue[list[TapeEvent] | None]) -> Iterator[list[TapeEvent]]:
+    """All events that are there, at least a batch, at a time."""
+    while batch := ahead.get():
+        more: list[TapeEvent] | None = []
+        while not ahead.empty() and (more := ahead.get()):
+            batch += more
+        yield batch
+        if more is None:
+            return
 
 
 def main(task: Mapping[str, JsonValue]) -> int:
@@ -108,7 +145,7 @@ def main(task: Mapping[str, JsonValue]) -> int:
     os.nice(NICE)
     collect_rarely()
     send_line({})
-    for events in TapeReader(lambda size: os.read(0, size)).batches():
+    for events in drained(TapeReader(lambda size: os.read(0, size)).batches()):
         try:
             tap.take(events)
         except STORAGE:
