@@ -17,7 +17,7 @@ import pytest
 
 from workbench.recorder import child
 from workbench.recorder.mcp_tap.tape import ENDED, LOST_RECEIVED, RECEIVED, SENT, Tape, TapeEvent, TapeReader
-from workbench.recorder.mcp_tap.writing import TapWriter, drained
+from workbench.recorder.mcp_tap.writing import TapWriter, read_ahead
 from workbench.wire import Redactor
 from workbench.wire.exchange import Exchange, ExchangeKind, HttpRequest, State
 from workbench.wire.session import exchanges_of
@@ -189,7 +189,7 @@ def test_events_are_read_ahead_of_the_writer() -> None:
         yield from ([event] for event in given)
         is_read.set()
 
-    events = drained(batches())
+    events = read_ahead(batches())
     assert is_read.wait(30)
     assert [event for batch in events for event in batch] == given
 

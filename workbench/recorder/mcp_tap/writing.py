@@ -112,7 +112,7 @@ class TapWriter:
         self._writer.close()
 
 
-def drained(batches: Iterator[list[TapeEvent]]) -> Iterator[list[TapeEvent]]:
+def read_ahead(batches: Iterator[list[TapeEvent]]) -> Iterator[list[TapeEvent]]:
     """The same events, read ahead: a tap that ends hands over all that it holds, however long the file takes."""
     ahead = Queue[list[TapeEvent] | None](AHEAD)
 
@@ -145,7 +145,7 @@ def main(task: Mapping[str, JsonValue]) -> int:
     os.nice(NICE)
     collect_rarely()
     send_line({})
-    for events in drained(TapeReader(lambda size: os.read(0, size)).batches()):
+    for events in read_ahead(TapeReader(lambda size: os.read(0, size)).batches()):
         try:
             tap.take(events)
         except STORAGE:
