@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import Final
 
 from workbench import regex
@@ -26,10 +27,17 @@ LEAST_HALF: Final = 5
 
 _MAX_GAP: Final = 400  # characters between two tokens of one call
 _MAX_HALF: Final = 100
-_LINES: Final = regex.compile(r"^[ \t]*([<\[\]][^\n]{4,62})$", re.MULTILINE)
+_MOST_LINES: Final = 64
+_LINES: Final = regex.compile(r"^[ \t]*([<\[\]][^\n>]{4,62})$", re.MULTILINE)
+_STEMS: Final = regex.compile(
+    r"<\s?/?\s?[|｜‖]|<\s?/?\s?(?:tool|func|invo|param|arg_|mini|antml|start_|end_|escape)|minimax|\[(?:TOOL|ARGS|CALL_)|DSML"
+    r"|functools\[|`tool_code"
+)
+"""Beginnings of the tokens of every format: a text without any has no token."""
 _XML: Final = ("<param", "<func", "<invo")  # lines of XML that people write may break inside these
 _KEYS: Final = regex.compile(r"""["'](?:arguments|parameters|input|args|tool_input)\b|\b(?:arguments|parameters)["']""")
 _FENCES: Final = regex.compile(r"\A(?:`{3,}\w*|\s)+|[`\s]+\Z|`{3,}\w*\Z")
+_OPENED: Final = regex.compile(r"<[|｜][^<>]{1,40}[|｜]>\Z")
 _BLANK: Final = regex.compile(r"\s")
 _VALUE: Final = regex.compile(r"[\])}`\s]*|\s*[\[{](?:[^\]}]*|.*[\]}]\s*`*)", re.DOTALL)
 _MARKUP: Final = r"[\s'\"(){}\[\],:=]"
@@ -46,7 +54,8 @@ def wrecked_calls(text: str, names: frozenset[str]) -> list[TextCall]:
     """Calls of declared tools in markup that no parser reads. ``names``: declared names that occur in the text."""
     glued = re.compile(f"({'|'.join(sorted(map(re.escape, names), key=len, reverse=True))})")
     named = re.compile(rf"(?<![\w.\-])(?:functions\.)?{glued.pattern}(?![\w\-])")
-    tokens = sorted({span for tags in _vocabulary().values() for span in _tokens(tags, text)})
+    every_tags = _vocabulary().values() if _STEMS.search(text) else ()
+    tokens = sorted({span for tags in every_tags for span in _tokens(tags, text)})
     half = half_token(text)
     if half >= 0:
         tokens.append((half, len(text)))
@@ -100,6 +109,8 @@ def _torn_value(text: str, names: frozenset[str]) -> TextCall | None:
     """A text that is a JSON or Python call and nothing else, and is broken."""
     name = f"({'|'.join(sorted(map(re.escape, names)))})"
     body = text.strip()
+    if body[-1:] not in "`}])\"':,={[(":
+        return None
     start = text.find(body)
     json = rf"(?:`++\w*+|{_MARKUP})*+(?:name|tool|function|tool_name|function_name){_MARKUP}++{name}{_MARKUP}"
     found = re.compile(json).match(body)
@@ -129,6 +140,10 @@ def half_token(text: str, stop: int | None = None) -> int:
     """Start of a token that breaks off at ``stop``, by default at the end of the text; -1 if there is none."""
     end = len(text) if stop is None else stop
     piece = text[max(0, end - _MAX_HALF) : end]
+    if piece.endswith(">") and not _OPENED.search(piece):
+        return -1
+    if not any(first in piece for first in "<[]`") and "func" not in piece:
+        return -1
     every_tags = _vocabulary().values()
     start = min((tags.find_partial(piece, 0) for tags in every_tags), default=len(piece))
     is_whole = any(tags.pattern.fullmatch(piece, start) for tags in every_tags)
@@ -137,7 +152,7 @@ def half_token(text: str, stop: int | None = None) -> int:
 
 def half_tokens(text: str) -> Iterator[tuple[int, int]]:
     """(start, end) of the halves of tokens alone on a line, and at the end of the text."""
-    for line in _LINES.finditer(text):
+    for line in islice(_LINES.finditer(text), _MOST_LINES):
         if line.end() < len(text) and not line[1].startswith(_XML) and half_token(line[1]) == 0:
             yield line.span(1)
     last = half_token(text.rstrip())
