@@ -14,7 +14,7 @@ from workbench.wire.session import exchanges_of
 def test_each_line_is_an_answer(data: Path) -> None:
     whole, stream = exchanges_of(open_input(str(data / "script.responses.jsonl")))
     assert (whole.request, whole.origin, whole.meta["method"]) == (None, Origin.RECONSTRUCTED, "generateContent")
-    assert (stream.meta["framing"], "synthetic" in stream.note) == ("synthesised", True)
+    assert (stream.meta["framing"], "importer added the framing" in stream.note) == ("synthesised", True)
     decoded = DecodedExchange(1, stream)
     assert decoded.protocol == "gemini"
     assert [c.name for m in decoded.messages("response") for _, c in m.tool_calls()] == ["write_file"]

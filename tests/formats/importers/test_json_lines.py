@@ -39,7 +39,7 @@ def test_payloads_of_one_stream_become_a_stream(data: Path, file: str, names: li
 def test_the_framing_is_marked_and_no_terminator_is_invented(data: Path) -> None:
     exchange = json_lines.read((data / "chat.chunks.txt").read_bytes(), "x").exchange(0)
     assert exchange.meta["framing"] == "synthesised"
-    assert "framing is synthetic" in exchange.note
+    assert "the importer added the framing" in exchange.note
     assert exchange.response and b"[DONE]" not in exchange.response.body.raw
 
 

@@ -12,7 +12,7 @@ from workbench.formats.importers._sides import is_event, is_unframed_stream
 from workbench.ir import JsonValue
 from workbench.wire import dumps, loads
 
-SYNTHESISED_NOTE = "only stream payloads: the file has no framing and no terminator; the framing is synthetic"
+SYNTHESISED_NOTE = "only stream payloads: the file has no framing and no terminator; the importer added the framing"
 NDJSON = "application/x-ndjson"
 EVENTS = "text/event-stream"
 

@@ -52,7 +52,7 @@ def _exchanges(lines: Iterator[Line], damage: ImportDamage) -> Iterator[Exchange
             response=_stream(held) if isinstance(held, list) else HttpResponse(body=_body(dumps(held))),
             origin=Origin.RECONSTRUCTED,
             client="gemini-cli",
-            note=f"{_NOTE}; the framing of the stream is synthetic" if is_stream else _NOTE,
+            note=f"{_NOTE}; the importer added the framing of the stream" if is_stream else _NOTE,
             meta={**kept, **(SYNTHESISED if is_stream else {})},
         )
 

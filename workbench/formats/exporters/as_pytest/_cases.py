@@ -213,7 +213,7 @@ def _newest(session: Session, indices: Sequence[int], tested: int) -> list[int]:
 
 
 def _plain(exchange: Exchange) -> Exchange:
-    """An exchange without client, notes and importer metadata, except for synthetic stream framing."""
+    """An exchange without client, notes and importer metadata, except for the mark of added framing."""
     meta = {name: value for name, value in exchange.meta.items() if name == "framing"}
     return replace(exchange, meta=meta, client="", note="", parent=None, branch="", damage=(), origin=Origin.IMPORTED)
 
