@@ -71,9 +71,9 @@ class OpenSocket:
         for direction, reader in self._readers.items():
             if reader.damage:
                 more = f" and {len(reader.damage) - 1} more" if len(reader.damage) > 1 else ""
-                yield f"what was {direction} is no legal stream: {reader.damage[0]}{more}"
+                yield f"the WebSocket frames {direction} are not valid: {reader.damage[0]}{more}"
             if reader.waiting_bytes:
-                yield f"what was {direction} ends in a message: {reader.waiting_bytes:,} bytes of it came"
+                yield f"the WebSocket frames {direction} end inside a message: {reader.waiting_bytes:,} bytes arrived"
 
 
 def _safe(frames: list[Frame], redactor: Redactor) -> Iterable[Frame]:
