@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -12,10 +13,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_objects import classes
 from tests.test_readme import ROOT
+from tests.test_texts import is_participle
 
 PAGES = {page.stem: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "how-to").glob("*.md"))}
 BLOCK = re.compile(r'^```\w+ title="([^"\s]+)"\n(.*?)^```', re.MULTILINE | re.DOTALL)
+PARTS = {
+    title: text
+    for page in PAGES.values()
+    for title, text in BLOCK.findall(page)
+    if title.startswith("workbench/") and title.endswith(".py")
+}
+"""Examples that become modules of the program."""
 ELSEWHERE = {"protocol": "tests/toy/telegraph is its model, and tests/toy/test_telegraph.py its test"}
 CHAT = {"method": "POST", "url": "https://hill.example/v1/chat/completions"}
 CAT = {"type": "function", "function": {"name": "cat", "description": "Read.", "parameters": {"type": "object"}}}
@@ -117,9 +127,26 @@ async def main():
     async with app.run_test(size=(160, 48)) as pilot:
         for _ in range(500):
             await pilot.pause(0.01)
-            if app.screen.query("#declared"):
+            view = next((pane.view for pane in app.screen.query("#declarations")), None)
+            if view:
                 break
-        print(app.screen.query_one("#declared"))
+        print(type(view).__name__, view.count(), view.head(0)[0].text, view.body(0, 80)[0][0].text)
 asyncio.run(main())
 """
-    assert "ExchangePane" in run(copy, "-c", drive)
+    assert run(copy, "-c", drive).split() == ["DeclarationsView", "1", "cat", "Read."]
+
+
+@pytest.mark.parametrize("title", PARTS)
+def test_an_example_keeps_the_rules_of_its_room(title: str, tmp_path: Path) -> None:
+    """Imports through fronts, names that no other class has and that are no participles, and lint."""
+    tree = ast.parse(PARTS[title])
+    modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    others = [name for name in modules if name.count(".") > 1 and name.split(".")[1] != title.split("/")[1]]
+    assert [name for name in others if not ROOT.joinpath(*name.split(".")).is_dir()] == []
+    defined = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    assert [name for name in (Path(title).stem, *defined) if is_participle(name)] == []
+    taken = {name.rpartition(".")[2] for name in classes()}
+    assert [name for name in defined if name in taken] == []
+    lint = [sys.executable, "-m", "ruff", "check", "-q", "--stdin-filename", str(ROOT / title), "-"]
+    done = subprocess.run(lint, input=PARTS[title], cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout
