@@ -187,5 +187,5 @@ def _numeric(key: FilterKey, op: str, value: _Value) -> Term:
 
 def _expectation(key: FilterKey) -> str:
     if key.kind is ValueKind.TEXT:
-        return f"a value such as in {key.example}"
+        return f"expected a value, as in {key.example}"
     return f"expected {EXPECTED[key.kind]}"

@@ -82,7 +82,7 @@ def _unbound(case: RuleContext, blocks: Sequence[NodeRef], entry: Entry, edit: _
         return
     behind = "" if len(blocks) == 1 else f", and of {len(blocks) - 1} more after it"
     text = f"{edit.words}: the signature of this block{behind} covers it and is no longer valid"
-    evidence = f"compared with the request of exchange {(entry.received_in or 0) + 1}, which it was received with"
+    evidence = f"compared with the request of exchange {(entry.received_in or 0) + 1}, whose response contained it"
     finding = case.at(UNBOUND, blocks[0], text, name="signature", evidence=evidence)
     others = [edit.pointer, *(case.pointer(ref, "signature") for ref in blocks[1:])]
     finding = with_related(finding, [p for p in others if p])

@@ -200,7 +200,7 @@ def _json_log(text: str) -> Iterator[Layer]:
             return
         found.append(value[key])
     joined = "".join(found) if all(piece.endswith("\n") for piece in found) else "\n".join(found)
-    yield Layer(f"log records with it in {key!r}", joined.encode("utf-8", "replace"))
+    yield Layer(f"log records with the text in {key!r}", joined.encode("utf-8", "replace"))
 
 
 def _yaml(text: str) -> Iterator[Layer]:

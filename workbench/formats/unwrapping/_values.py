@@ -170,7 +170,7 @@ class ValueReader:
         found: dict[str, Any] = {}
         while (char := self._skip()) != "}":
             if self.text.startswith("...", self.at):
-                raise self._fail("left out with …")
+                raise self._fail("a value was left out (…)")
             key = self._key(char)
             if self._skip() not in (":", "="):
                 raise self._fail("no colon after a key")
@@ -288,7 +288,7 @@ class ValueReader:
         if not word or word in "+-.":
             if self.text.startswith("-Infinity", self.at):
                 raise self._fail("a number that JSON does not allow")
-            raise self._fail("left out with …" if self.text.startswith("...", self.at) else "no value")
+            raise self._fail("a value was left out (…)" if self.text.startswith("...", self.at) else "no value")
         self.at += len(word)
         if not _JSON_NUMBER.match(word):
             self.is_json = False
@@ -321,7 +321,7 @@ class ValueReader:
             return self._value()
         found = _NAME.match(self.text, self.at)
         if not found:
-            raise self._fail("left out with …" if self.text.startswith(("...", "…"), self.at) else "no value")
+            raise self._fail("a value was left out (…)" if self.text.startswith(("...", "…"), self.at) else "no value")
         word = found[0]
         start, self.at = self.at, found.end()
         if word in _WORDS:

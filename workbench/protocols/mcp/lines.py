@@ -19,7 +19,7 @@ def fault_of_line(line: bytes) -> str:
     if not line.strip():
         return ""
     if line.lower().startswith(b"content-length:"):
-        return "a header as language servers send it; here a message is a line, without a header"
+        return "a Content-Length header, as language servers send it; in MCP a message is one line without a header"
     try:
         value = loads(line)
     except WireError:

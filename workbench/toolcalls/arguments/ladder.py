@@ -274,7 +274,7 @@ def _coerce(ladder: Ladder, schema: JsonValue) -> Ladder:
         answer = _process.ask(value=value, schema=schema)
         faults, problem = _faults(answer), str(answer["problem"])
     if problem:
-        return higher.with_refusal(Code.TIMEOUT, f"input was not checked after coercion: {problem}", retryable=False)
+        return higher.with_refusal(Code.TIMEOUT, f"the coerced input was not checked: {problem}", retryable=False)
     return (
         replace(higher, refusal=of_faults(faults)) if faults else higher.with_step(ArgumentStep.VALIDATED, value, value)
     )

@@ -265,7 +265,8 @@ class Dsml:
         first = next((m for m in TAGS.pattern.finditer(text + closer) if "DSML" in m[0]), None)
         if first is None or first.start() < len(text):
             raise LocalProtocolError(
-                f"the value of {key!r} contains a tag of the format", hint="there is no escape for it"
+                f"the value of {key!r} contains a tag of the format",
+                hint="remove the tag: this format cannot escape it",
             )
         if not key or re.search(r'["<>\r\n]', key) or len(key) > 300:
             raise LocalProtocolError(f"{key!r} is not a valid parameter name", hint="use letters and digits")

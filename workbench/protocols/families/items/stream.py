@@ -239,7 +239,7 @@ class ItemStreamDecoder:
             self._notes.add("stream.block-order", message, number)
             item = self._open(index if type(index) is int else None, kind)
         elif item.is_done:
-            self._notes.add("stream.block-order", f"an event of item {item.index}, which is done", number)
+            self._notes.add("stream.block-order", f"an event of item {item.index}, which has already ended", number)
         return item
 
     def _item_of_id(self, item_id: str, there: StreamedItem | None, number: int) -> StreamedItem | None:
