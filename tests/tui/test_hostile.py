@@ -72,7 +72,7 @@ def assert_clean(driver: Driver) -> None:
             assert segment.style is None or segment.style.link is None
 
 
-@pytest.mark.parametrize("size", [(60, 15), (160, 50)])
+@pytest.mark.parametrize("size", [(40, 15), (160, 50)])
 async def test_nothing_hostile_reaches_the_terminal(size: tuple[int, int]) -> None:
     async with showing(hostile_session(), size) as driver:
         for exchange in range(3):
@@ -165,7 +165,7 @@ ROOMS = {
 @pytest.mark.parametrize("room", ROOMS)
 async def test_no_room_shows_it_raw(room: str) -> None:
     """In the least room for every second one, in much for the others."""
-    size = ((60, 15), (160, 50))[list(ROOMS).index(room) % 2]
+    size = ((40, 15), (160, 50))[list(ROOMS).index(room) % 2]
     async with showing(hostile_session(), size, exchange=1) as driver:
         await driver.shows(1)
         for key in ROOMS[room]:

@@ -28,7 +28,7 @@ def session() -> Session:
     return samples.session(samples.exchange(*bodies), name=WIDE)
 
 
-@pytest.mark.parametrize("size", [(60, 15), (80, 24), (160, 50)])
+@pytest.mark.parametrize("size", [(40, 15), (60, 15), (80, 24), (160, 50)])
 async def test_every_line_is_as_wide_as_its_pane(size: tuple[int, int]) -> None:
     app = WorkbenchApp(session())
     async with app.run_test(size=size) as pilot:

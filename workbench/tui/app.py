@@ -66,7 +66,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
 
     TITLE = "Workbench"
     BINDINGS = keys.bindings(keys.GLOBAL)
-    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-wide"), (160, "-huge")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (100, "-wide"), (160, "-huge")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (15, "-short"), (32, "-tall")]  # noqa: RUF012
 
     def __init__(

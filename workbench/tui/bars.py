@@ -151,8 +151,14 @@ class TabBar(Bar):
 
     def __init__(self, panes: tabs.Panes = tabs.PANES, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._panes = panes
+        self._panes, self._focused = panes, ""
+
+    def show_tabs(self, focused: str, seen: Sequence[str], *, is_zoomed: bool = False) -> None:
+        """Show the names of the panes, or of the focused one if there is no room for all."""
+        self._focused = focused
+        width = self.screen.size.width
+        self.show([tabs.tab_line(focused, seen, is_zoomed=is_zoomed, panes=self._panes, width=width)])
 
     def on_click(self, event: events.Click) -> None:
-        if name := tabs.tab_at(event.x, self._panes):
+        if name := tabs.tab_at(event.x, self._panes, self._focused, self.screen.size.width):
             self.post_message(self.TabClick(name))

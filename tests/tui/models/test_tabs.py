@@ -66,3 +66,10 @@ def test_what_stands_under_a_click_on_the_tabs() -> None:
 def test_a_key_that_is_switched_off_is_not_named() -> None:
     off = [key._replace(keys="") if key.id == "session.next-break" else key for key in SESSION]
     assert plain(key_line(off, 80)).startswith(" p previous break")
+
+
+def test_where_there_is_no_room_for_all_names_only_the_focused_pane_has_its_own() -> None:
+    text = plain(tab_line("ir", ["ir"], width=40))
+    assert text.split() == ["1", "2", "[3", "IR]", "4", "5", "6", "7"]
+    assert [tab_at(text.index(digit), focused="ir", width=40) for digit in "167"] == ["exchanges", "findings", "http"]
+    assert tab_at(text.index("IR"), focused="ir", width=40) == "ir"

@@ -272,4 +272,4 @@ async def test_the_first_paint_waits_for_no_folder(monkeypatch: pytest.MonkeyPat
 
 async def test_a_tiny_terminal_gets_a_message() -> None:
     async with at_home((40, 10)) as home:
-        await home.until("60 columns")
+        await home.until("40 columns")

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from workbench.rules import InspectedExchange
 
 _UPSTREAM = 32
+LEAST = 60
+"""Columns below which the header leaves out that tools are never run."""
 
 TOOLS = "tools are never run"
 PROMISE = f"offline · {TOOLS}"
@@ -34,7 +36,7 @@ def headline(
         upstream: upstream of the recording; untrusted text.
         key: API key in use.
     """
-    promise = f"{mode} · {key} · {TOOLS}"
+    promise = f"{mode} · {key} · {TOOLS}" if width >= LEAST else f"{mode} · {key}"
     goes_to = f"→ {clip(upstream, _UPSTREAM)}" if upstream else ""
     told = " · ".join(f for f in (goes_to, progress, _facts(row) if row else "") if f)
     facts = line(Span(f" {told or 'no exchange open'}  ", "muted"))

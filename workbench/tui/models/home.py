@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 ROOMY, WIDE = 92, 144
 """Least columns for a row with its upstream, and for a row with its break in a sentence."""
 
+LEAST = 56
+"""Columns below which a session has one line for its name, and only the sign of its verdict."""
 _VERDICT = 27
 _AGE = 8
 _NUMBER = 9
@@ -86,6 +88,8 @@ def item_line(item: SessionItem, story: SessionSummary | None, width: int, now: 
     room = width - _AGE - _VERDICT
     when = Span(f"{age(now - item.modified)} " if item.modified is not None else "", "muted", -_AGE)
     sign = Span(f" {pauses.SIGN} {held} paused", "warning strong", _VERDICT) if held else _sign(item, story)
+    if width < LEAST:
+        return line(Span(sign.text[:2], sign.style), _name(item, width - 2))
     if width < ROOMY:
         return line(_name(item, room), when, sign)
     rest = (room * 2 // 3 if width >= WIDE else room) - _NUMBER

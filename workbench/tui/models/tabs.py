@@ -16,34 +16,47 @@ PANES: Panes = tuple((row.id, row.title) for row in session_panes.PANES)
 """Those of the session screen."""
 
 
+ENOUGH = 1000
+"""Columns that hold the names of all panes."""
+
 TOO_SMALL: tuple[Line, ...] = (
     (),
     (Span(" Workbench needs a window of", "strong"),),
-    (Span(" 60 columns and 15 lines.", "strong"),),
+    (Span(" 40 columns and 15 lines.", "strong"),),
     (Span(" Make it larger · ctrl+q: quit."),),
 )
 """Text shown if the window is too small for the screen."""
 
 
-def tab_line(focused: str, seen: Sequence[str], *, is_zoomed: bool = False, panes: Panes = PANES) -> Line:
+def tab_line(
+    focused: str, seen: Sequence[str], *, is_zoomed: bool = False, panes: Panes = PANES, width: int = ENOUGH
+) -> Line:
     """Every pane with its digit: the focused one highlighted, others in normal colour, hidden ones muted."""
     spans: list[Span] = [Span(" ")]
-    for digit, (name, words) in enumerate(panes, 1):
+    for name, words in _tabs(focused, panes, width):
         if name == focused:
-            spans.append(Span(f"[{digit} {words}]", "tab"))
+            spans.append(Span(f"[{words[1:-1]}]", "tab"))
         else:
-            spans.append(Span(f" {digit} {words} ", "" if name in seen else "muted"))
+            spans.append(Span(words, "" if name in seen else "muted"))
     return (*spans, Span(" zoom", "accent strong")) if is_zoomed else tuple(spans)
 
 
-def tab_at(column: int, panes: Panes = PANES) -> str | None:
+def tab_at(column: int, panes: Panes = PANES, focused: str = "", width: int = ENOUGH) -> str | None:
     """The pane whose tab is at a column of ``tab_line``; None if there is none."""
     end = 1
-    for digit, (name, words) in enumerate(panes, 1):
-        start, end = end, end + len(f" {digit} {words} ")
+    for name, words in _tabs(focused, panes, width):
+        start, end = end, end + len(words)
         if start <= column < end:
             return name
     return None
+
+
+def _tabs(focused: str, panes: Panes, width: int) -> list[tuple[str, str]]:
+    """Id and text of each tab; where there is no room for all names only the focused one has its name."""
+    full = [(name, f" {digit} {words} ") for digit, (name, words) in enumerate(panes, 1)]
+    if 1 + sum(len(words) for _, words in full) <= width:
+        return full
+    return [(name, words if name == focused else f" {n} ") for n, (name, words) in enumerate(full, 1)]
 
 
 def key_line(hints: Sequence[Key], width: int, before: str = "") -> Line:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.tui.bars import Bar
+from workbench.tui.bars import TabBar
 from workbench.tui.models import edit
 from workbench.tui.models.diff import RequestComparison
-from workbench.tui.models.tabs import tab_line
 from workbench.tui.panes.lineview import LineView
 from workbench.views import line
 
@@ -106,7 +105,7 @@ class EditLayout:
         is_wide, is_tall = self.screen.has_class("-wide"), self.screen.has_class("-tall")
         beside = ("value", self._verdict_pane) if is_tall else (self._kept,)
         seen = ("outline", *beside) if is_wide else (self._focused,)
-        self.screen.query_one("#tabs", Bar).show([tab_line(self._focused, seen, panes=edit.PANES)])
+        self.screen.query_one("#tabs", TabBar).show_tabs(self._focused, seen)
 
     # Actions.
 

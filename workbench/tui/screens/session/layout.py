@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from workbench.tui import session_panes
-from workbench.tui.bars import Bar
-from workbench.tui.models.tabs import tab_line
+from workbench.tui.bars import TabBar
 from workbench.tui.panes.pane import Pane
 from workbench.tui.session_panes import SIDE_SLOTS
 
@@ -79,8 +78,7 @@ class PaneLayout:
         """Name the panes in the tab bar, and highlight the visible ones."""
         wide, zoomed = self.screen.has_class("-wide"), self.screen.has_class("-zoom")
         seen = ("exchanges", "wire", self._side, "findings") if wide else (self._front, "findings")
-        line = tab_line(self.focused, () if zoomed else seen, is_zoomed=zoomed)
-        self.screen.query_one("#tabs", Bar).show([line])
+        self.screen.query_one("#tabs", TabBar).show_tabs(self.focused, () if zoomed else seen, is_zoomed=zoomed)
 
     # Actions.
 
