@@ -89,5 +89,9 @@ def test_what_no_cassette_holds_is_said() -> None:
         "exchange 3",
     ]
     assert [note.startswith("exchange 4: ") for note in made.notes] == [True, True]
+    tools = Exchange("5", HttpRequest("tools/call"), HttpResponse(0, body=Body(b"{}")), kind=ExchangeKind.MCP)
+    assert cassette.write(of(tools, exchange(Body(), Body()))).left_out == (
+        "exchange 1: traffic with a tool server; cassettes are HTTP only",
+    )
     with pytest.raises(LocalProtocolError, match="a cassette needs requests with responses"):
         cassette.write(of(socket))

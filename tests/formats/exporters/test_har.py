@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.formats.exporters.selecting import bodies, every, findings, of
 from workbench.config.resources import folder
+from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import har
 from workbench.formats.importers import har as importer
 from workbench.formats.importers import open_input
@@ -71,6 +72,16 @@ def test_a_web_socket_is_written_as_chrome_does() -> None:
     frames = (Frame("sent", "text", b"hi", 0.5), Frame("received", "binary", b"\xff\0", 1.0))
     socket = Exchange("1", HttpRequest("GET", "wss://h/x"), kind=ExchangeKind.WEBSOCKET, frames=frames, started_at=1.0)
     assert back(socket)[0].frames == frames
+
+
+def test_traffic_with_tool_servers_is_left_out_and_said() -> None:
+    model = Exchange("1", HttpRequest("POST", "https://h/x", body=Body(b"{}")), HttpResponse(200, body=Body(b"{}")))
+    call = Exchange("2", HttpRequest("tools/call", "mcp://s/add"), HttpResponse(0), kind=ExchangeKind.MCP)
+    made = har.write(of(call, model))
+    assert [entry["request"]["url"] for entry in json.loads(made.data)["log"]["entries"]] == ["https://h/x"]
+    assert [line.partition(":")[0] for line in made.left_out] == ["exchange 1"]
+    with pytest.raises(LocalProtocolError, match="tool servers"):
+        har.write(of(call))
 
 
 def test_the_archive_is_har() -> None:

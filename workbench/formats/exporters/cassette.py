@@ -47,6 +47,8 @@ def write(selection: ExportSelection) -> ExportResult:
 def _missing(exchange: Exchange) -> str:
     if exchange.kind is ExchangeKind.WEBSOCKET:
         return "a WebSocket connection; cassettes are HTTP only"
+    if exchange.kind is ExchangeKind.MCP:
+        return "traffic with a tool server; cassettes are HTTP only"
     if exchange.request is None:
         return "no request was recorded"
     return "" if exchange.response and exchange.response.status else "no response was recorded"

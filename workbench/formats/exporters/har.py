@@ -1,8 +1,8 @@
 """Writes HAR 1.2, which browsers' developer tools open.
 
 Bodies are text if they are UTF-8, else base64; content codings are decoded. Data without a HAR field is in
-``_workbench`` (of an entry: id, origin, state, chunk times …), and the importer reads it back. Format:
-http://www.softwareishard.com/blog/har-12-spec/.
+``_workbench`` (of an entry: id, origin, state, chunk times …), and the importer reads it back. Traffic with tool
+servers over their standard streams is no HTTP and is left out. Format: http://www.softwareishard.com/blog/har-12-spec/.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from urllib.parse import parse_qsl, urlsplit
 
 from workbench import __version__
+from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import ExportResult, ExportSelection, one_file
 from workbench.formats.exporters._secret_removal import header_text, without_secrets
 from workbench.ir import JsonValue
@@ -37,15 +38,27 @@ _NO_TIME = "1970-01-01T00:00:00.000Z"
 
 
 def write(selection: ExportSelection) -> ExportResult:
-    """Write the exchanges as one archive. Raises SessionFormatError."""
+    """Write the exchanges as one archive.
+
+    Raises:
+        LocalProtocolError: all of them are traffic with tool servers over their standard streams, which is no HTTP.
+        SessionFormatError: an exchange cannot be read.
+    """
     entries: list[JsonValue] = []
     notes: list[str] = []
+    left_out: list[str] = []
     for index, exchange in without_secrets(selection):
+        where = f"exchange {index + 1}"
+        if exchange.kind is ExchangeKind.MCP:
+            left_out.append(f"{where}: traffic with a tool server; archives are HTTP only")
+            continue
         entries.append(_entry(exchange))
         if any(side and side.body.encoding for side in (exchange.request, exchange.response)):
-            notes.append(f"exchange {index + 1}: the body is stored decoded, as HAR requires")
+            notes.append(f"{where}: the body is stored decoded, as HAR requires")
+    if left_out and not entries:
+        raise LocalProtocolError("all of it is traffic with tool servers", hint="an archive needs HTTP exchanges")
     log = {"version": "1.2", "creator": {"name": "Workbench", "version": __version__}, "pages": [], "entries": entries}
-    return one_file(dumps({"log": log}) + b"\n", tuple(notes))
+    return one_file(dumps({"log": log}) + b"\n", tuple(notes), tuple(left_out))
 
 
 def _entry(exchange: Exchange) -> JsonValue:
