@@ -12,7 +12,7 @@ from workbench.views import SEVERITY_GLYPH, Line, Span, closure_summary, count, 
 
 if TYPE_CHECKING:
     from workbench.chain import Closure, Ledger
-    from workbench.rules import Detail
+    from workbench.rules import Detail, InspectedExchange
 
 _WAITING = {CallState.CLOSED, CallState.PENDING}
 
@@ -20,10 +20,14 @@ _WAITING = {CallState.CLOSED, CallState.PENDING}
 def state_line(detail: Detail, request: str, width: int) -> Line:
     """Reasoning, closure, verdict of the contract, and which request is shown; what does not fit is left out.
 
+    Traffic with a tool server has a verdict alone: it belongs to no model and no contract.
+
     Args:
         request: the request that is shown, such as "recorded" or "constructed"; empty if another line says it.
     """
-    parts = [_reasoning(detail.ledger), _closure(detail.closure), _verdict(detail)]
+    parts = [_verdict(detail.row)]
+    if not _is_of_tools(detail.row):
+        parts = [_reasoning(detail.ledger), _closure(detail.closure), *parts]
     if request:
         parts.append(Span(request, "muted"))
     fitting: list[Span] = []
@@ -60,13 +64,17 @@ def _numbers(counted: Counter[str]) -> str:
     return ", ".join(f"{number} {state}" for state, number in counted.most_common())
 
 
-def _verdict(detail: Detail) -> Span:
-    row = detail.row
-    if row.conversation is None:
+def _is_of_tools(row: InspectedExchange) -> bool:
+    """Only exchanges with tool servers are judged without a conversation."""
+    return row.is_judged and row.conversation is None
+
+
+def _verdict(row: InspectedExchange) -> Span:
+    if not row.is_judged:
         return Span("? not decoded", "warning")
-    contract = row.provider or "no contract"
+    whose = "tool server" if _is_of_tools(row) else row.provider or "no contract"
     severities = Counter[Severity](finding.severity for finding in row.findings)
     for severity in (Severity.ERROR, Severity.WARNING):
         if severities[severity]:
-            return Span(f"{SEVERITY_GLYPH[severity]} {contract}: {count(severities[severity], severity)}", severity)
-    return Span(f"✓ {contract}: no findings", "ok")
+            return Span(f"{SEVERITY_GLYPH[severity]} {whose}: {count(severities[severity], severity)}", severity)
+    return Span(f"✓ {whose}: no findings", "ok")
