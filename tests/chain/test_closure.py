@@ -8,7 +8,18 @@ from hypothesis import strategies as st
 
 from tests.chain.story import answer, messages, request
 from workbench.chain.closure import CallLine, CallState, Closure, Flaw, derive
-from workbench.ir import Message, ModelRequest, ModelResponse, NodeRef, Text, ToolCallIR, ToolResultIR
+from workbench.ir import (
+    Carrier,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    NodeRef,
+    Reasoning,
+    Source,
+    Text,
+    ToolCallIR,
+    ToolResultIR,
+)
 from workbench.terms import ClosureTerms, Placement
 
 TURNS = ClosureTerms(Placement.NEXT_MESSAGE, results_first=True, unique_ids="request", result_role="user")
@@ -327,6 +338,17 @@ def test_what_stands_before_the_results_is_pointed_at() -> None:
     assert found.before == NodeRef("request", 1, 0)
     apart = line(TURNS, STORIES["text in a neighbour before the result"][1], "a")
     assert apart.before == NodeRef("request", 1, 0)
+
+
+@pytest.mark.parametrize(("where", "flaws"), [("/parts/0", ()), ("/parts/1", (Flaw.RESULT_NOT_FIRST,))])
+def test_a_signature_on_a_result_is_not_before_it(where: str, flaws: tuple[Flaw, ...]) -> None:
+    """It is the same node of the body; a signature of a part of its own is another one, and stands before it."""
+    told = request("assistant: +a:ls\nuser: =a")
+    call, answered = told.messages
+    result = replace(answered.parts[0], source=Source(where))
+    proof = Reasoning(Carrier.THOUGHT_SIGNATURE, None, "c2lnbmVk", source=Source("/parts/0"))
+    told = replace(told, messages=(call, replace(answered, parts=(proof, result))))
+    assert derive(told, None, TURNS).lines[0].flaws == flaws
 
 
 def test_a_twin_names_the_first_call_and_keeps_its_own_result() -> None:

@@ -6,11 +6,11 @@ Only pairs; what is wrong with a pair is said in ``closure.py``.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from workbench.fingerprint import ANSWERING
-from workbench.ir import Message, NodeRef, Part, ToolCallIR, ToolResultIR
+from workbench.ir import Message, NodeRef, Part, Reasoning, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.terms import ClosureTerms, Placement
 
@@ -104,7 +104,8 @@ class History:
         """Append a message."""
         turn = self._turn(side, index, message)
         for number, part in enumerate(message.parts):
-            self._add_part(turn, NodeRef(side, index, number), part)
+            if not _is_proof_of_result(message.parts, number):
+                self._add_part(turn, NodeRef(side, index, number), part)
 
     def _turn(self, side: str, index: int, message: Message) -> PairingTurn:
         last, role = self.turns[-1] if self.turns else None, message.role
@@ -202,6 +203,15 @@ def _pair_by_id(history: History) -> None:
 
 
 _SIDES = (REMEMBERED, REQUEST, RESPONSE)
+
+
+def _is_proof_of_result(parts: Sequence[Part], number: int) -> bool:
+    """A signature on a result, read as a part of its own: both are one node of the body, so it is not before it."""
+    proof = parts[number]
+    if not isinstance(proof, Reasoning) or number + 1 == len(parts):
+        return False
+    result = parts[number + 1]
+    return isinstance(result, ToolResultIR) and proof.source.pointer == result.source.pointer
 
 
 def _precedes(one: NodeRef, other: NodeRef) -> bool:
