@@ -14,6 +14,7 @@ from hypothesis import given, settings
 
 from tests.protocols import chat_bodies as bodies
 from tests.protocols import laws
+from workbench import protocols
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
 from workbench.formats.importers import open_input
 from workbench.ir import (
@@ -837,6 +838,13 @@ def test_generated_answers_obey_the_laws(body: bytes) -> None:
 def test_the_events_of_a_fixture_are_claimed() -> None:
     events = read_events((FIXTURES / "loop-stream-1.response.sse").read_bytes())
     assert min(adapter.claims_event(e.name, laws.loads(e.data)) for e in events if e.data and e.data != b"[DONE]") > 0.9
+
+
+@pytest.mark.parametrize("tools", [[], [{"type": "web_search"}], [{"type": "web_search"}, {"type": "file_search"}]])
+def test_a_tool_of_the_provider_is_no_sign_of_another_protocol(tools: list[Any]) -> None:
+    body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}], "tools": tools}
+    claims = {one.name: one.claims_request(body) for one in protocols.every()}
+    assert max(claims, key=claims.__getitem__) == adapter.name
 
 
 def test_structs_without_a_value_are_absent() -> None:

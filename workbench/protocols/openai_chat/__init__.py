@@ -141,7 +141,7 @@ class OpenAIChat(CodecAdapter):
             is_broken = isinstance(messages, str | dict) and isinstance(value.get("model"), str)
             return 0.4 if is_broken else 0.0
         tools = value.get("tools")
-        kinds = [isinstance(t, dict) and "function" in t for t in tools] if isinstance(tools, list) else []
+        kinds = ["function" in t for t in tools if not _is_bare(t)] if isinstance(tools, list) else []
         is_foreign = any(key in value for key in _FOREIGN_KEYS)
         if any(kinds) or any(_is_ours(message) for message in messages):
             return 0.5 if is_foreign else 0.95
@@ -188,6 +188,11 @@ class OpenAIChat(CodecAdapter):
 
         merging, table = chat_by_merging.POLICIES, chat_by_index.POLICIES
         return (merging[0], table[0], chat_tracked.VercelCompatible, *merging[1:], *table[1:])
+
+
+def _is_bare(tool: JsonValue) -> bool:
+    """A tool without a name or a function, as tools of the provider are: it speaks for no protocol."""
+    return not isinstance(tool, dict) or not ("function" in tool or "name" in tool)
 
 
 def _is_ours(message: JsonValue) -> bool:
