@@ -25,7 +25,7 @@ _HELD = (
 
 
 _CHOICES = ("tool_choice", "function_call")
-"""Keys that are not there where the request has no choice: most have none, and the text is not searched for them."""
+"""Keys that are absent or null where the request has no choice: most have none, and the text is not searched."""
 
 
 def base(decoded: DecodedExchange) -> str:
@@ -61,14 +61,13 @@ def list_key(decoded: DecodedExchange) -> str:
 def top(decoded: DecodedExchange, first: str) -> Iterator[tuple[str, JsonValue]]:
     """(key, value) of a top-level field, in both spellings; what was parsed already is not parsed again."""
     at = base(decoded)
-    if first in _CHOICES and decoded.request and decoded.request.tool_choice is None:
-        return
+    is_left_out = first in _CHOICES and decoded.request is not None and decoded.request.tool_choice is None
     params = decoded.request.params if decoded.request else {}
     params = params.get(at[1:], {}) if at else params
     for key in dict.fromkeys((first, _snake(first))):
         if key in params and key not in _SHARED:
             yield key, params[key]
-        elif key in _HELD or key in _SHARED:
+        elif not is_left_out and (key in _HELD or key in _SHARED):
             yield key, _member(decoded, at, key)
 
 
