@@ -25,6 +25,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_YAML_DEPTH, MAX_YAML_DOCUMENTS, MAX_YAML_NODES, SNIPPET
 
 if TYPE_CHECKING:
+    from yaml import MarkedYAMLError
     from yaml.events import Event
 
 _STANDARD = "tag:yaml.org,2002:"
@@ -78,12 +79,19 @@ def _parse(text: bytes | str, builder: _Builder) -> list[JsonValue]:
         return builder.build(yaml.parse(decoded, Loader=loader))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise _refusal(name, line, f"not YAML: {error.problem or error.context}") from error
+        raise _refusal(name, line, _problem(error)) from error
     except yaml.reader.ReaderError as error:
         line = decoded.count("\n", 0, error.position) + 1
         raise _refusal(name, line, f"not YAML: character {error.character!r}: {error.reason}") from error
     except UnicodeError as error:
         raise _refusal(name, 1, "not YAML: it contains half of a surrogate pair") from error
+
+
+def _problem(error: MarkedYAMLError) -> str:
+    """Reason for a refusal; libyaml from 0.2.6 on refuses deep nesting itself, before it yields an event."""
+    problem = error.problem or error.context
+    deep = "maximum nesting depth" in (problem or "")
+    return f"nested deeper than {MAX_YAML_DEPTH}" if deep else f"not YAML: {problem}"
 
 
 def _decode(data: bytes, name: str) -> str:
