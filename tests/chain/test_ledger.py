@@ -444,7 +444,7 @@ def test_a_carrier_that_the_provider_does_not_read_is_missing() -> None:
     (entry,) = derive(asked, None, [], LOOP).entries
     assert (entry.sent, entry.why) == (
         ReplayOutcome.MISSING,
-        "the tool loop is still open; sent as reasoning, which is not read",
+        "the tool loop is still open; sent as reasoning, which the provider does not read",
     )
     spoken = ModelResponse("test", messages=(Message("assistant", asked.messages[0].parts),))
     (entry,) = derive(asked, None, [(0, spoken)], LOOP).entries

@@ -40,7 +40,7 @@ def test_a_dirty_gateway_gets_a_score_card_and_a_session(run: Run, tmp_path: Pat
     assert lines[0].endswith("3 cases, 2 came through unchanged")
     assert any(line.split() == ["✗", "path", "and", "method", "0", "of", "1", "query", "changed"] for line in lines)
     assert "  ✗ query changed /query (request)" in lines
-    assert lines[-1].startswith("the first of them, byte by byte: workbench compare ")
+    assert lines[-1].startswith("show the first one byte by byte: workbench compare ")
 
     compared = run("compare", str(out), "--format", "json")
     assert compared.status == 1
@@ -50,7 +50,7 @@ def test_a_dirty_gateway_gets_a_score_card_and_a_session(run: Run, tmp_path: Pat
 
     again = run(*_words("clean", "--out", str(out)))
     assert (again.status, again.out) == (2, "")
-    assert "exists; choose another name, or --force" in again.err
+    assert "exists; choose another name, or use --force" in again.err
 
 
 def test_the_same_as_json_and_junit(run: Run) -> None:

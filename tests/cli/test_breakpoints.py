@@ -157,7 +157,7 @@ def _id(call: object) -> bytes:
         (("nothing.wb",), "no such file"),
         (("FILE",), "no recorder is writing this session"),
         (("FILE", "--wait"), "no recorder is writing this session"),
-        (("FILE", "--timeout", "1"), "--timeout goes with --wait"),
+        (("FILE", "--timeout", "1"), "--timeout needs --wait"),
     ],
 )
 def test_what_cannot_be_controlled(words: tuple[str, ...], said: str, run: Run, tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_of_several_faults_the_provider_names_one(run: Run) -> None:
     for form in ("text", "junit"):
         out = run("check", "--provider", "anthropic", "--format", form, "-", stdin=json.dumps(body).encode()).out
         assert out.count("provider error: ") == 1 and "provider error: max_tokens: Field required" in out
-        assert out.count("would be refused, too: ") == 2
+        assert out.count("would also be refused: ") == 2
 
 
 def test_an_asked_for_provider_reads_its_own_protocols(run: Run) -> None:

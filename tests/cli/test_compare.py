@@ -74,7 +74,7 @@ def test_spelling_is_no_difference_in_meaning(tmp_path: Path, capsys: pytest.Cap
     other.write_bytes(b'{"model": "m", "messages": [{"role": "user", "content": "\\u0068i"}]}')
     status, out, _ = run(capsys, str(one), str(other))
     assert status == 1
-    assert "same meaning, other bytes" in out
+    assert "same meaning, different bytes" in out
     for words in ((str(one), str(other), "--meaning"), (str(one), "--meaning", str(other))):
         assert run(capsys, *words)[0] == 0
     status, _, err = run(capsys, str(one), "--meaning", str(other), str(one))

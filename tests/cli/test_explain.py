@@ -112,7 +112,7 @@ def test_every_contract_is_explained(run: Run, name: str) -> None:
     ("words", "said"),
     [
         (("deepseek:v9",), "has no variant 'v9'"),
-        (("deepseek", "--protocol", "gemini"), "deepseek does not speak gemini; known: openai-chat"),
+        (("deepseek", "--protocol", "gemini"), "deepseek does not cover gemini; known: openai-chat"),
     ],
 )
 def test_what_a_contract_does_not_have_is_one_line(run: Run, words: tuple[str, ...], said: str) -> None:
@@ -148,7 +148,11 @@ def test_kinds_of_failures_are_listed_and_shown(run: Run) -> None:
     listed = run("explain", "kinds")
     assert listed.status == 0 and "rate-limit" in listed.out and "model-unknown" in listed.out
     one = run("explain", "rate-limit")
-    assert "nothing" not in one.out and "a rate limit is reached" in one.out and "again: later" in one.out
+    assert (
+        "nothing" not in one.out
+        and "a rate limit is reached" in one.out
+        and "the same request can succeed later" in one.out
+    )
     (kind,) = json.loads(run("explain", "parameter-range", "--format", "json").out)["kinds"]
     assert (kind["kind"], kind["cause"], kind["at"]) == ("parameter-range", "request", "parameter")
 

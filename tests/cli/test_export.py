@@ -113,7 +113,7 @@ def test_what_proves_nothing_is_said_and_left(run: Run, tmp_path: Path, tried: l
     done = run("export", fixed, "--as", "pytest", "-o", out, "--format", "json")
     assert done.status == 1
     why = "it passes on the broken request"
-    assert done.err.endswith(f"{out} proves nothing ({why}); the folder is kept for inspection\n")
+    assert done.err.endswith(f"{out} is not a valid test ({why}); the folder is kept for inspection\n")
     proof = json.loads(done.out)["proof"]
     assert proof["holds"] is False and [r["on"] for r in proof["runs"]] == ["broken", "fixed"]
     assert (out / "transcript.jsonl").is_file()

@@ -308,7 +308,7 @@ def test_signed_blocks_that_an_edit_unbound_are_named_and_left_out(run: Run, tmp
     store.save((Exchange("a", before, origin=Origin.RECORDED), made), path)
     words = ("send", path, "--exchange", 2, "--target", "sim:anthropic")
     done = run(*words)
-    assert "  invalid signature: /messages/1/content/0  an edit before it breaks its signature" in done.out
+    assert "  invalid signature: /messages/1/content/0  an edit before this block invalidates its signature" in done.out
     assert "  --drop-unbound sends the request without these blocks" in done.out
     done = run(*words, "--drop-unbound", "--out", tmp_path / "out.jsonl")
     assert done.status == 0 and "unbound:" not in done.out

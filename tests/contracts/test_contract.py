@@ -197,7 +197,10 @@ BROKEN = [
     (SMALL + "endpoints: [{url: 'https://a.b', key: K}]", "small.yaml#/endpoints/0/protocols: missing"),
     (SMALL.replace("{value: never, source: old}", "3"), "small.yaml#/facts/0/terms/reasoning.scope: not a mapping"),
     (SMALL.replace("{value: never, source", "{source"), "small.yaml#/facts/0/terms/reasoning.scope: missing: value"),
-    (SMALL.replace("reasoning.scope: {value: n", "Scope: {value: n"), "small.yaml#/facts/0/terms/Scope: not a term"),
+    (
+        SMALL.replace("reasoning.scope: {value: n", "Scope: {value: n"),
+        "small.yaml#/facts/0/terms/Scope: not a valid name of a fact",
+    ),
     (SMALL.replace("status: 422", "status: '422'"), "small.yaml#/enforces/1/status: not a whole number"),
     (SMALL.replace("message: gone, ", ""), "small.yaml#/enforces/1/message: missing"),
 ]
@@ -227,16 +230,20 @@ CHOSEN = [
     (
         ("http://localhost:1/v1/messages", "claude-opus-4.6", "anthropic-messages"),
         "generic:anthropic",
-        "no contract for host localhost:1: generic, with the reasoning facts of anthropic (from model name",
+        "no contract for host localhost:1: generic is used, with the reasoning facts of anthropic (from model name",
     ),
-    (("https://gateway.example/v1/messages", "mine", "anthropic-messages"), GENERIC, "no contract matches: generic"),
+    (
+        ("https://gateway.example/v1/messages", "mine", "anthropic-messages"),
+        GENERIC,
+        "no contract matches: generic is used",
+    ),
     (("https://gateway.example/v1/chat", "qwen3-coder:30b", "openai-chat"), "qwen3-coder:vllm", "from model name"),
     (("/v1/messages", "us.anthropic.claude-opus-4-6-v1:0", "anthropic-messages"), ANTHROPIC, "from model name"),
     ((None, None, "anthropic-messages"), ANTHROPIC, "from protocol anthropic-messages"),
     (("https://user:key@API.OpenAI.com:443/v1", "whatever", "openai-chat"), OPENAI, "from host api.openai.com"),
     ((None, "gpt-4.1", "openai-chat"), OPENAI, "from model name gpt-4.1"),
     ((None, "ft:gpt-4.1:me::x", "openai-chat"), OPENAI, "from model name"),
-    ((None, "openai/gpt-oss-20b", "openai-chat"), GENERIC, "no contract matches: generic"),
+    ((None, "openai/gpt-oss-20b", "openai-chat"), GENERIC, "no contract matches: generic is used"),
     ((None, "orca-mini", "openai-chat"), GENERIC, "no contract matches"),
     ((None, None, None), GENERIC, "no contract matches"),
     (
@@ -263,7 +270,7 @@ CHOSEN = [
     ((None, "Qwen/Qwen3-8B", "openai-chat"), GENERIC, "no contract matches"),
     ((None, "devstral-2512", "openai-chat"), "mistral", "from model name devstral-2512"),
     ((DEEPSEEK, "deepseek-v4-pro", "openai-chat"), "deepseek:v4", "v4 by the model name deepseek-v4-pro"),
-    ((DEEPSEEK, "deepseek-reasoner", "openai-chat"), "deepseek:v4", "v4, the current era"),
+    ((DEEPSEEK, "deepseek-reasoner", "openai-chat"), "deepseek:v4", "v4, the current version"),
     (
         (DEEPSEEK, "deepseek-reasoner", "openai-chat", "deepseek-v4-flash"),
         "deepseek:v4",

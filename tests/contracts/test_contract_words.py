@@ -87,8 +87,8 @@ SLIPS = [
 MISSHAPEN = [
     ("error-words: [Mine]", "/error-words/0", "not in lower case"),
     ("key-prefixes: [sk]", "/key-prefixes/0", "not the beginning of a key"),
-    ('call-ids: "{name}"', "/call-ids", "not a shape of call ids"),
-    ('call-ids: "call_{99}"', "/call-ids", "not a shape of call ids"),
+    ('call-ids: "{name}"', "/call-ids", "not a template of call ids"),
+    ('call-ids: "call_{99}"', "/call-ids", "not a template of call ids"),
     ("listed-models: [1]", "/listed-models/0", ""),
 ]
 

@@ -90,7 +90,9 @@ def found(*exchanges: dict[str, Any]) -> list[tuple[str, int, str, str]]:
     return [(f.rule, f.exchange, f.pointer, f.evidence) for f in findings if f.rule.startswith("mcp.")]
 
 
-@pytest.mark.parametrize(("stated", "how"), [("t1", "by the id that the client states"), ("", "by name and arguments")])
+@pytest.mark.parametrize(
+    ("stated", "how"), [("t1", "by the tool call id that the client sent"), ("", "by name and arguments")]
+)
 def test_a_loss_is_found_once_at_the_result_of_the_request(stated: str, how: str) -> None:
     hop = {"mcp": call(1, stated, content=[said("42 it is")])}
     ((rule, exchange, pointer, evidence),) = found(hop, request(("t1", "done")), request(("t1", "done"), ("t2", "x")))

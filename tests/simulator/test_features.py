@@ -172,7 +172,7 @@ def test_the_colour_of_a_picture_is_told(colour: str) -> None:
         "max_tokens": 99,
         "messages": [user("Look."), {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}],
     }
-    for dials, words in (({}, colour), ({"ignores": "media"}, "nothing that is text")):
+    for dials, words in (({}, colour), ({"ignores": "media"}, "no text")):
         _, answer = ask(simulator(**dials), "/v1/messages", body)
         assert answer["content"][0]["text"] == f"f returned: {words}"
     assert ask(simulator(refuses="media"), "/v1/messages", body)[0] == 400

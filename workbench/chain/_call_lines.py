@@ -166,13 +166,13 @@ class _Judge:
             (Flaw.RESULT_ROLE,) if self._has_wrong_role(node) else ()
         )
         if self.is_held:
-            note = "answers a call of an earlier response that only the server has"
+            note = "answers a call of an earlier response that only the server stores"
         elif not node.result.tool_call_id:
-            note = "names no call, and its position does not tell which one it answers"
+            note = "has no call id, and its position does not show which call it answers"
         elif stands_for:
-            note = f"names a different id than the call of message {stands_for.message + 1} that it answers by position"
+            note = f"has a different id than the call in message {stands_for.message + 1} that it answers by position"
         else:
-            note = "no call before it has this id"
+            note = "no earlier call has this id"
         return CallLine(
             id=node.result.tool_call_id,
             name=node.result.name,
@@ -255,8 +255,8 @@ class _Judge:
         if self._is_open(node):
             return "pending: no result yet"
         if node.ref.side == REMEMBERED:
-            return "a call of a response that the server keeps; this request does not answer it"
-        return f"message {self.turns[node.turn.number + 1].first + 1} follows without its result"
+            return "call of a response that the server stores; this request does not answer it"
+        return f"message {self.turns[node.turn.number + 1].first + 1} follows, but does not contain its result"
 
 
 _NOTES = {

@@ -130,7 +130,7 @@ def _compare_kind(
     if [content(b) for b in sent] == [content(b) for b in received]:
         return Replay(ReplayOutcome.SENT, numbers[0])
     if kind not in _BLOCKS and _whole(sent) == _whole(received):
-        return Replay(ReplayOutcome.SENT, numbers[0], note="split differently")
+        return Replay(ReplayOutcome.SENT, numbers[0], note="divided into blocks differently")
     entries = _entries(received)
     if len(entries) < len(received) and _whole(_as_kept(sent, entries)) == _whole(entries):
         return Replay(ReplayOutcome.SENT, numbers[0])

@@ -210,7 +210,7 @@ def _unread(turn: LedgerTurn, terms: ReasoningTerms) -> str:
     sent = dict.fromkeys(block.carrier for block in turn.sent)
     if set(sent) & (own | came) or (turn.came is not None and not own & came):
         return ""
-    return f"sent as {', '.join(sent)}, which is not read"
+    return f"sent as {', '.join(sent)}, which the provider does not read"
 
 
 def _lost_turns(received: ReceivedAnswers, shown: Mapping[int, int], request: ModelRequest) -> Iterator[Entry]:

@@ -58,7 +58,7 @@ def _lines(report: AuditReport) -> Iterator[str]:
     for protocol, why in report.audit.skipped.items():
         yield f"  {protocol} skipped: {cut(why, 120)}"
     if report.audit.strays:
-        yield f"  requests of its own: {cut(', '.join(report.audit.strays), WORDS)}"
+        yield f"  requests that the gateway sent by itself: {cut(', '.join(report.audit.strays), WORDS)}"
     for side, title in (("request", "requests"), ("response", "responses")):
         yield ""
         yield title
@@ -77,7 +77,7 @@ def _lines(report: AuditReport) -> Iterator[str]:
 def _where(out: str, first: tuple[int, ...]) -> str:
     if len(first) < 2:
         return f"workbench open {out}"
-    return f"the first of them, byte by byte: workbench compare {out}#{first[0] + 1} {out}#{first[-1] + 1}"
+    return f"show the first one byte by byte: workbench compare {out}#{first[0] + 1} {out}#{first[-1] + 1}"
 
 
 def _table(rows: list[CardRow]) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _entry_lines(entry: CardEntry) -> Iterator[str]:
     further = [cut(at, 60) for at in entry.places[1:] if at]
     if further:
         rest = f" and {len(further) - MOST_PLACES:,} more" if len(further) > MOST_PLACES else ""
-        yield f"      also {', '.join(further[:MOST_PLACES])}{rest}"
+        yield f"      also at {', '.join(further[:MOST_PLACES])}{rest}"
     if entry.why:
         rule = f" (workbench explain {entry.rule})" if entry.rule else ""
         yield f"      {entry.why}{rule}"

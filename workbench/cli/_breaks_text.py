@@ -13,7 +13,7 @@ KINDS_TEXT = """\
   reasoning    required reasoning that is missing or was changed
   id           an id with an invalid form, without a match, or used twice
   arguments    a tool call with arguments that need repair or violate the tool's schema
-  repeat       the same tool call with the same arguments again and nothing new since, or a loop of steps
+  repeat       the same call with the same arguments again, with nothing new in between, or a loop of steps
   filter:EXPR  exchanges that match a filter, as in the app: 'filter:tool:Bash', 'filter:rule:schema model:gpt'
   all          every kind but filters"""
 

@@ -120,7 +120,7 @@ def finding_lines(finding: Finding, answered: Finding | None = None) -> Iterator
         yield f"      began {cut(origin_words(finding, in_full=True), LONG)}"
     if finding.refusal:
         is_second = answered not in (None, finding) and finding.check and finding.severity is Severity.ERROR
-        verb = "would be refused, too" if is_second else "provider error"
+        verb = "would also be refused" if is_second else "provider error"
         yield f"      {verb}: {cut(finding.refusal, LONG)}"
     if finding.repairs:
         others = f"; {number(len(finding.repairs) - 1, 'other repair')}" if len(finding.repairs) > 1 else ""

@@ -55,7 +55,7 @@ def lines(compared: ComparedFiles) -> Iterator[str]:
     found = compared.pairs
     same = sum(one.is_same_bytes for one in found)
     meant = sum(one.is_same and not one.is_same_bytes for one in found)
-    words = [f"{same} of {len(found)} identical"] + [f"{meant} with the same meaning in other bytes"] * bool(meant)
+    words = [f"{same} of {len(found)} identical"] + [f"{meant} with the same meaning but different bytes"] * bool(meant)
     yield ", ".join(words) if found else "nothing to compare"
 
 
@@ -70,7 +70,7 @@ def _lines(one: Comparison) -> Iterator[str]:
     if one.is_same_bytes:
         yield f"{head}: identical"
         return
-    yield f"{head}: {'same meaning, other bytes' if one.is_same else 'different'}"
+    yield f"{head}: {'same meaning, different bytes' if one.is_same else 'different'}"
     yield from _difference_lines(one)
     yield from _damage_lines(one.damages)
 

@@ -65,7 +65,7 @@ class GivenResults:
                 if not sign or not name:
                     raise UsageError(f"--{option} {word!r:.60}: no ID=…", hint="ID is a call id or a tool name")
                 if name in found:
-                    raise UsageError(f"two results for {name!r}", hint="give one")
+                    raise UsageError(f"two results for {name!r}", hint="give one result for each call")
                 text = _read(value) if option == "result-file" else value
                 found[name] = CallResult(text, is_error=option == "error")
         return cls(found)
@@ -77,7 +77,7 @@ def _read(path: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise UsageError("not UTF-8 text", where=path, hint="a tool result is text") from None
+        raise UsageError("not UTF-8 text", where=path, hint="a tool result must be UTF-8 text") from None
 
 
 class CallAnswers:

@@ -36,9 +36,17 @@ def describe(words: str | None) -> str:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    known = f"{AUTO}: the one measured for this target and model; {NONE}: no profile"
-    parser.add_argument("--profile", metavar="NAME", default=AUTO, help=f"profile that decides corrections ({known})")
-    for name, words in (("correct", "apply it, even if not measured"), ("no-correct", "switch it off")):
+    known = f"{AUTO}: the profile measured for this target and model; {NONE}: no profile"
+    parser.add_argument(
+        "--profile",
+        metavar="NAME",
+        default=AUTO,
+        help=f"capability profile that decides which corrections are applied ({known})",
+    )
+    for name, words in (
+        ("correct", "apply this correction, even if the profile did not measure it"),
+        ("no-correct", "switch this correction off"),
+    ):
         value = "[=VALUE]" if name == "correct" else ""
         parser.add_argument(
             f"--{name}", metavar=f"NAME{value}", action="append", default=[], help=f"correction: {words}"

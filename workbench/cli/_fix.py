@@ -55,7 +55,7 @@ def _check_output(args: argparse.Namespace) -> Path:
     if len(args.files) != 1:
         raise UsageError("--fix takes one FILE", hint="repair the files one by one")
     if args.filter:
-        raise UsageError("--fix repairs a whole file", hint="leave out --filter")
+        raise UsageError("--fix repairs all exchanges of a file", hint="leave out --filter")
     out = Path(args.output)
     if str(out) == "-" or (out.exists() and not out.is_file()):
         raise UsageError(f"{out} is not a regular file", hint="name a file to write")
@@ -101,6 +101,10 @@ def _lines(done: list[ExchangeFix], out: Path) -> Iterator[str]:
                 span = f" · bytes {edit.span[0]:,}–{edit.span[1]:,}" if edit.span else ""
                 yield f"      {edit.op} {_output.cut(edit.pointer)}{span}"
         for finding in fixed.remaining:
-            why = "no verified repair" if finding.severity is Severity.ERROR else "not refused: repair by hand"
+            why = (
+                "no verified repair"
+                if finding.severity is Severity.ERROR
+                else "warning only, not repaired automatically: repair it by hand"
+            )
             yield f"    not repaired: {finding.severity} {finding.rule} {_output.cut(finding.pointer)} ({why})"
     yield ""

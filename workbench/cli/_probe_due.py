@@ -74,11 +74,11 @@ def check(args: argparse.Namespace) -> None:
     if not args.target and not args.shadow:
         raise UsageError("no target to probe", hint="give --target T, or --shadow SESSION")
     if args.refresh and args.probes:
-        raise UsageError("--refresh chooses the probes itself", hint="leave out the names of probes")
+        raise UsageError("--refresh selects the probes itself", hint="remove the probe names")
     if args.budget is not None and args.budget < 1:
         raise UsageError(f"--budget {args.budget} allows no request", hint="give 1 or more")
     if args.ttl <= 0:
-        raise UsageError(f"--ttl {args.ttl} is no time", hint="give more than 0 days")
+        raise UsageError(f"--ttl {args.ttl} is not a number of days", hint="give more than 0 days")
     if args.shadow and not args.target:
         found = running_model(args.shadow)
         args.target = found.target

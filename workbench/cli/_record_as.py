@@ -40,9 +40,9 @@ def check(args: argparse.Namespace) -> None:
     if not args.spoken:
         for name in ("model", "correct", "no_correct"):
             if getattr(args, name):
-                raise UsageError(f"--{name.replace('_', '-')} needs --as", hint="without it nothing is translated")
+                raise UsageError(f"--{name.replace('_', '-')} needs --as", hint="nothing is translated without --as")
         if args.profile != _corrections.AUTO:
-            raise UsageError("--profile needs --as", hint="without it nothing is translated")
+            raise UsageError("--profile needs --as", hint="nothing is translated without --as")
         return
     from workbench import protocols as adapters
 

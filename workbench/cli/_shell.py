@@ -29,7 +29,7 @@ exit status:
   2  wrong usage, or unreadable input
   3  could not decide
   4  I/O or network error
-  70  a fault of Workbench itself: a report without traffic was written
+  70  an error in Workbench itself; it wrote a report without recorded traffic
   129, 130, 143  ended by a closed terminal, an interrupt, a SIGTERM
   for several files the first of 130, 70, 4, 2, 1, 3, 0 that applies
 """

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from workbench.recorder.audit import AuditPlan, AuditResult, GatewayURL
 
 NAME = "audit"
-HELP = "what a gateway changes"
+HELP = "test what a gateway changes in requests and responses"
 
 PORT = 8765
 """Default port of our upstream, for which gateways are configured beforehand."""
@@ -71,14 +71,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gateway", required=True, metavar="URL", help="base URL of the gateway, as a client would use it"
     )
-    parser.add_argument("--port", type=_port, metavar="N", help=f"port of our upstream (default: {PORT}; with CMD any)")
+    parser.add_argument(
+        "--port", type=_port, metavar="N", help=f"port of the test upstream (default: {PORT}; with CMD any free port)"
+    )
     parser.add_argument(
         "--protocol",
         action="extend",
         nargs="+",
         default=[],
         metavar="NAME",
-        help="audit only these protocols (default: all that reach our upstream)",
+        help="audit only these protocols (default: all that reach the test upstream)",
     )
     parser.add_argument(
         "--to", default="", metavar="PROTOCOL", help="protocol that the gateway uses upstream (default: as observed)"
@@ -92,13 +94,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wait", type=float, default=60.0, metavar="SECONDS", help="time for CMD to start listening (default: 60)"
     )
-    parser.add_argument("--out", metavar="FILE", help="save every case, as seen at both ends, as a session")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="save the traffic of every case, recorded before and after the gateway, as a session",
+    )
     _files.add_force(parser)
     parser.add_argument(
-        "--fail-on", choices=("any", "warning", "error"), default="any", help="damage that gives exit status 1"
+        "--fail-on",
+        choices=("any", "warning", "error"),
+        default="any",
+        help="severity of damage that gives exit status 1",
     )
     parser.add_argument("--format", choices=FORMATS, default="text")
-    parser.add_argument("words", nargs="*", metavar="-- CMD", help="starts the gateway")
+    parser.add_argument("words", nargs="*", metavar="-- CMD", help="command that starts the gateway")
 
 
 def _port(text: str) -> int:
@@ -156,7 +165,7 @@ def _credentials(args: argparse.Namespace, base: GatewayURL) -> tuple[tuple[str,
         key = os.environ.get(args.key_variable, "")
         if not key:
             raise UsageError(
-                f"the environment variable {args.key_variable} is not set", hint="it holds the gateway's key"
+                f"the environment variable {args.key_variable} is not set", hint="set it to the gateway's API key"
             )
     given = [_header(text) for text in args.header]
     names = {name.lower() for name, _ in given}
@@ -177,9 +186,9 @@ def _out(args: argparse.Namespace) -> Path | None:
         return None
     out = Path(args.out)
     if args.out == "-" or out.is_dir():
-        raise UsageError("--out names a file", hint="for example --out audit.wb")
+        raise UsageError("--out needs the name of a file", hint="for example --out audit.wb")
     if out.exists() and not args.force:
-        raise UsageError(f"{args.out} exists", hint="choose another name, or --force")
+        raise UsageError(f"{args.out} exists", hint="choose another name, or use --force")
     if not out.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {out.parent}", hint="create it, or choose another name")
     return out

@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as", dest="send_as", metavar="PROTOCOL", default="", help="convert the request to this protocol"
     )
-    parser.add_argument("--budget", type=int, metavar="N", default=30, help="requests at most (30)")
+    parser.add_argument("--budget", type=int, metavar="N", default=30, help="maximum number of requests (30)")
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
@@ -195,7 +195,7 @@ def _print(args: argparse.Namespace, index: int, contract: str, found: BisectRes
         _output.emit(f"  provider error: {_output.cut(found.words)}")
     if finding and finding.origin:
         _output.emit(f"  began in exchange {finding.origin.exchange + 1}: {finding.origin.words}")
-    good = f"the first {found.good} of {total} can be continued, " if found.good else f"of {total}, already "
+    good = f"the first {found.good} of {total} can be continued, " if found.good else f"of {total}, "
     _output.emit(f"{good}the first {found.broken} cannot ({judge})")
     checked = "" if found.is_verified else "; budget used up, not verified"
     _output.emit(f"{_output.number(found.calls, 'request')}, {_output.number(found.checks, 'local check')}{checked}")

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 __doc__ = __doc__.format(kinds=_breaks_text.KINDS_TEXT)
 
 NAME = "breakpoints"
-HELP = "list and decide the pauses of a recording"
+HELP = "list the paused exchanges of a recording and decide what happens to them"
 
 _PAUSED, _IN_VAIN, _GONE = 1, 3, 4
 _LOOK_AGAIN = 0.1
@@ -66,11 +66,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one = parser.add_mutually_exclusive_group()
     one.add_argument("--arm", metavar="KIND", action="append", help="arm a breakpoint")
     one.add_argument("--disarm", metavar="KIND", action="append", help="disarm a breakpoint (all: every one)")
-    one.add_argument("--continue", dest="go_on", metavar="N", help="pass it on unchanged")
-    one.add_argument("--edit", nargs=2, metavar=("N", "BODYFILE"), help="pass this body on instead (- for stdin)")
-    one.add_argument("--answer", nargs=2, metavar=("N", "sim:CONTRACT"), help="have a simulator respond")
+    one.add_argument("--continue", dest="go_on", metavar="N", help="forward the paused bytes unchanged")
+    one.add_argument("--edit", nargs=2, metavar=("N", "BODYFILE"), help="forward this body instead (- for stdin)")
+    one.add_argument("--answer", nargs=2, metavar=("N", "sim:CONTRACT"), help="let a simulator respond instead")
     one.add_argument("--drop", metavar="N", help="abort the client's connection")
-    one.add_argument("--body", metavar="N", help="print only the held body")
+    one.add_argument("--body", metavar="N", help="print only the paused body")
     one.add_argument("--wait", action="store_true", help="wait until something is paused")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="with --wait: longest time to wait")
     parser.add_argument("--format", choices=("text", "json"), default="text")
@@ -79,7 +79,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the option, then show what is armed and paused."""
     if args.timeout is not None and not args.wait:
-        raise UsageError("--timeout goes with --wait")
+        raise UsageError("--timeout needs --wait")
     until = None if args.timeout is None else time.monotonic() + args.timeout
     recorders = _recorders(Path(args.file), until)
     if recorders is None:

@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _files.add_provider(parser)
     _files.add_judged_for(parser)
     parser.add_argument(
-        "--fail-on", choices=("error", "warning"), default="error", help="least severity for exit status 1"
+        "--fail-on", choices=("error", "warning"), default="error", help="lowest severity that gives exit status 1"
     )
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--fix", action="store_true", help="write a repaired copy of one FILE, with -o OUT")

@@ -64,7 +64,9 @@ _NUMBERED = regex.compile(r"(.+)#([0-9]{1,9})")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("before", metavar="A", help=f"FILE or FILE#N; {_files.FILE_HELP}")
-    parser.add_argument("after", metavar="B", nargs="?", help="the same (default: compare the hops of A)")
+    parser.add_argument(
+        "after", metavar="B", nargs="?", help="FILE or FILE#N to compare with A (default: compare the hops of A)"
+    )
     hops_help = "compare these two hops, the client's first; with two files: one hop of each"
     parser.add_argument("--hops", nargs=2, metavar="NAME", help=hops_help)
     exchange_help = "compare exchange N of both, from 1; with one file: the turn it belongs to"

@@ -89,11 +89,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", metavar=metavar, action="append", default=[], help=ANSWER_HELP[name])
     parser.add_argument("--recorded", action="store_true", help="use the recorded result of the same tool call")
     parser.add_argument("--parser", metavar="FORMAT", default="", help="read tool calls in text of this format")
-    parser.add_argument("--turns", type=int, default=20, metavar="N", help="requests at most (20; 0: no limit)")
-    parser.add_argument("--tokens", type=int, default=0, metavar="N", help="tokens at most (0: no limit)")
-    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="stop after so many identical calls (3)")
     parser.add_argument(
-        "--errors", type=int, metavar="N", help="ask after so many turns in a row with a failed call (as measured)"
+        "--turns", type=int, default=20, metavar="N", help="maximum number of requests (20; 0: no limit)"
+    )
+    parser.add_argument("--tokens", type=int, default=0, metavar="N", help="maximum number of tokens (0: no limit)")
+    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="stop after this many identical calls (3)")
+    parser.add_argument(
+        "--errors",
+        type=int,
+        metavar="N",
+        help="ask after this many turns in a row with a failed call (default: from the profile)",
     )
     _corrections.add(parser)
     parser.add_argument("--refresh", action="store_true", help="first run the probes whose results are stale")
@@ -318,7 +323,7 @@ class _ContinueRun:
                 "calls": calls,
             }
         )
-        new = _output.number(len(step.added), "new element") if step.added else "unchanged"
+        new = _output.number(len(step.added), "new item") if step.added else "unchanged"
         called = f", calls {', '.join(str(name) for name in calls)}" if calls else ""
         self._say(f"sent ({new}): {status or exchange.note or 'no response'}{called}")
         for note in notes:

@@ -39,12 +39,12 @@ SIDES = ("request", "response")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
-    parser.add_argument("--to", metavar="PROTOCOL", required=True, help="new protocol")
+    parser.add_argument("--to", metavar="PROTOCOL", required=True, help="protocol to convert to")
     parser.add_argument("-o", "--output", metavar="OUT", help="output file for the exact bytes of the new body")
     _files.add_force(parser)
     _files.add_exchange(parser)
     parser.add_argument("--side", choices=SIDES, help="side to convert (default: the request, if there is one)")
-    parser.add_argument("--protocol", metavar="NAME", help="present protocol (default: detected)")
+    parser.add_argument("--protocol", metavar="NAME", help="current protocol (default: detected)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.set_defaults(provider=None)
 

@@ -36,6 +36,14 @@ WORD = regex.compile(r"[A-Za-z][A-Za-z0-9.-]*(:[A-Za-z0-9.-]*)?")
 HELP = "explain a rule, a contract or an error message"
 
 
+_RETRY = {
+    "later": "the same request can succeed later",
+    "no": "the same request fails again",
+    "other": "the same request can succeed at once: the model may write something else",
+}
+"""Advice on sending the same request again → the words for it."""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
@@ -115,7 +123,7 @@ def _kinds(kinds: list[RefusalKind], how: str) -> int:
     for kind in kinds:
         _output.emit(f"{kind.name:<22} {kind.says}")
         if len(kinds) == 1:
-            _output.emit(f"  cause: {kind.cause}; the same request may succeed again: {kind.again}")
+            _output.emit(f"  cause: {kind.cause}; {_RETRY[kind.again]}")
             _output.emit(f"  {kind.fix}")
             if kind.rules:
                 _output.emit(f"  rules: {', '.join(kind.rules)}")
@@ -136,7 +144,7 @@ def _coverage(protocol: str, how: str) -> int:
     for line in contracts.coverage_lines(facts):
         _output.emit(line)
     count = _output.number(contracts.words_known(), "refusal")
-    _output.emit(f"{count} in the words of the provider; details: workbench explain CONTRACT")
+    _output.emit(f"{count} with the exact error text of the provider; details: workbench explain CONTRACT")
     return 0
 
 
@@ -198,7 +206,7 @@ def _contract(label: str, protocol: str, how: str) -> int:
     name, _, variant = label.partition(":")
     file = contracts.read(name)
     if protocol and file.protocols and protocol not in file.protocols:
-        return _output.complain(f"{name} does not speak {protocol}; known: {', '.join(file.protocols)}", 2)
+        return _output.complain(f"{name} does not cover {protocol}; known: {', '.join(file.protocols)}", 2)
     part = contracts.Part(variant, protocol)
     if how == "json":
         _output.emit_json({"contract": contracts.as_json(file, part)})

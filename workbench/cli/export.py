@@ -127,7 +127,7 @@ def _finish(
         for line in exporting.proof_lines(proof, getattr(form, "RUNS", {})):
             _output.emit(line)
     if proof and proof.why_not:
-        return _output.complain(f"{out} proves nothing ({proof.why_not}); the folder is kept for inspection", 1)
+        return _output.complain(f"{out} is not a valid test ({proof.why_not}); the folder is kept for inspection", 1)
     return 1 if made.left_out else 0
 
 

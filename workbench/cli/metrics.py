@@ -45,9 +45,9 @@ BY = ("provider", "model", "client", "day")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("paths", metavar="PATH", nargs="+", help="sessions, or folders of them")
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="session files, or folders that contain some")
     parser.add_argument("--by", choices=BY, default="provider", help="group by (default: provider)")
-    parser.add_argument("--turns", action="store_true", help="split the tokens of each request")
+    parser.add_argument("--turns", action="store_true", help="show what the tokens of each request are used for")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 

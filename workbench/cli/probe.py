@@ -89,23 +89,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from workbench import probes
 
     listed = [f"  {p.name:<14} {p.title}" for p in probes.all_probes()]
-    listed += [f"  {name:<14} your own: {_output.cut(path.name)}" for name, path in probes.own_probes().items()]
+    listed += [f"  {name:<14} your own probe: {_output.cut(path.name)}" for name, path in probes.own_probes().items()]
     folder = "$XDG_CONFIG_HOME/workbench/probes"
     parser.description = (parser.description or "").format(probes="\n".join(listed), folder=folder)
     parser.add_argument(
-        "probes", metavar="PROBE", nargs="*", help="only these (default: the seven of a profile; all: all probes)"
+        "probes",
+        metavar="PROBE",
+        nargs="*",
+        help="only these probes (default: the seven that make up a profile; all: every probe)",
     )
     parser.add_argument("--target", metavar="T", help="a name from workbench targets, or a URL")
     parser.add_argument("--protocol", metavar="NAME", default="", help="protocol to use (default: the target's)")
     parser.add_argument("--model", default="", help="model to measure (default: the target's, or its only one)")
-    parser.add_argument("--samples", type=int, default=1, metavar="N", help="samples of each probe (1)")
-    parser.add_argument("--refresh", action="store_true", help="only stale probes, and those that cost almost nothing")
-    parser.add_argument("--ttl", type=float, default=30, metavar="DAYS", help="age at which a result is stale (30)")
+    parser.add_argument("--samples", type=int, default=1, metavar="N", help="number of samples of each probe (1)")
+    parser.add_argument(
+        "--refresh", action="store_true", help="run only stale probes, and those that cost almost nothing"
+    )
+    parser.add_argument(
+        "--ttl", type=float, default=30, metavar="DAYS", help="number of days after which a result is stale (30)"
+    )
     parser.add_argument("--shadow", metavar="SESSION", help="probe the target of this session without touching it")
-    parser.add_argument("--budget", type=int, metavar="N", help="requests at most; probes over it are left out")
-    parser.add_argument("--dial", metavar="NAME=VALUE", action="append", default=[], help="set a simulator's dial")
+    parser.add_argument(
+        "--budget", type=int, metavar="N", help="maximum number of requests; probes that would exceed it are left out"
+    )
+    parser.add_argument(
+        "--dial",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="change a setting (dial) of the simulator; workbench simulate --help lists them",
+    )
     parser.add_argument("--no-ask", action="store_true", help="do not ask the server for models and chat template")
-    parser.add_argument("--retries", type=int, default=3, metavar="N", help="retries of a failed request (3)")
+    parser.add_argument("--retries", type=int, default=3, metavar="N", help="number of retries of a failed request (3)")
     parser.add_argument("--out", metavar="FILE", help="session file for the exchanges (.wb, .jsonl)")
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
     parser.add_argument("--format", choices=("text", "json", "junit"), default="text")

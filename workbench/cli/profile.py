@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (parser.description or "").format(names=quoted)
     parser.add_argument("what", choices=("list", "show", "diff", "gate"))
     parser.add_argument("names", metavar="NAME", nargs="*", help="profiles")
-    parser.add_argument("--tools", metavar="FILE", help="with gate: the tools")
+    parser.add_argument("--tools", metavar="FILE", help="with gate: file that lists the tools to check")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 

@@ -84,13 +84,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="[NAME=]URL",
-        help="where requests go; give each of several a name (anthropic, openai and gemini set those providers' "
+        help="URL to which requests are forwarded; give each a name if there are several "
+        "(anthropic, openai and gemini set those providers' "
         "variables)",
     )
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="port to listen on (default: any free port)")
-    parser.add_argument(
-        "--out", metavar="FILE", help="session file, appended to if it exists (default: one of its own)"
-    )
+    parser.add_argument("--out", metavar="FILE", help="session file, appended to if it exists (default: a new file)")
     parser.add_argument("--hop", default="", metavar="NAME", help="name of this hop, to compare it with another")
     parser.add_argument(
         "--no-websocket", action="store_true", help="refuse WebSockets with 426, so that clients use HTTP"

@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     _files.add_provider(parser)
     parser.add_argument("--tool", metavar="NAME", help="only this tool")
-    parser.add_argument("--prove", type=int, metavar="N", default=0, help="compare N values of each schema")
+    parser.add_argument("--prove", type=int, metavar="N", default=0, help="check each change with N generated values")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 

@@ -76,7 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = _corrections.describe(parser.description)
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--target", metavar="T", action="append", required=True, help="where to send (repeatable)")
-    parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="protocol to send it in")
+    parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="protocol of the target")
     _files.add_exchange(parser)
     _files.add_provider(parser)
     parser.add_argument(

@@ -74,7 +74,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (parser.description or "").format(**faults)
     parser.add_argument("provider", metavar="PROVIDER[:VARIANT]", help="a contract (workbench explain lists them)")
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="port to listen on (default: any free port)")
-    parser.add_argument("--permissive", action="store_true", help="report violations of the contract, but answer")
+    parser.add_argument(
+        "--permissive", action="store_true", help="report violations of the contract, but respond anyway"
+    )
     parser.add_argument("--script", metavar="FILE", help="YAML file with answers turn by turn")
     parser.add_argument("--known", metavar="FILE", help="session with earlier responses, which clients may replay")
     parser.add_argument("--out", metavar="FILE", help="session file to record to; an existing one is extended")
@@ -95,7 +97,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     dials.add_argument("--latency", type=float, metavar="SECONDS", help="delay before each chunk")
     dials.add_argument("--chunk", type=int, metavar="BYTES", help="size of chunks (default: one event per chunk)")
     _configure_limits(
-        parser.add_argument_group("more dials", "what the server accepts, and how much its model can read")
+        parser.add_argument_group("more settings", "what the server accepts, and how much of a request its model reads")
     )
 
 

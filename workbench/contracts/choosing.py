@@ -44,7 +44,7 @@ def choose(clues: Clues, protocol: str | None, shown: str = "") -> tuple[Contrac
         return _whole(name, how, clues, protocol)
     variant, why = contracts.read(name).variant(clues)
     own = f"{name}:{variant}" if variant else name
-    how = f"no contract for host {place}: generic, with the reasoning facts of {own} ({how})"
+    how = f"no contract for host {place}: generic is used, with the reasoning facts of {own} ({how})"
     return contracts.of_model(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
 
 
@@ -126,7 +126,7 @@ def _whole(name: str, how: str, clues: Clues, protocol: str | None) -> tuple[Con
     """The contract as it is, where it covers the protocol."""
     file = contracts.read(name)
     if not file.speaks(protocol):
-        return _generic(protocol), f"{how}, but the contract of {name} does not cover {protocol}: generic"
+        return _generic(protocol), f"{how}, but the contract of {name} does not cover {protocol}: generic is used"
     variant, why = file.variant(clues)
     return contracts.resolve(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
 
@@ -146,7 +146,7 @@ def _choose(place: str, model: str | None, protocol: str | None, answered_as: st
             name, how = next(spoken, candidates[0])
             is_elsewhere = bool(place) and bool(contracts.read(name).hosts) and (name, how) not in _by_host(place)
             return name, how, not is_elsewhere
-    return contracts.GENERIC, "no contract matches: generic", True
+    return contracts.GENERIC, "no contract matches: generic is used", True
 
 
 @contracts.forgotten_with

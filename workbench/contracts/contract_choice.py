@@ -48,8 +48,8 @@ def choose_contract(
         return Choice(*choose(clues, decoded.protocol, expected()), is_own=True)
     contract = contracts.get(provider, protocol=decoded.protocol, clues=clues)
     if contract.note and contract.name != provider.partition(":")[0]:
-        return Choice(contract, f"as asked; {contract.note}")
-    how = "as asked" if contract.covers else f"as asked, although it does not cover {decoded.protocol}"
+        return Choice(contract, f"as requested; {contract.note}")
+    how = "as requested" if contract.covers else f"as requested, although it does not cover {decoded.protocol}"
     return Choice(contract, how)
 
 

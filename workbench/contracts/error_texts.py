@@ -203,7 +203,9 @@ def _sharing(text: str) -> Match | None:
     sharing = [(one, found) for one, found in begun if found.weight == most]
     first = _match(*sharing[0], haystack)
     rules = tuple(dict.fromkeys(one.rule for one, _ in sharing))
-    return replace(first, rule="", rules=rules, when="a text that begins like those of several rules", look_for=())
+    return replace(
+        first, rule="", rules=rules, when="the text begins like the error texts of several rules", look_for=()
+    )
 
 
 def _begins(found: TemplateMatch) -> bool:

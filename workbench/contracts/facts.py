@@ -345,7 +345,9 @@ def _fitting(node: Node, pattern: re.Pattern[str], problem: str) -> tuple[str, .
 def _call_ids(node: Node) -> str:
     shape = node.text("")
     if shape and not _CALL_ID.fullmatch(shape):
-        raise node.fail("not a shape of call ids: it needs {n}, or {8} to {64} for so many letters and digits")
+        raise node.fail(
+            "not a template of call ids: it must contain {n} (a counter), or {8} to {64} (that many letters and digits)"
+        )
     return shape
 
 
@@ -353,7 +355,7 @@ def _sign(node: Node) -> Sign:
     node.only("header", "field", "is", "note")
     sign = Sign(node.get("header").text("").lower(), node.get("field").text(""), node.get("is").text(""))
     if bool(sign.header) == bool(sign.field):
-        raise node.fail("a sign is either a header or a field of the response")
+        raise node.fail("give either header or field, not both")
     return sign
 
 
@@ -370,7 +372,7 @@ def _block(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, M
 def _fact(key: str, node: Node, sources: Mapping[str, tuple[str, str]]) -> Fact:
     node.only("value", "source", "date", "note")
     if not _KEY.fullmatch(key):
-        raise node.fail(f"not a term: {key!r}")
+        raise node.fail(f"not a valid name of a fact, such as closure.placement: {key!r}")
     if "value" not in (node.value or {}):
         raise node.fail("missing: value")
     source, date = _citation(node, sources)

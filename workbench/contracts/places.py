@@ -96,7 +96,7 @@ def read_place(text: str) -> Place:
     text = f"/{text}" if up and text else text
     steps = text.split("/")[1:]
     if (not up and not (text.startswith("/") and steps)) or not all(steps):
-        raise ValueError(f"not a place (/messages/*/role, ../type, tool.name): {text!r}")
+        raise ValueError(f"not a path such as /messages/*/role, ../type or tool.name: {text!r}")
     return Place(tuple(step.replace("~1", "/").replace("~0", "~") for step in steps), up or -1)
 
 

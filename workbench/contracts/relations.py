@@ -265,7 +265,7 @@ def _test(node: Node) -> Test:
     """The tests in a mapping; words of other kinds are left to others."""
     value = node.value if isinstance(node.value, Mapping) else {}
     if value.get(ABSENT) is True and any(word in value for word in TESTS if word != ABSENT):
-        raise node.fail("what is absent has no value to test")
+        raise node.fail("an absent field has no value to test")
     for word in ("matches", "not-matches", "key-not-matches"):
         if word in value:
             _pattern(node.get(word))

@@ -52,7 +52,10 @@ def roundtrip_differences(converted: Conversion) -> tuple[str, ...]:
             said = replace(said, model=meant.model if is_same else url.model)
         said = replace(said, stream=said.stream if url.stream is None else url.stream)
         more = [p.pointer for p in normal.params if not p.name and p.value is not None and p.value not in ([], {})]
-        return (*_field_differences(meant, said, _REQUEST), *(f"{pointer} was not meant" for pointer in more))
+        return (
+            *_field_differences(meant, said, _REQUEST),
+            *(f"{pointer} is in the result but not in the original" for pointer in more),
+        )
     if isinstance(meant, ModelResponse):
         read = read_body(adapter, converted.body, RESPONSE)
         assert isinstance(read, ModelResponse)

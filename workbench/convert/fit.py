@@ -120,7 +120,9 @@ def fit_response(
     fitted = tuple(Message("assistant", fitter.fit_answer(n, message)) for n, message in enumerate(messages))
     is_complete = response.is_complete and not (response.error and response.is_stream)
     if not is_complete and not response.is_stream and not response.error:
-        report.lose(places.of("finish_reason"), "that the response is incomplete", "written as a complete response")
+        report.lose(
+            places.of("finish_reason"), "the mark that the response is incomplete", "written as a complete response"
+        )
         is_complete = True
     usage = _response.fit_usage(response, capabilities, report, places)
     stop = _response.fit_stop(response, fitted, capabilities, report, places)
@@ -295,9 +297,7 @@ class Fitter:
         is_second = made.role == "assistant" and bool(messages) and messages[-1].role == "assistant"
         append(messages, made)
         if is_second:
-            self._report.lose(
-                made.pointer, "the boundary between two responses: nothing remains between them", "one answer"
-            )
+            self._report.lose(made.pointer, "the boundary between two responses", "merged into one response")
             whole = messages[-1]
             pointers = [whole.absolute(part) for part in whole.parts]
             messages[-1] = Message("assistant", self._shape_answer(whole, [*whole.parts], pointers))

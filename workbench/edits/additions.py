@@ -65,7 +65,7 @@ def insert_text(decoded: DecodedExchange, message: str, text: str, at: int | Non
         return value.set_text(text)
     if role in adapter.capabilities.request.one_text:
         raise LocalProtocolError(
-            "a message of this protocol is a single text", where=message, hint="edit it, or insert one"
+            "a message of this protocol is a single text", where=message, hint="edit that text, or insert a new message"
         )
     blocks = [_block(decoded, held, old), _block(decoded, held, text)]
     return (value.replace(value_of(decoded, message).format_child(blocks if at != 0 else blocks[::-1])),)
@@ -89,7 +89,9 @@ def insert_tool(decoded: DecodedExchange, name: str, schema: JsonValue) -> Splic
         if decoded.request_index.span(root + at) is None:
             new = held.format_child(value_at(body, at))
             return (held.insert_element(0, new) if held.is_list else held.insert_member(step, new),)
-    raise LocalProtocolError("the list of tools contains something that is not a tool", where=root + at, hint="edit it")
+    raise LocalProtocolError(
+        "the list of tools contains something that is not a tool", where=root + at, hint="edit the list as JSON"
+    )
 
 
 def insert_result(decoded: DecodedExchange, call: str, text: str, *, is_error: bool = False) -> Splices:
@@ -179,7 +181,9 @@ def _into_turn(
 def _insert_system(decoded: DecodedExchange, adapter: Adapter, text: str) -> Splices:
     (key, value), root = next(iter(shape.system(adapter, text).items())), _root(decoded)
     if decoded.request_index.span(f"{root}/{key}"):
-        raise LocalProtocolError("the request already has a system prompt", where=f"{root}/{key}", hint="edit it")
+        raise LocalProtocolError(
+            "the request already has a system prompt", where=f"{root}/{key}", hint="edit the list as JSON"
+        )
     return _insert_member(value_of(decoded, root), key, value)
 
 
@@ -223,7 +227,7 @@ def _block(decoded: DecodedExchange, message: Message, text: str) -> JsonValue:
     )
     if like is None:
         raise LocalProtocolError(
-            "a message of this role cannot have a second text", where=message.pointer, hint="insert one"
+            "a message of this role cannot have a second text", where=message.pointer, hint="insert a new message"
         )
     held = value_of(decoded, message.pointer + element_pointer(like)).parsed_value
     return {**held, like.source.fields["text"][1:]: text}

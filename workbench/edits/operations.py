@@ -184,7 +184,7 @@ def _parse_typed(text: bytes) -> bytes:
     """Check that typed text is JSON, and strip the blanks around it."""
     wrong = json_problem(text)
     if wrong:
-        raise LocalProtocolError(wrong, where="what was typed")
+        raise LocalProtocolError(wrong, where="the typed text")
     return text.strip(BLANK)
 
 

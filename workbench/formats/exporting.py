@@ -61,7 +61,7 @@ class ExportRequest:
         )  # fmt: skip
 
     def _select(self) -> tuple[ExportSelection, ProvenSessions | None]:
-        above = MemorySession("made of", self.made_of) if self.made_of else None
+        above = MemorySession("original requests", self.made_of) if self.made_of else None
         sessions = [self.session, *(other for other in (self.broken, above) if other)]
         proven = self._redact(sessions) if self.is_redacted else None
         own, *others = proven.inspectors if proven else map(self._inspector, sessions)

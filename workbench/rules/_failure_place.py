@@ -194,7 +194,9 @@ def cause_words(refusal: KnownRefusal) -> str:
         return "the request is not at fault"
     if kind.at == "model":
         return "no request shows this: only the provider knows its models"
-    return "nothing in the request causes this" + ("; it may pass" if kind.again is RetryAdvice.LATER else "")
+    return "nothing in the request causes this" + (
+        "; the same request may succeed later" if kind.again is RetryAdvice.LATER else ""
+    )
 
 
 def who_says(refusal: KnownRefusal) -> str:

@@ -18,7 +18,9 @@ WARNING = Severity.WARNING
 UNSUPPORTED = Rule(
     "choice.unsupported", WARNING, "A tool_choice value the provider does not accept.", breaks=Breaks.REQUEST
 )
-CONFLICT = Rule("choice.thinking-conflict", WARNING, "A forced tool while thinking is on.", breaks=Breaks.REQUEST)
+CONFLICT = Rule(
+    "choice.thinking-conflict", WARNING, "A tool call is forced while thinking is on.", breaks=Breaks.REQUEST
+)
 WITHOUT_TOOLS = Rule("choice.without-tools", WARNING, "tool_choice without tools.", breaks=Breaks.REQUEST)
 
 RULES = (UNSUPPORTED, CONFLICT, WITHOUT_TOOLS)

@@ -35,7 +35,7 @@ def _rule(name: str, severity: Severity, summary: str) -> Rule:
     return Rule(f"mcp.{name}", severity, summary, breaks=Breaks.CONVERSATION, basis=Basis.RECORDING)
 
 
-FRAMING = _rule("framing", ERROR, "A line on the channel of a tool server is no message.")
+FRAMING = _rule("framing", ERROR, "A line on the channel of a tool server is not a message.")
 PROTOCOL_ERROR = _rule("protocol-error", WARNING, "A tool server answered with a JSON-RPC error instead of a result.")
 OUTPUT_SCHEMA = _rule("output-schema", ERROR, "A tool's result does not match its outputSchema.")
 CAPABILITY = _rule("capability", WARNING, "A request needs a capability that the other side did not declare.")
@@ -43,7 +43,7 @@ NO_ANSWER = _rule("no-answer", ERROR, "A request to a tool server got no respons
 LIST_CHANGED = _rule("list-changed", WARNING, "The tool list changed, and the client did not read it again.")
 STRUCTURED_DROPPED = _rule("structured-dropped", WARNING, "The structured content of a tool's result is lost.")
 RESULT_DROPPED = _rule("result-dropped", WARNING, "A part of a tool's result did not reach the model.")
-RESULT_TRUNCATED = _rule("result-truncated", WARNING, "A text of a tool's result reached the model cut.")
+RESULT_TRUNCATED = _rule("result-truncated", WARNING, "The model got only the beginning of a text in a tool result.")
 
 RULES = (
     *(FRAMING, PROTOCOL_ERROR, OUTPUT_SCHEMA, CAPABILITY, NO_ANSWER, LIST_CHANGED),
@@ -147,7 +147,11 @@ def _words(part: Part) -> str:
 
 
 def _of_passed(decoded: DecodedExchange, pointer: str, outcome: ToolOutcome, lost: LostPart) -> Finding:
-    how = "by the id that the client states" if outcome.call_id else "by name and arguments: a guess"
+    how = (
+        "by the tool call id that the client sent"
+        if outcome.call_id
+        else "by tool name and arguments, which is a guess"
+    )
     message = f"{lost.size:,} bytes of {lost.pointer} in exchange {outcome.exchange + 1} are not in this result"
     return _finding(decoded, _LOST[lost.kind], REQUEST, pointer, message, f"matched {how}")
 

@@ -16,7 +16,7 @@ from workbench.rules.wording import weaker
 PROMPT_CUT = Rule(
     "usage.prompt-cut",
     Severity.WARNING,
-    "The response counts far fewer prompt tokens than the request has text.",
+    "The response counts far fewer prompt tokens than the text of the request needs.",
     breaks=Breaks.CONVERSATION,
 )
 CONTRADICTION = Rule(

@@ -60,7 +60,7 @@ def find_unbound(
             if pointer in edited or any(f"{name}/".startswith(f"{pointer}/") for name in named)
         )
         if pointers:
-            words = found[0].message if found else "an edit before it breaks its signature"
+            words = found[0].message if found else "an edit before this block invalidates its signature"
             return UnboundReasoning(pointers, words, _request_without(inspector, trial, pointers, label))
     return None
 

@@ -73,7 +73,7 @@ def result_text(result: ToolResultIR) -> str:
     """Beginning of a result's text."""
     pictures = (colour(p) for p in result.content if isinstance(p, Media))
     texts = " ".join((*(p.text for p in result.content if isinstance(p, Text)), *pictures)).strip()
-    return texts[:SHOWN] or "nothing that is text"
+    return texts[:SHOWN] or "no text"
 
 
 def as_json(value: JsonValue) -> str:

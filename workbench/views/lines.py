@@ -157,7 +157,11 @@ def loss_line(loss: Loss) -> Line:
 
 def id_line(new: str, old: str | None) -> Line:
     """A renamed id: new and old."""
-    was = line(Span("had no id; named by its place", "muted")) if old is None else line(Span(f"was {old}", "muted"))
+    was = (
+        line(Span("had no id; the new one comes from its position", "muted"))
+        if old is None
+        else line(Span(f"was {old}", "muted"))
+    )
     return (Span("= ", "info"), Span(new, "strong"), Span("  "), *was)
 
 

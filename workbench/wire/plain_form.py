@@ -35,7 +35,7 @@ def _plain(value: Any, classes: Sequence[type]) -> Any:
     if isinstance(value, bytes):
         return [_BYTES, value.hex()]
     if type(value) not in classes:
-        raise TypeError(f"no form for {type(value).__name__}")
+        raise TypeError(f"no plain form for a value of type {type(value).__name__}")
     fields = [field.name for field in dataclasses.fields(value) if field.init]
     return [type(value).__name__, *(_plain(getattr(value, name), classes) for name in fields)]
 

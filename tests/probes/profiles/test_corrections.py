@@ -263,7 +263,7 @@ def test_a_session_that_goes_wrong_holds_back_more_while_it_runs() -> None:
     ends = played(made, answer)
     assert ended(ends) == "done"
     assert "no-tools" in {each.name for each in ends.decided}
-    assert "certainly below 50%" in next(each.why for each in ends.decided if each.name == "no-tools")
+    assert "(below 50%, with 95 % confidence)" in next(each.why for each in ends.decided if each.name == "no-tools")
 
 
 FALLS = {

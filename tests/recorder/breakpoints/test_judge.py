@@ -76,7 +76,7 @@ def test_a_simulator_answers_with_the_history_in_mind(tmp_path: Path) -> None:
         live.began(exchange(2, [*history(call(1))[:2], {"role": "user", "content": "go on"}]))
         refused = live.judge.answer("run-2", "anthropic", 0.0)
         assert refused["status"] == 400, "it is as strict as everywhere else"
-        with pytest.raises(UsageError, match="does not speak anthropic-messages"):
+        with pytest.raises(UsageError, match="does not support anthropic-messages"):
             live.judge.answer("run-1", "gemini", 0.0)
 
 

@@ -20,7 +20,10 @@ def test_places_are_named_behind_what_people_say():
 
 
 def test_a_target_has_to_speak_the_protocol():
-    with ExitStack() as stack, pytest.raises(UsageError, match="sim:qwen does not speak gemini; use --as openai-chat"):
+    with (
+        ExitStack() as stack,
+        pytest.raises(UsageError, match="sim:qwen does not support gemini; use --as openai-chat"),
+    ):
         resolve_upstreams({"default": "sim:qwen"}, "gemini", stack)
     with ExitStack() as stack:
         found = resolve_upstreams({"a": "https://api.deepseek.com", "b": "sim:qwen"}, "openai-chat", stack)

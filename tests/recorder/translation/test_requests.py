@@ -42,9 +42,19 @@ def test_a_compressed_body_is_read():
         ("/v1/messages", b"{nope", 400, "not JSON"),
         ("/v1/messages", b"", 400, "the request has no body"),
         ("/v1/messages", {"model": 3}, 400, "messages"),
-        ("/v1/messages/count_tokens", blocks(), 501, "does not count tokens for anthropic-messages"),
-        ("/v1beta/models/g:countTokens", {"contents": []}, 501, "does not count tokens for gemini"),
-        ("/api/show", {"model": "m"}, 404, "has nothing at /api/show for ollama"),
+        (
+            "/v1/messages/count_tokens",
+            blocks(),
+            501,
+            "for a client of anthropic-messages the recorder cannot count tokens",
+        ),
+        (
+            "/v1beta/models/g:countTokens",
+            {"contents": []},
+            501,
+            "for a client of gemini the recorder cannot count tokens",
+        ),
+        ("/api/show", {"model": "m"}, 404, "for a client of ollama the recorder does not serve /api/show"),
     ],
 )
 def test_what_cannot_go_upstream_is_refused_in_the_client_s_words(path, body, status, words):

@@ -29,9 +29,11 @@ def switch_off_parallel(subject: VariedRequest) -> Iterable[RequestVariant]:
     if not subject.request.tools:
         yield RequestVariant(name, title, why_not=NO_TOOLS)
     elif not subject.adapter.capabilities.tools.parallel_switch:
-        yield RequestVariant(name, title, why_not=f"{subject.adapter.name} has no switch for it")
+        yield RequestVariant(name, title, why_not=f"{subject.adapter.name} has no parameter for it")
     else:
-        yield subject.variant_by_changes(name, title, _parallel_off_changes(subject), "they are already switched off")
+        yield subject.variant_by_changes(
+            name, title, _parallel_off_changes(subject), "parallel calls are already switched off"
+        )
 
 
 def at_level(subject: VariedRequest, level: str) -> RequestVariant:
@@ -70,7 +72,7 @@ def remove_tools(subject: VariedRequest, names: Collection[str]) -> RequestVaria
     name, title = "tools=fewer", f"{', '.join(sorted(names))} not declared"
     gone = [tool for tool in subject.request.tools if tool.name in names]
     if not gone:
-        return RequestVariant(name, title, why_not="none of them is declared")
+        return RequestVariant(name, title, why_not="none of these tools is declared")
     if len(gone) == len(subject.request.tools):
         return forbid_tools(subject)
     choice = subject.request.tool_choice

@@ -72,7 +72,7 @@ class Unwrapper:
                 return session
         reason = _truncation(text)
         if reason and depth:  # for a whole file an importer has reported it
-            self.torn.append((1, f"a body, and {reason}"))
+            self.torn.append((1, f"a truncated body: {reason}"))
         return None if reason else self._scan_text(text, depth)
 
     def _within(self, layer: unwrapping.Layer, depth: int) -> Session | None:

@@ -148,4 +148,4 @@ def _is_below(k: int, n: int, mark: float) -> bool:
 
 
 def _below(words: str, k: int, n: int, mark: float) -> str:
-    return f"{words.format(n=n, k=k)} in this session (certainly below {mark:.0%})"
+    return f"{words.format(n=n, k=k)} in this session (below {mark:.0%}, with 95 % confidence)"

@@ -269,7 +269,7 @@ def _below(profile: CapabilityProfile, probe: str, mark: float) -> str:
         return f"{probe} was not measured"
     if result.interval.low >= mark:
         return ""
-    told = f"{probe} passed {result.passes} of {result.n}: certainly above {result.interval.low:.0%}"
+    told = f"{probe} passed {result.passes} of {result.n}: above {result.interval.low:.0%} with 95 % confidence"
     return f"{told}, but {mark:.0%} is required{_enough(result, mark)}"
 
 

@@ -137,7 +137,7 @@ class ToolLoop:
         if isinstance(outcome, Limits | Say) and self.state is LoopState.ENDED:
             return self._at(self.loop.after(outcome), LoopState.RECORDED)._advance()
         if outcome is not None or self.state in (LoopState.ENCODED, LoopState.ANSWER, LoopState.ENDED):
-            raise TypeError(f"{self.state.value}: {type(outcome).__name__} cannot be its outcome")
+            raise TypeError(f"{self.state.value}: {type(outcome).__name__} is not an outcome of this state")
         return self._advance()
 
     def _at(self, loop: ConversationLoop, state: LoopState) -> ToolLoop:

@@ -249,7 +249,7 @@ class KeyedStreamDecoder:
         start = start if isinstance(start, dict) else {}
         index = self._index(at, value)
         if index in self._open:
-            self._fault("stream.block-order", f"block {index} starts before it has stopped", at.number)
+            self._fault("stream.block-order", f"block {index} starts again before it has stopped", at.number)
         elif index in self._closed:
             self._fault("stream.block-order", f"block {index} starts a second time", at.number)
         if start:

@@ -200,7 +200,9 @@ class EventStreamDecoder:
         elif call is not None:
             self._note("stream.index", "a call starts at an index that is already in use", _BASE + at, number)
         elif index in self._ended_calls:
-            self._note("stream.index", "a call starts at the index of another one one", _BASE + at, number)
+            self._note(
+                "stream.index", "a call starts at the index of a call that has already ended", _BASE + at, number
+            )
         call = self._open_calls[index] = StreamedCall(at, "function")
         if value["type"] == "tool-call-delta":
             self._strays.add(call)

@@ -23,10 +23,10 @@ def fault_of_line(line: bytes) -> str:
     try:
         value = loads(line)
     except WireError:
-        return "no JSON"
+        return "not JSON"
     messages = value if isinstance(value, list) and value else [value]
     is_message = all(isinstance(message, dict) and "jsonrpc" in message for message in messages)
-    return "" if is_message else "JSON, but no JSON-RPC message"
+    return "" if is_message else "JSON, but not a JSON-RPC message"
 
 
 def first_call_after_change(frames: Iterable[Frame]) -> tuple[int, int] | None:

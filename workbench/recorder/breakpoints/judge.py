@@ -118,8 +118,8 @@ class BreakpointJudge:
             raise NotJudged("its request cannot be read")
         simulator = Simulator(contract, known=simulator_history(self._session, exchange))
         if decoded.protocol not in (simulator.protocols or (decoded.protocol,)):
-            hint = f"it speaks {', '.join(simulator.protocols)}"
-            raise UsageError(f"sim:{contract} does not speak {decoded.protocol}", hint=hint)
+            hint = f"it supports {', '.join(simulator.protocols)}"
+            raise UsageError(f"sim:{contract} does not support {decoded.protocol}", hint=hint)
         path = with_query_of(protocols.get(decoded.protocol).path(request), http.url, is_same=False)
         headers = [(name, value) for name, value in http.headers if name.lower() not in _OF_THE_BYTES]
         reply = simulator.send(http.method, path, headers, decoded.request_text)

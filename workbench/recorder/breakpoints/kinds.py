@@ -136,7 +136,7 @@ KINDS: Final[Mapping[str, BreakpointKind]] = {
         "a tool call with arguments that need repair or violate the tool's schema", {RESPONSE: ("args.",)}
     ),
     "repeat": BreakpointKind(
-        "the same tool call with the same arguments again and nothing new since, or a loop of steps",
+        "the same call with the same arguments again, with nothing new in between, or a loop of steps",
         {REQUEST: _LOOPS},
         extra_checks={RESPONSE: _repeated_calls},
     ),

@@ -29,13 +29,13 @@ def resolve_upstreams(targets: Mapping[str, str], spoken: str, stack: ExitStack)
     """Upstreams for the targets that were named; simulators are served until ``stack`` is closed.
 
     Raises:
-        UsageError: there is no such target, or it does not speak the protocol.
+        UsageError: there is no such target, or it does not support the protocol.
     """
     found = {}
     for name, text in targets.items():
         target = resolve(text, spoken)
         if target.protocols and spoken not in target.protocols:
-            raise UsageError(f"{target.name} does not speak {spoken}", hint=f"use --as {'|'.join(target.protocols)}")
+            raise UsageError(f"{target.name} does not support {spoken}", hint=f"use --as {'|'.join(target.protocols)}")
         url = _simulator_url(target, stack) if target.is_simulator else target.base(spoken)
         found[name] = TranslationUpstream(target, url)
     return found

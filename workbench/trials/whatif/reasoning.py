@@ -47,7 +47,7 @@ def _other_text(subject: VariedRequest, name: str, title: str, change: Callable[
 
 
 def _why_not_moved(subject: VariedRequest) -> str:
-    return "it cannot be moved" if any(True for _ in subject.fault.parts(Reasoning)) else NO_REASONING
+    return "this reasoning cannot be moved" if any(True for _ in subject.fault.parts(Reasoning)) else NO_REASONING
 
 
 def _move_changes(subject: VariedRequest, ref: NodeRef) -> list[Change]:

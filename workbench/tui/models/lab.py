@@ -132,7 +132,7 @@ def going_on(run: ColumnRun, waiting: int, *, is_stopping: bool) -> Line:
     name = probe.name if probe else "the profile"
     most = sum(probe.requests for probe in run.probes) * run.samples
     sent = len(run.measurement.exchanges)
-    more = f" · {count(waiting, 'target')} to follow" if waiting else ""
+    more = f" · {count(waiting, 'target')} still to do" if waiting else ""
     return line(
         Span("stopping … " if is_stopping else f"{run.column.subject.target.name}: {name} … ", "accent strong"),
         Span(f"{run.done} of {count(len(run.probes) * run.samples, 'sample')}", "strong"),

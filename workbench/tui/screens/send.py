@@ -245,7 +245,7 @@ class SendScreen(Screen[bool]):
         spoken = send.target_protocols(self.target)
         here = self.shown.outgoing.protocol if self.shown else self.protocol
         if len(spoken) < 2:
-            self.notify(visible(f"{self.target.name} speaks {', '.join(spoken)} only"), markup=False)
+            self.notify(visible(f"{self.target.name} supports {', '.join(spoken)} only"), markup=False)
             return
         at = spoken.index(here) if here in spoken else 0
         self.protocol = spoken[(at + step) % len(spoken)]

@@ -100,7 +100,7 @@ class LabTargets:
             return
         known = probe_protocols(column.subject.target)
         if len(known) < 2:
-            self.screen.say("the target speaks no other protocol")
+            self.screen.say("the target supports no other protocol")
             return
         following = known[(known.index(column.subject.protocol) + 1) % len(known)]
         target = column.subject.target
