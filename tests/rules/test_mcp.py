@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from workbench.contracts.page import Example
+from workbench.contracts.pages import Example
 from workbench.rules.inspection import Inspection, Inspector
 from workbench.wire import CONNECTION
 from workbench.wire.session import MemorySession

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.rules.test_mcp import answer, ask
-from workbench.contracts.page import Example
+from workbench.contracts.pages import Example
 from workbench.rules._passed_results import lost_parts
 from workbench.rules.inspection import Inspector
 
