@@ -18,7 +18,7 @@ PROVIDERS = frozenset(resources.shipped_profiles())
 PROTOCOL_FOLDERS = frozenset(f"protocols/{name.replace('-', '_')}" for name in protocols())
 
 EXCEPTIONS: Mapping[str, tuple[int, str]] = {
-    "recorder/upstreams.py": (2, "a choice and its order, not a fact: what the form for a recording offers"),
+    "recorder/client_settings.py": (2, "a choice and its order, not a fact: what the form for a recording offers"),
     "protocols/clients/known_clients.py": (
         5,
         "facts of clients: which providers each uses, and what its settings call them; and the URLs it uses then, "

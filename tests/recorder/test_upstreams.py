@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import UsageError
-from workbench.recorder.upstreams import known_upstreams, parse
+from workbench.recorder.client_settings import known_upstreams, parse
 
 
 @pytest.mark.parametrize(

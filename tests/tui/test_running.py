@@ -7,7 +7,7 @@ import pytest
 
 from tests.tui.driving import screen_text, until
 from workbench.recorder import process
-from workbench.recorder.translation import process as bridge
+from workbench.recorder import process as bridge
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.running import Plan, RecorderTrouble
 

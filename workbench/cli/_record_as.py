@@ -119,9 +119,9 @@ def start(
     on_event: Callable[[Mapping[str, JsonValue]], None],
 ) -> RecorderProcess:
     """Start the recording. Raises as ``translation.process.start``."""
-    from workbench.recorder.translation import process
+    from workbench.recorder import process
 
-    return process.start(
+    return process.start_translation(
         targets,
         out,
         spoken=args.spoken,

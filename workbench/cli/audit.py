@@ -200,7 +200,7 @@ async def _run_audit(
     """Result of the audit, and our upstream's URL."""
     from contextlib import AsyncExitStack
 
-    from workbench.recorder.audit import AuditUpstream, gateway
+    from workbench.recorder.audit import AuditUpstream
     from workbench.recorder.audit import run as audit_run
 
     upstream = AuditUpstream(args.port if args.port is not None else 0 if args.words else PORT)
@@ -208,7 +208,7 @@ async def _run_audit(
         await upstream.start()
         stack.push_async_callback(upstream.close)
         if args.words:
-            await stack.enter_async_context(gateway.run_gateway(args.words, plan.gateway, upstream.url, args.wait))
+            await stack.enter_async_context(audit_run.run_gateway(args.words, plan.gateway, upstream.url, args.wait))
         else:
             where = f"point your gateway's upstream at {upstream.url} (base URLs with a version: {upstream.url}/v1)"
             _output.complain(where, 0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.recorder import client_settings, process, upstreams
+    from workbench.recorder import client_settings, process
     from workbench.recorder.client_settings import ONLY, ClientSettings, parse_upstreams, settings_for
     from workbench.recorder.process import RecorderProcess
     from workbench.recorder.runtime_files import sockets_of
@@ -28,5 +28,4 @@ __all__ = [
     "process",
     "settings_for",
     "sockets_of",
-    "upstreams",
 ]

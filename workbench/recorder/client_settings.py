@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from workbench import regex
+from workbench import contracts, regex
 from workbench.errors import UsageError
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.clients import PROVIDERS, Client
+from workbench.send import PORTS
 
 _NAMED = regex.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(?=[A-Za-z][A-Za-z0-9+.-]*://)(.*)", re.DOTALL)
 ONLY = "default"
@@ -84,3 +87,42 @@ def _past_proxies(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         return
     for name in ("NO_PROXY", "no_proxy"):
         yield name, ",".join(filter(None, (environ.get(name, ""), *_LOCAL)))
+
+
+_OFFERED = ("anthropic", "openai", "deepseek", "gemini", "mistral", "kimi", "groq", "openrouter", "xai")
+"""Providers that are offered, by the names of their contracts: their clients put ``/v1/…`` behind the first URL."""
+
+_SERVERS = ("ollama", "llama.cpp", "vllm", "lm-studio")
+"""Servers of this machine that are offered, at their default ports."""
+
+
+@cache
+def known_upstreams() -> Mapping[str, str]:
+    """Provider or local server → its URL, as its contract states it."""
+    providers = {name: contracts.read(name).endpoints[0].url for name in _OFFERED}
+    return MappingProxyType({**providers, **{name: f"http://127.0.0.1:{PORTS[name]}" for name in _SERVERS}})
+
+
+def parse(text: str) -> dict[str, str]:
+    """Upstreams by name, from words: a known name, ``NAME=URL``, ``NAME=KNOWN``, or a URL.
+
+    Raises:
+        UsageError: a word is none of these, or two words have the same name.
+    """
+    words = [_command_word(word) for word in text.split()]
+    if not words:
+        raise UsageError("no upstream", hint="type a provider's name, or a URL")
+    return parse_upstreams(words)
+
+
+def _command_word(word: str) -> str:
+    """A typed word in the form of the command line: a URL or ``NAME=URL``."""
+    name, _, base = word.partition("=")
+    if base in known_upstreams():
+        return f"{name}={known_upstreams()[base]}"
+    if word in known_upstreams():
+        return f"{word}={known_upstreams()[word]}"
+    if "://" not in word:
+        raise UsageError(f"unknown provider {word}", hint="type its URL: https://HOST, or NAME=https://HOST")
+    name = next((name for name, url in known_upstreams().items() if url == word.rstrip("/")), "")
+    return f"{name}={word}" if name else word

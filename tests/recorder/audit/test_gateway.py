@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.recorder.audit.client import read_base
-from workbench.recorder.audit.gateway import run_gateway
-from workbench.recorder.audit.run import GatewayUnreachable
+from workbench.recorder.audit.run import GatewayUnreachable, run_gateway
 
 
 async def test_one_that_ends_at_once_says_why() -> None:

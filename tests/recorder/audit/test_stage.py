@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from workbench.recorder.audit.case import mark
 from workbench.recorder.audit.cases import cases_of
-from workbench.recorder.audit.sighting import Sighting
-from workbench.recorder.audit.stage import CaseStage, PieceTimeout
+from workbench.recorder.audit.sighting import CaseStage, PieceTimeout, Sighting
 from workbench.wire.exchange import Headers
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.recorder.breakpoints.client_timeouts import DEFAULTS, client_timeout
+from workbench.recorder.breakpoints.gate import DEFAULTS, client_timeout
 from workbench.wire.exchange import Headers
 
 JS = (("X-Stainless-Lang", "js"), ("X-Stainless-Runtime", "node"))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.recorder.holding import ANSWER, BEFORE, CALL, END, event
-from workbench.recorder.breakpoints.first_tool_call import FirstToolCall
+from workbench.recorder.breakpoints.held_response import FirstToolCall
 from workbench.wire.stream import aws_message
 
 

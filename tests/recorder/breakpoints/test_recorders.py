@@ -15,7 +15,7 @@ from tests.recorder.breakpoints.test_intercepted_exchange import OK, OTHER
 from tests.recorder.holding import ASKED, Held, held, pausing
 from workbench.errors import UsageError, WorkbenchError
 from workbench.recorder.breakpoints import control
-from workbench.recorder.breakpoints.recorders import Recorders, pause_names
+from workbench.recorder.breakpoints.remote import Recorders, pause_names
 
 
 @pytest.fixture(autouse=True)

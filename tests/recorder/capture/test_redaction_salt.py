@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.recorder.capture.redaction_salt import SIZE, salt_of
+from workbench.recorder.capture.keeper_process import SIZE, salt_of
 from workbench.wire.redaction import Redactor
 
 KEY = "sk-ant-api03-" + "Ab3d" * 20

@@ -8,7 +8,7 @@ import pytest
 import trustme
 
 from tests.recorder.relaying import serving, staged
-from workbench.recorder.relay.proxy_tunnel import Proxy, proxy_for
+from workbench.recorder.relay.connector import Proxy, proxy_for
 from workbench.recorder.relay.routes import parse_upstream
 from workbench.wire.exchange import State
 

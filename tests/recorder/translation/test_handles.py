@@ -7,7 +7,7 @@ from base64 import b64encode, urlsafe_b64encode
 import pytest
 
 from workbench.ir import Carrier, Reasoning
-from workbench.recorder.translation.handles import handle, name_in, name_of
+from workbench.recorder.translation.reasoning_proofs import handle, name_in, name_of
 
 
 @pytest.mark.parametrize("carrier", [Carrier.THINKING, Carrier.ENCRYPTED_ITEM, Carrier.THOUGHT_SIGNATURE])

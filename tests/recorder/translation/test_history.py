@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.ir import Carrier, Message, ModelRequest, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.recorder.translation.handles import handle
 from workbench.recorder.translation.history import restore_history
 from workbench.recorder.translation.memory import RememberedResponse, ResponseMemory, content_of, context_of
+from workbench.recorder.translation.reasoning_proofs import handle
 
 THOUGHT = Reasoning(Carrier.REASONING_CONTENT, "hm")
 LATER = Reasoning(Carrier.REASONING_CONTENT, "so")

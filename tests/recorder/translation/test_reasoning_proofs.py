@@ -6,8 +6,7 @@ import pytest
 
 from workbench import protocols
 from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR, ToolDef
-from workbench.recorder.translation.handles import name_of
-from workbench.recorder.translation.reasoning_proofs import ResponseNamer, Signer, read_text_calls
+from workbench.recorder.translation.reasoning_proofs import ResponseNamer, Signer, name_of, read_text_calls
 
 CALL = ToolCallIR("1", "ls", {}, "function")
 PLAIN = Reasoning(Carrier.REASONING_CONTENT, "hm")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.recorder.audit import card, gateway, run
+    from workbench.recorder.audit import card, run
     from workbench.recorder.audit.card import CardEntry, CardRow, ScoreCard
     from workbench.recorder.audit.client import GatewayURL, read_base
     from workbench.recorder.audit.run import AuditPlan, AuditResult
@@ -32,7 +32,6 @@ __all__ = [
     "GatewayURL",
     "ScoreCard",
     "card",
-    "gateway",
     "read_base",
     "run",
 ]

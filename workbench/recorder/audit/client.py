@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from workbench.errors import UsageError
 from workbench.recorder.audit.case import CaseRequest, Pairs
-from workbench.recorder.audit.sighting import Sighting
-from workbench.recorder.audit.stage import CaseStage
+from workbench.recorder.audit.sighting import CaseStage, Sighting
 from workbench.wire import Headers
 from workbench.wire.http1 import BadMessage, HeadBuffer, read_response, render, response_body
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import field, replace
+from typing import IO
 
 from workbench.errors import WorkbenchError
 from workbench.lazy_dataclass import dataclass
@@ -14,7 +19,7 @@ from workbench.protocols import DecodedExchange
 from workbench.recorder.audit.case import AuditCase, Pairs
 from workbench.recorder.audit.cases import PROTOCOLS, cases_of, conversion_cases, hello
 from workbench.recorder.audit.client import NO_TIME, AuditClient, GatewayURL
-from workbench.recorder.audit.stage import CaseStage, PieceTimeout
+from workbench.recorder.audit.sighting import CaseStage, PieceTimeout
 from workbench.recorder.audit.upstream import AuditUpstream
 from workbench.recorder.audit.verdicts import AuditPlace, CaseSightings, CaseVerdict, judge_case
 from workbench.wire import Exchange
@@ -213,3 +218,66 @@ def _why(seen: CaseSightings) -> str:
     said = b"".join(seen.client.response_body.pieces)[:SNIPPET].decode("utf-8", "replace")
     words = " ".join(said.split())
     return f"the gateway answered {seen.client.response.status} itself" + (f": {words}" if words else "")
+
+
+_LOOKS = 0.05  # seconds between two looks whether it listens
+_LEAVES = 5.0  # seconds it has to end
+
+
+@asynccontextmanager
+async def run_gateway(words: Sequence[str], gateway: GatewayURL, upstream: str, seconds: float) -> AsyncIterator[None]:
+    """Run a gateway: ``{upstream}`` in its words, and WORKBENCH_UPSTREAM, are our upstream's URL.
+
+    Raises:
+        Unreached: it ended, or did not listen in so many seconds.
+        OSError: it cannot be started.
+    """
+    own = [word.replace("{upstream}", upstream) for word in words]
+    with tempfile.TemporaryFile() as said:
+        process = await asyncio.create_subprocess_exec(
+            *own, stdin=asyncio.subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True,
+            env=os.environ | {"WORKBENCH_UPSTREAM": upstream},
+        )  # fmt: skip
+        try:
+            await _wait_until_listening(process, gateway, seconds, said, own[0])
+            yield
+        finally:
+            await _end(process)
+
+
+async def _wait_until_listening(
+    process: asyncio.subprocess.Process, gateway: GatewayURL, seconds: float, said: IO[bytes], name: str
+) -> None:
+    loop = asyncio.get_running_loop()
+    until = loop.time() + seconds
+    while True:
+        if process.returncode is not None:
+            last = _last_line(said)
+            what = f"{name} ended with {process.returncode} before it listened" + (f": {last}" if last else "")
+            raise GatewayUnreachable(what, hint=f"it must listen at {gateway.url}")
+        with suppress(OSError):
+            _, writer = await asyncio.open_connection(gateway.host, gateway.port)
+            writer.close()
+            return
+        if loop.time() > until:
+            raise GatewayUnreachable(
+                f"{name} does not listen at {gateway.url} after {seconds:g} seconds", hint="give --wait more"
+            )
+        await asyncio.sleep(_LOOKS)
+
+
+def _last_line(said: IO[bytes]) -> str:
+    said.seek(0)
+    lines = [line for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]
+    return lines[-1].strip()[:SNIPPET] if lines else ""
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End the gateway with all its child processes."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LEAVES):
+                await process.wait()
+                return

@@ -8,8 +8,7 @@ from contextlib import suppress
 
 from workbench.errors import UsageError
 from workbench.recorder.audit.case import CaseResponse, ResponseEnd, ResponseFraming
-from workbench.recorder.audit.sighting import Sighting
-from workbench.recorder.audit.stage import CaseStage
+from workbench.recorder.audit.sighting import CaseStage, Sighting
 from workbench.wire.http1 import (
     BadMessage,
     HeadBuffer,

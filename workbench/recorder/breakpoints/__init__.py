@@ -13,8 +13,7 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.recorder.breakpoints.kinds import ALL, KINDS, parse
-    from workbench.recorder.breakpoints.recorders import Recorders, pause_names
-    from workbench.recorder.breakpoints.remote import Remote
+    from workbench.recorder.breakpoints.remote import Recorders, Remote, pause_names
 else:
     __getattr__ = lazy(__name__)
 

@@ -2,22 +2,96 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from workbench import regex
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.clients import client_of
-from workbench.recorder.breakpoints.client_timeouts import client_timeout
 from workbench.recorder.breakpoints.judge_client import JudgeClient
 from workbench.recorder.events import RequestHead
+from workbench.wire import Headers
 
 if TYPE_CHECKING:
     from workbench.recorder.breakpoints.kinds import Breakpoint
+
+
+HEADERS = ("x-stainless-read-timeout", "x-stainless-timeout", "x-server-timeout")
+
+
+class ClientDefault(NamedTuple):
+    """Default timeouts of one client.
+
+    Attributes:
+        client: its name, before its version.
+        head, body: seconds until the head of an answer is there, and between two pieces of its body; None if unlimited.
+        source: the page that states them, or that they were measured.
+    """
+
+    client: str
+    head: float | None
+    body: float | None
+    source: str
+
+
+DEFAULTS: tuple[ClientDefault, ...] = (
+    ClientDefault("Claude Code", 350.0, 300.0, "its default, measured with 2.1.330 (code.claude.com/docs/en/env-vars)"),
+    ClientDefault(
+        "Codex", None, 300.0, "its default, stream_idle_timeout_ms (developers.openai.com/codex/config-reference)"
+    ),
+    ClientDefault("Qwen Code", 120.0, 240.0, "its default, generationConfig.timeout and streamIdleTimeoutMs, measured"),
+    ClientDefault("OpenCode", 300.0, 300.0, "its default, provider.ID.options.timeout (opencode.ai/docs/config)"),
+    ClientDefault("pi", 600.0, None, "its SDK's default, measured with 0.73.1"),
+    ClientDefault("aider", 600.0, 600.0, "its default, --timeout (Aider-AI/aider#276)"),
+)
+"""As of 2026-11."""
+
+NODE_FETCH = ClientDefault("", 300.0, 300.0, "default of Node's fetch (openai/openai-node#2153)")
+"""An SDK that Node runs, whatever it says itself."""
+
+UNKNOWN = "unknown"
+
+_SECONDS = regex.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
+
+
+class ClientTimeout(NamedTuple):
+    """Client timeout in seconds (None if unknown) and how we know it."""
+
+    seconds: float | None
+    words: str
+
+
+def client_timeout(headers: Headers, client: str, *, has_head: bool = False) -> ClientTimeout:
+    """The shortest known timeout that applies to a client.
+
+    Args:
+        headers: of its request.
+        client: its name, see ``clients.known_clients.client_of``.
+        has_head: it has the head of its response, and waits for more of the body.
+    """
+    is_script = (headers.get("x-stainless-lang") or "") == "js"
+    known = next((each for each in DEFAULTS if f"{client} ".startswith(f"{each.client} ")), None)
+    if known is None and is_script and headers.get("x-stainless-runtime") == "node":
+        known = NODE_FETCH
+    limits = [] if is_script and has_head else _stated_timeouts(headers)
+    if known and (seconds := known.body if has_head else known.head) is not None:
+        limits.append(ClientTimeout(seconds, known.source))
+    return min(limits, key=lambda limit: limit.seconds or 0, default=ClientTimeout(None, UNKNOWN))
+
+
+def _stated_timeouts(headers: Headers) -> list[ClientTimeout]:
+    said = ((name, headers.get(name) or "") for name in HEADERS)
+    return [
+        ClientTimeout(float(s), f"stated by the client ({name})")
+        for name, s in said
+        if _SECONDS.fullmatch(s) and float(s)
+    ]
+
 
 _SIMULATOR = regex.compile(r"sim:(\S+)")
 
@@ -251,3 +325,59 @@ class BreakpointGate:
         """Disarm everything and end the judge; what is paused ends with its connection."""
         self._armed.clear()
         self._judge.close()
+
+
+Reasons = tuple[Mapping[str, JsonValue], ...]
+
+
+class PauseTracker:
+    """Starts and ends the pauses of one exchange, and keeps notes of them.
+
+    Args:
+        exchange: what waits.
+        key, head: of the request.
+
+    Attributes:
+        notes: sentences for the note of the exchange.
+        active_at: when the client last sent or received something, by the loop's clock.
+    """
+
+    def __init__(self, gate: BreakpointGate, exchange: PausedExchange, key: int, head: RequestHead) -> None:
+        self.notes: list[str] = []
+        self._gate, self._exchange, self._key, self._head = gate, exchange, key, head
+        self._loop = asyncio.get_running_loop()
+        self._number, self._since, self._kinds = 0, 0.0, ""
+        self.note_activity()
+
+    def note_activity(self) -> None:
+        """Remember that the client sent or received something now."""
+        self.active_at = self._loop.time()
+
+    async def evaluate(self, side: str, **words: JsonValue) -> tuple[Reasons, str]:
+        """Reasons to pause, and why it could not be judged. Whatever goes wrong, traffic continues."""
+        try:
+            return await self._gate.judge(self._key, side, **words)
+        except Exception as error:
+            return (), f"{type(error).__name__}: {error}"
+
+    def report_unjudged(self, why: str) -> None:
+        """Note and report that the exchange continues without having been judged."""
+        self.notes.append(f"not checked at a breakpoint: {why}")
+        self._gate.report_unjudged(self._key, why)
+
+    def begin(self, side: str, reasons: Reasons, *, has_head: bool) -> None:
+        """Begin a pause; ``has_head``: the client has the head of its response."""
+        self._since = self._loop.time()
+        self._kinds = ", ".join(dict.fromkeys(reason["kind"] for reason in reasons))
+        quiet = self._since - self.active_at
+        self._number = self._gate.pause(
+            self._exchange, self._key, self._head, side, reasons, quiet=quiet, has_head=has_head
+        )
+
+    def end(self, how: str) -> None:
+        """End the pause, if there is one."""
+        number, self._number = self._number, 0
+        if number:
+            seconds = self._loop.time() - self._since
+            self.notes.append(f"paused at a breakpoint ({self._kinds}) for {seconds:.1f} s: {how}")
+            self._gate.end_pause(number, how)

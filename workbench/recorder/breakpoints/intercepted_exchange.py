@@ -15,13 +15,10 @@ from workbench.errors import UsageError
 from workbench.ir import NOTHING, JsonValue
 from workbench.limits import MAX_HELD_REQUEST
 from workbench.protocols import REQUEST, RESPONSE
-from workbench.recorder.breakpoints.edited_heads import with_body, without_headers
-from workbench.recorder.breakpoints.first_tool_call import FirstToolCall
-from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, BreakpointGate
-from workbench.recorder.breakpoints.held_response import HeldResponse
+from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, BreakpointGate, PauseTracker
+from workbench.recorder.breakpoints.held_response import FirstToolCall, HeldResponse
 from workbench.recorder.breakpoints.intercepted_events import ChildExchange, ClientExchange, InterceptedEvents
-from workbench.recorder.breakpoints.pause_tracker import PauseTracker
-from workbench.recorder.breakpoints.simulated_response import SimulatedResponse
+from workbench.recorder.breakpoints.replacements import SimulatedResponse, with_body, without_headers
 from workbench.recorder.events import (
     ExchangeEnded,
     RequestBytes,

@@ -18,8 +18,7 @@ from workbench import regex
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
 from workbench.lazy_dataclass import dataclass
-from workbench.recorder.capture.open_exchange import OpenExchange, WrittenPart
-from workbench.recorder.capture.open_socket import OpenSocket
+from workbench.recorder.capture.open_exchange import OpenExchange, OpenSocket, WrittenPart
 from workbench.recorder.capture.queued_events import ListenerStarted, QueuedEvent, WriteAwaited, memory_of
 from workbench.recorder.events import ExchangeEnded, RequestStarted
 from workbench.wire import Exchange, Redactor, State

@@ -11,9 +11,12 @@ events follow it, pickled in slices, with a None behind the last. It answers {} 
 from __future__ import annotations
 
 import gc
+import hmac
 import os
 import pickle
+import secrets
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -22,12 +25,45 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from workbench.config import resources
 from workbench.ir import JsonValue
 from workbench.recorder.capture.keeper import Keeper, RecordingTally, new_run, open_private, redactor_for
 from workbench.recorder.capture.queued_events import QueuedEvent, pack, unpack
-from workbench.recorder.capture.redaction_salt import salt_of
 from workbench.recorder.child import END_SECONDS, ChildProcess, send_line, serve
 from workbench.wire import loads
+
+SIZE = 32
+"""Bytes of the random number."""
+
+
+def salt_of(identity: str) -> bytes:
+    """The salt of a session; a random one for this process if the state directory cannot be used."""
+    return hmac.digest(_user_secret(), identity.encode(), "sha256")
+
+
+def _user_secret() -> bytes:
+    path = resources.state_folder("stand-ins.salt")
+    with suppress(OSError):
+        if not path.exists():
+            _make(path)
+        number = path.read_bytes()
+        if len(number) == SIZE:
+            return number
+    return secrets.token_bytes(SIZE)
+
+
+def _make(path: Path) -> None:
+    """Create the file in one step, unless another process just did."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # its owner's alone
+    try:
+        os.write(handle, secrets.token_bytes(SIZE))
+        with suppress(FileExistsError):
+            os.link(name, path)
+    finally:
+        os.close(handle)
+        os.unlink(name)
+
 
 NICE = 5
 """Less urgent than what is recorded: with few cores the relay goes first."""

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.recorder.mcp_tap.passing import end_as, pass_through
-    from workbench.recorder.mcp_tap.tape import Tape
+    from workbench.recorder.mcp_tap.tape import Tape, end_as, pass_through
 else:
     __getattr__ = lazy(__name__)
 

@@ -19,8 +19,7 @@ from queue import Queue
 from workbench.ir import JsonValue
 from workbench.protocols.mcp import McpChannel
 from workbench.recorder.capture.keeper import STORAGE, new_run, open_private, redactor_for
-from workbench.recorder.capture.keeper_process import NICE, collect_rarely
-from workbench.recorder.capture.redaction_salt import salt_of
+from workbench.recorder.capture.keeper_process import NICE, collect_rarely, salt_of
 from workbench.recorder.child import send_line, serve
 from workbench.recorder.mcp_tap.tape import ENDED, LOST, LOST_SENT, RECEIVED, SENT, STDERR, TapeEvent, TapeReader
 from workbench.wire import Exchange, Origin, Redactor, State

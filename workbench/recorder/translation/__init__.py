@@ -2,8 +2,8 @@
 
 In: a client's request and the upstream's response, piece by piece. Out: each in the protocol of the other side.
 ``requests`` and ``responses`` translate without I/O; ``memory`` keeps what the client's protocol cannot carry, and
-``history`` puts it into the next request that needs it. ``server`` listens between two recording relays, ``process``
-starts ``__main__``, which runs all three, and ``records`` adds each change to the recorded exchange.
+``history`` puts it into the next request that needs it. ``server`` listens between two recording relays, and
+``records`` adds each change to the recorded exchange; ``__main__`` runs all three, started by ``recorder.process``.
 It may import what ``recorder`` may.
 """
 
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.recorder.translation import changes, process
+    from workbench.recorder import process
+    from workbench.recorder.translation import changes
 else:
     __getattr__ = lazy(__name__)
 

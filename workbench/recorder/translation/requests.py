@@ -24,7 +24,7 @@ from workbench.probes.profiles import (
     value_of,
 )
 from workbench.protocols import DecodedExchange
-from workbench.recorder.translation import answer_format, other_endpoints
+from workbench.recorder.translation import other_endpoints
 from workbench.recorder.translation.changes import (
     CALL,
     CONVERSION,
@@ -35,16 +35,40 @@ from workbench.recorder.translation.changes import (
     PASSED,
     TranslationChange,
 )
-from workbench.recorder.translation.history import restore_history
+from workbench.recorder.translation.history import put_reasoning_back, restore_history
 from workbench.recorder.translation.keys import KEY_HEADERS, with_key
 from workbench.recorder.translation.memory import ResponseMemory
-from workbench.recorder.translation.same_protocol import put_reasoning_back
 from workbench.rules import refusals
 from workbench.send import Outgoing, Target, is_known, prepare, urls, with_headers
 from workbench.send.loop import LEFT_OUT
 from workbench.terms import Scope
 from workbench.toolcalls import formats
-from workbench.wire import Exchange, HttpRequest, JsonIndex, patch
+from workbench.wire import Body, Exchange, HttpRequest, JsonIndex, dumps, loads, patch
+
+AT = "/response_format"
+WORDS = "Answer with a JSON object, and nothing else. It must match this JSON schema: "
+
+
+def in_words(sent: Outgoing, contract: Contract) -> list[patch.Change]:
+    """Edits of a Chat Completions request; empty if it asks for no schema, or the contract refuses the edits too."""
+    body = loads(sent.request.body.raw)
+    schema = _schema(body)
+    if schema is None:
+        return []
+    said = {"role": "system", "content": WORDS + dumps(schema).decode()}
+    changes: list[patch.Change] = [patch.Replace(AT, {"type": "json_object"}), patch.Insert("/messages/0", said)]
+    changed = patch.apply(sent.request.body.raw, changes)
+    tried = DecodedExchange(0, Exchange("tried", replace(sent.request, body=Body(changed))), sent.protocol)
+    is_refused = any(finding.pointer.startswith(AT) for finding in refusals(tried, contract))
+    return [] if is_refused else changes
+
+
+def _schema(body: JsonValue) -> JsonValue:
+    held = body.get("response_format") if isinstance(body, dict) else None
+    inner = held.get("json_schema") if isinstance(held, dict) else None
+    has_messages = isinstance(body, dict) and isinstance(body.get("messages"), list)
+    return inner.get("schema") if isinstance(inner, dict) and has_messages else None
+
 
 _SAID = ("messages", "input", "contents", "system", "instructions", "tools", "model", "stream")
 """Members of a body that are no parameters."""
@@ -304,7 +328,7 @@ def _without_refused_params(sent: Outgoing, contract: Contract, changes: list[Tr
         at = "/" + finding.pointer.split("/", 2)[1]
         if at[1:] in _SAID or at in made:
             continue
-        if at == answer_format.AT and (said := answer_format.in_words(sent, contract)):
+        if at == AT and (said := in_words(sent, contract)):
             made[at], *more = said
             changes.append(
                 TranslationChange(CORRECTION, f"{at} asks for JSON, with its schema in the prompt: {finding.message}")

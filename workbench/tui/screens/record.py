@@ -22,7 +22,7 @@ from workbench import regex
 from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
 from workbench.library import paths
-from workbench.recorder import upstreams
+from workbench.recorder import client_settings
 from workbench.tui.bars import Ways
 from workbench.tui.models.recording import keys_used, recording_lines, settings
 from workbench.tui.panes.text import TextPane
@@ -154,7 +154,7 @@ def _upstreams_in(text: str, spoken: str) -> dict[str, str]:
     simulated = [word for word in words if is_simulated(word.rpartition("=")[2])]
     others = [word for word in words if word not in simulated]
     found = targets(" ".join(simulated), "") if simulated else {}
-    more = upstreams.parse(" ".join(others)) if others or not simulated else {}
+    more = client_settings.parse(" ".join(others)) if others or not simulated else {}
     if found.keys() & more.keys():
         raise _twice()
     return found | more
@@ -173,7 +173,7 @@ def _offer_upstreams(text: str) -> FormOffer:
             f"{name}{sign}{SIMULATED}{label}": "simulated, nothing leaves this machine" for label in matrix.labels()
         }
     else:
-        known = dict(upstreams.known_upstreams())
+        known = dict(client_settings.known_upstreams())
     fitting = [each for each in known if each.startswith(word)]
     column = max(map(len, known))
     suggestions = [

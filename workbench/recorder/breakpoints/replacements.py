@@ -1,4 +1,4 @@
-"""A simulator's response as bytes for a client, in place of the upstream's."""
+"""What takes the place of a held message: heads for another body, and the response of a simulator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,26 @@ from http import HTTPStatus
 from workbench.ir import JsonValue
 from workbench.recorder.events import ResponseHead
 from workbench.wire import Headers
-from workbench.wire.http1 import render
+from workbench.wire.http1 import HeaderField, Request, render
+
+OF_THE_BYTES = frozenset(
+    (b"content-length", b"transfer-encoding", b"content-encoding", b"trailer", b"content-md5", b"digest", b"etag")
+)
+"""Headers that describe the bytes of a body: wrong for another body."""
+
+
+def without_headers(request: Request, *keys: bytes) -> Request:
+    """The request without some headers, by their names in lower case."""
+    fields = tuple(f for f in request.fields if f.key not in keys)
+    return Request(request.start, request.version, fields, request.method, request.target)
+
+
+def with_body(request: Request, body: bytes) -> Request:
+    """The head of the request for another body: uncompressed, and without ``Expect``."""
+    bare, size = without_headers(request, *OF_THE_BYTES, b"expect"), b"%d" % len(body)
+    fields = (*bare.fields, HeaderField(b"content-length", size, b"Content-Length: " + size))
+    return Request(request.start, request.version, fields, request.method, request.target)
+
 
 MARK = "X-Workbench-Breakpoint"
 """Header that names who answered in the upstream's place."""
