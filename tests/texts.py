@@ -45,11 +45,14 @@ RETIRED: dict[str, str] = {
 """Words that the guide retires (a pattern, case matters only for names) → what to write instead."""
 
 _RETIRED = re.compile("|".join(rf"\b(?:{words})\b" for words in RETIRED))
-_WORDS = re.compile(r"[A-Za-z][a-z']+[ ,:;]+(?:[a-z'(\"{]|\{\})")
+_WORDS = re.compile(r"[A-Za-z][a-z']+[,:;]* +(?:[a-z'(\"{]|\{\})")
 _CODE = re.compile(
     r"^\s*(?:SELECT|INSERT|CREATE|UPDATE|DELETE|PRAGMA|def |class |import |from |#!|<\w|\{%|\.\w+ \{)"
     r"|\(\?[:P<!=]|\\[bwdsS]|\{\"|^(?:accent|muted|strong|bold|dim|error|warning|success)( \w+)?$"
+    r"|^\w+ (?:strong|muted|bold|italic|dim)$|charset=|'(?:none|self)'|^\s*(?:<!doctype|@pytest|:root|\w+ \{ \w+:)"
+    r"|^\s*(?:assert|return|for \w+ in|with) [\w.]+[.(]|^print\(|^\w+\[[\w, ]+\](?: \| None)?$"
 )
+"""Texts that are no texts: statements, styles of lines, style sheets, media types, code of exported programs."""
 
 
 class Text(NamedTuple):
@@ -123,6 +126,8 @@ def _of_python(path: Path) -> Iterator[Text]:
         id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)
     }  # docstrings of modules, classes, functions, constants
     for node in ast.walk(module):
+        if isinstance(node, ast.Call) and _called(node) == "split" and isinstance(node.func, ast.Attribute):
+            skipped.add(id(node.func.value))  # a list of names, written as one string
         if isinstance(node, ast.Call) and _called(node) in QUOTING:
             skipped |= {id(inner) for argument in node.args for inner in ast.walk(argument)}
         if isinstance(node, ast.JoinedStr):

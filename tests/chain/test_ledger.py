@@ -357,7 +357,7 @@ def test_a_turn_that_is_gone_is_listed_with_its_reason() -> None:
     assert (lost.sent, lost.why) == (ReplayOutcome.NOT_OWED, "the history does not contain this turn")
     assert kept.received_in == 1
     (held,) = entries("user: =c1", LOOP, "~a | +c1:ls", previous_id="msg_1")
-    assert held.why == "the server keeps this turn"
+    assert held.why == "the server stores this turn"
 
 
 def test_the_list_of_turns_that_are_gone_has_an_end() -> None:

@@ -41,7 +41,7 @@ def test_a_session_of_tool_servers_alone_is_checked(run: Run, tmp_path: Path) ->
         store.save(getattr(pages.page("mcp.output-schema"), name).session().exchanges, file)
         done = run("check", file)
         assert done.status == status
-        assert f"{file} · 4 exchanges · exchanges with tool servers alone\n" in done.out
+        assert f"{file} · 4 exchanges · only exchanges with tool servers\n" in done.out
         assert "not a model exchange" not in done.out
     assert "no findings in 4 exchanges" in done.out
 

@@ -55,7 +55,7 @@ def test_another_protocol_and_contract(run: Run) -> None:
 
 def test_what_the_target_accepts_is_not_made_smaller(run: Run) -> None:
     done = run("minimize", HEALTHY)
-    assert done.status == 0 and done.out == "exchange 2, sim:anthropic: the target accepts it\n"
+    assert done.status == 0 and done.out == "exchange 2, sim:anthropic: the target accepts the request\n"
 
 
 def test_a_bare_body_will_do(run: Run, tmp_path: Path) -> None:

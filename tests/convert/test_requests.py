@@ -55,7 +55,7 @@ def test_a_refusal_in_the_content_is_written_as_text(target: str) -> None:
     answer = {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "never"}]}
     made = request({"model": "m", "max_output_tokens": 9, "input": [ASK, answer]}, ITEMS, target)
     assert b"never" in made.body
-    assert told(made) == [("/input/1/content/0", "a refusal as a part of its own", "written as text")]
+    assert told(made) == [("/input/1/content/0", "a refusal as a separate part", "written as text")]
 
 
 def test_the_result_of_a_server_tool_goes_with_its_call() -> None:

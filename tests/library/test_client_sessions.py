@@ -46,9 +46,10 @@ def test_what_is_not_listed_is_named_with_the_reason(home: Path) -> None:
     assert find() == (
         (),
         (
-            "1 Claude Code sub-agent session not listed: open one by its path (~/.claude/projects)",
-            "1 OpenCode database not read here: export one with 'opencode export' (~/.local/share/opencode)",
-            "1 OpenCode session not read here: export one with 'opencode export' "
+            "1 Claude Code sub-agent session not listed: open it by its path (~/.claude/projects)",
+            "1 OpenCode database not listed: export a session with 'opencode export' and open that file "
+            "(~/.local/share/opencode)",
+            "1 OpenCode session not listed: export a session with 'opencode export' and open that file "
             "(~/.local/share/opencode/storage/session)",
         ),
     )
@@ -59,7 +60,7 @@ def test_no_more_than_some_are_listed(home: Path) -> None:
         put(home / f".claude/projects/p/{n}.jsonl", at=n)
     found = find(most=2)
     assert [f.path.name for f in found.sessions] == ["4.jsonl", "3.jsonl"]
-    assert found.notes == ("3 older sessions not listed: open one by its path",)
+    assert found.notes == ("3 older sessions not listed: open it by its path",)
 
 
 def test_nothing_there_is_no_trouble() -> None:

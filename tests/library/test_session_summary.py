@@ -52,7 +52,7 @@ def test_an_empty_session_is_not_called_clean(tmp_path: Path) -> None:
     store.save((), tmp_path / "empty.wb")
     told = describe_file(tmp_path / "empty.wb")
     assert told
-    assert (told.verdict, told.exchanges, told.is_clean) == ("nothing yet", 0, False)
+    assert (told.verdict, told.exchanges, told.is_clean) == ("no exchanges yet", 0, False)
 
 
 def test_a_file_that_is_too_large_for_a_line_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ def told(*messages, **more):
     return {"model": "m", "messages": list(messages), "tools": [TOOL], **more}
 
 
-THOUGHT = "The user asks for something; a tool may know it."
+THOUGHT = "The user asks for something; a tool can find it."
 SYSTEM, DEVELOPER = {"role": "system", "content": CODE}, {"role": "developer", "content": CODE}
 LONG = {**CALL, "id": "call_" + "x" * 40}
 STRICT = {"type": "function", "function": {**TOOL["function"], "strict": True}}

@@ -219,7 +219,7 @@ def _lost_turns(received: ReceivedAnswers, shown: Mapping[int, int], request: Mo
     if len(thoughts) == len(shown):
         return
     gone = (n for n in reversed(thoughts) if n not in shown)
-    why = "the server keeps this turn" if request.previous_id else "the history does not contain this turn"
+    why = "the server stores this turn" if request.previous_id else "the history does not contain this turn"
     for n in reversed(list(islice(gone, _MAX_LOST))):
         answer = received.answers[n]
         yield Entry(

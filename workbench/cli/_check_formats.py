@@ -38,7 +38,7 @@ def text(reports: Sequence[FileReport], errors: Errors, unclaimed: Sequence[str]
 def _headline(report: FileReport) -> str:
     rows = report.inspection.rows
     chosen = next((r for r in rows if r.provider == report.provider), None)
-    tools = "exchanges with tool servers alone" if any(row.is_judged for row in rows) else ""
+    tools = "only exchanges with tool servers" if any(row.is_judged for row in rows) else ""
     known = report.protocol or tools or "no exchange with a model"
     if chosen and report.provider:
         known += f" · contract {report.provider} ({chosen.provider_from})"

@@ -102,9 +102,9 @@ class Pages(Server):
         is_page = "upgrade" not in request.headers.get("connection", "").lower()
         origin = request.headers.get("origin")
         if request.host != f"{HOST}:{self.port}":
-            raise web.HTTPForbidden(text="foreign host\n")
+            raise web.HTTPForbidden(text="the Host header names another host\n")
         if origin != self.public_url and not (is_page and origin is None):
-            raise web.HTTPForbidden(text="foreign origin\n")
+            raise web.HTTPForbidden(text="the page was loaded from another origin\n")
         if not secrets.compare_digest(given.encode(), self.token.encode()):
             raise web.HTTPForbidden(text="the token is missing: open the address that Workbench printed\n")
         response = await handler(request)

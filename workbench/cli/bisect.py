@@ -188,7 +188,7 @@ def _print(args: argparse.Namespace, index: int, contract: str, found: BisectRes
     finding = found.finding
     where = _message(finding)
     first = f"exchange {found.exchange + 1}{f', message {where + 1}' if where is not None else ''}"
-    _output.emit(f"broken from {first} on: {finding.rule if finding else found.failure}")
+    _output.emit(f"cannot be continued from {first} on: {finding.rule if finding else found.failure}")
     if finding:
         _output.emit(f"  {finding.pointer or '(whole body)'}  {finding.message}")
     if found.words:

@@ -287,7 +287,7 @@ class Fitter:
         if isinstance(part, ToolCallIR) and not part.is_server:
             return self._call(place, part, pointer)
         if isinstance(part, Opaque) and (refusal := _refusal(part)):
-            self._report.lose(pointer, "a refusal as a part of its own", "written as text")
+            self._report.lose(pointer, "a refusal as a separate part", "written as text")
             return _parts.fit_text(Text(refusal, source=part.source), pointer, self._capabilities, self._report)
         self._drop(part, pointer)
         return None

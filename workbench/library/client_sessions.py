@@ -17,7 +17,7 @@ from typing import NamedTuple
 from workbench import regex
 from workbench.errors import WireError
 
-EXPORT = "not read here: export one with 'opencode export'"
+EXPORT = "not listed: export a session with 'opencode export' and open that file"
 
 
 class ClientFolder(NamedTuple):
@@ -57,7 +57,7 @@ KNOWN: tuple[ClientFolder, ...] = (  # a file belongs to the first place it fits
         ".claude/projects",
         ("*", "agent-*.jsonl"),
         "CLAUDE_CONFIG_DIR",
-        why_unlisted="not listed: open one by its path",
+        why_unlisted="not listed: open it by its path",
     ),
     ClientFolder("Claude Code", "session", ".claude/projects", ("*", "*.jsonl"), "CLAUDE_CONFIG_DIR"),
     ClientFolder("claude-trace", "log", "./.claude-trace", ("log-*.jsonl",)),
@@ -147,7 +147,7 @@ def find(places: Iterable[ClientFolder] = KNOWN, most: int = MOST_LISTED) -> Cli
             listed += ((file, place) for file in files)
     listed.sort(key=lambda entry: entry[0].modified, reverse=True)
     if len(listed) > most:
-        notes.insert(0, f"{_count(len(listed) - most, 'older session')} not listed: open one by its path")
+        notes.insert(0, f"{_count(len(listed) - most, 'older session')} not listed: open it by its path")
     sessions = (ClientSession(f.path, p.client, _project(f.path), f.modified, f.size) for f, p in listed[:most])
     return ClientSessions(tuple(sessions), tuple(dict.fromkeys(notes)))
 

@@ -141,7 +141,7 @@ def _summarize(session: Session, rows: list[InspectedExchange]) -> SessionSummar
     if found:
         return SessionSummary(found.severity.value, found.rule, f"exchange {found.exchange + 1}: {found.message}")
     if not len(session):
-        return SessionSummary("", "nothing yet", "no exchanges yet")
+        return SessionSummary("", "no exchanges yet", "no exchanges yet")
     if len(rows) < len(session):
         text = f"no breaks in the first {len(rows):,} of {len(session):,} exchanges; open to inspect the rest"
         return SessionSummary("", "no breaks so far", text)

@@ -72,7 +72,11 @@ def _ask(subject: Subject, words: str, way: ThinkingRequest) -> DriveSteps:
     if way.is_sealed:
         request = apply_changes(request, request.body.raw, [Insert(f"/{key}", value) for key, value in SEALED.items()])
     asking = replace(subject, target=replace(subject.target, contract="generic"))
-    return (yield from drive(asking, request, "a call while thinking", Toolbox(subject.nonce).run, limits=Limits(1)))
+    return (
+        yield from drive(
+            asking, request, "a tool call while thinking is on", Toolbox(subject.nonce).run, limits=Limits(1)
+        )
+    )
 
 
 VARIANTS = ("missing", "empty", "altered")

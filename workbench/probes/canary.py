@@ -53,7 +53,7 @@ def script(subject: Subject) -> Script:
             first.before_results(), "a codeword in the result", lambda _: CallResult(_NOTE.format(code))
         )
         if code not in shown.text():
-            return unclear("a codeword in the result is not repeated either, so this proves nothing")
+            return unclear("a codeword in the result is not repeated either, so the probe is inconclusive")
     return evaluate(seen)
 
 

@@ -31,7 +31,7 @@ def script(subject: Subject) -> Script:
             return unclear(f"every result is refused: {plain.ended.text}")
         return failed(f"the cancelled result is refused: {told.ended.text}", cancelled_calls="refused")
     if told.ended.reason is EndReason.TURNS:
-        return failed("the call is repeated after every cancellation", cancelled_calls="repeated")
+        return failed("the model repeats the call after every cancellation", cancelled_calls="repeated")
     if told.ended.reason not in (EndReason.DONE, EndReason.TEXT_CALL):
         return unclear(told.ended.text)
     said = f"The codeword is {subject.nonce}-on. What is the codeword? Answer with it alone, and call no tool."
@@ -49,7 +49,7 @@ def evaluate(subject: Subject, told: PlayedConversation, after: PlayedConversati
             "the cancelled result is accepted, but the next question is not answered", cancelled_calls="taken"
         )
     if len(told.answers) > 1:
-        return partly("the call is repeated before the model gives up", cancelled_calls="repeated")
+        return partly("the model repeats the call before it gives up", cancelled_calls="repeated")
     return passed("the cancelled result is accepted and the conversation continues", cancelled_calls="taken")
 
 

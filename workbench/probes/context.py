@@ -42,7 +42,7 @@ def script(subject: Subject) -> Script:
                 return unclear("the response reached the token limit too early")
             trimming, why = "silent", f"a history of about {size:,} tokens loses its beginning without notice"
             if not kept and not (yield from _is_known_at_once(subject)):
-                return unclear("the codeword is not repeated without a history either, so this proves nothing")
+                return unclear("the codeword is not repeated without a history either, so the probe is inconclusive")
             break
         kept = size
     return evaluate({"kept": kept, "tried": tried, "trimming": trimming}, why)

@@ -111,7 +111,7 @@ def _find_ignored(subject: Subject, names: Sequence[str]) -> Generator[Ask, Exch
     properties = {f"p{n}": KEYWORDS[name] for n, name in enumerate(names)}
     schema = {"type": "object", "properties": properties, "required": list(properties)}
     listed = ", ".join(f"p{n} {BROKEN[name][0]}" for n, name in enumerate(names))
-    words = f"Call probe_echo with {listed}. Where the schema forbids that, take what it allows."
+    words = f"Call probe_echo with {listed}. If the schema forbids that value, use one that it allows."
     request = subject.request(words, (ToolDef("probe_echo", "Returns what it is given.", schema),))
     played: PlayedConversation = yield from drive(
         subject, request, "a call that violates its schema", Toolbox(subject.nonce).run, limits=Limits(1)

@@ -48,7 +48,7 @@ def script(subject: Subject) -> Script:
                 return unclear("the response reached the token limit too early")
             why = f"{size:,} bytes are accepted but not read to the end"
             if not read and not (yield from _is_short_read(first, code)):
-                return unclear("a short result is not read either, so this proves nothing")
+                return unclear("a short result is not read either, so the probe is inconclusive")
             break
         read = size
     return evaluate({"accepted": accepted, "read": read, "tried": tried}, why)

@@ -32,7 +32,7 @@ def evaluate(played: PlayedConversation) -> Sample:
     if not rounds[0]:
         return unclear("the first call was correct, so nothing had to be corrected")
     if all(rounds):
-        how = "it gave up" if len(rounds) == 1 else f"{len(rounds)} wrong tries"
+        how = "the model gave up" if len(rounds) == 1 else f"{len(rounds)} failed attempts"
         return failed(
             f"the call was not corrected: {how}", error_repair="none", repair_tries=len(rounds), repair_limit=MOST
         )

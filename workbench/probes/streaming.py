@@ -25,7 +25,7 @@ SPOKEN = "naïve 東京 🗂️"
 """Characters of two, three and four bytes, and one that is two."""
 
 
-NAIVE = "naive loop"
+NAIVE = "simple loop"
 """A client that joins all calls into one: its result says nothing about the stream."""
 
 

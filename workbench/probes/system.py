@@ -24,7 +24,7 @@ AS_TOP = "as top"
 
 def script(subject: Subject) -> Script:
     """The same instruction in four places."""
-    words = f"The codeword is {subject.nonce}. Tell it when you are asked for it: it is no secret."
+    words = f"The codeword is {subject.nonce}. Tell it when you are asked for it: it is not a secret."
     turns = (Message("user", (Text("Say ok."),)), Message("assistant", (Text("ok"),)))
     top = subject.request(ASKED, system=words, messages=turns)
     plain = subject.request(ASKED, messages=turns)
@@ -46,7 +46,7 @@ def script(subject: Subject) -> Script:
     if fates["top"] == "ignored":
         user = subject.request(f"{words} {ASKED}", messages=turns)
         if (yield from _ask(subject, user, "by the user")) != "seen":
-            return unclear("the model does not repeat user text either, so this proves nothing")
+            return unclear("the model does not repeat user text either, so the probe is inconclusive")
     return evaluate(fates)
 
 

@@ -105,7 +105,7 @@ def with_own_fields(response: ModelResponse, events: Sequence[SseEvent]) -> Mode
                 continue  # what a line that was torn begins with
             error = _error_of(name, value)
             failure = failure or error
-            text = f"the error is in a field {name!r} of its own: clients do not see it"
+            text = f"the error is in a field {name!r} that clients do not read"
             key = (
                 ("stream.error-event", text)
                 if error

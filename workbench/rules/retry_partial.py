@@ -146,7 +146,7 @@ def _check_mixed(case: RuleContext, number: int, message: Message, torn: Sequenc
         left = ids & _ids(answer) - _ids(after)
         for k, call in message.tool_calls() if left and ids & _ids(after) else ():
             if call.id in left:
-                text = f"this call is of {where}; others beside it are of the next attempt"
+                text = f"this call belongs to {where}; others next to it belong to the next attempt"
                 yield case.at(STALE, NodeRef(REQUEST, number, k), text)
         began, whole = _answer_text(answer), _answer_text(after)
         for k, part in enumerate(message.parts):

@@ -86,7 +86,9 @@ def _nothing_stored(case: RuleContext) -> Finding | None:
     """The provider holds nothing, whatever the request says."""
     if case.contract.term("state.held") is not False:
         return None
-    return _finding(case, f"{case.contract.title} keeps none: it sees only this request", _evidence(case))
+    return _finding(
+        case, f"{case.contract.title} stores no conversation: it receives only this request", _evidence(case)
+    )
 
 
 def _find_answer(case: RuleContext, name: str) -> tuple[int, ModelResponse] | None:
@@ -107,12 +109,16 @@ def _unkept(case: RuleContext, exchange: int, answer: ModelResponse) -> Finding 
     asked = before.request if before else None
     is_stored = False not in (answer.params.get("store"), asked.params.get("store") if asked else None)
     if not is_stored and not (before and _share_connection(before, case.decoded)):
-        return _finding(case, f"{where}, whose response it names, was sent with store false: it was not kept")
+        return _finding(
+            case, f"{where}, whose response this request names, was sent with store false: the server did not store it"
+        )
     if answer.error:
-        return _finding(case, f"{where}, whose response it names, ended in an error: {quote(answer.error.message)}")
+        return _finding(
+            case, f"{where}, whose response this request names, ended in an error: {quote(answer.error.message)}"
+        )
     if before and _host(before) and _host(case.decoded) and _host(before) != _host(case.decoded):
         whose = f"was answered by {quote(_host(before), 60)}, and this request goes to {quote(_host(case.decoded), 60)}"
-        return _finding(case, f"{where}, whose response it names, {whose}", rule=weaker(LOST))
+        return _finding(case, f"{where}, whose response this request names, {whose}", rule=weaker(LOST))
     return None
 
 
@@ -139,7 +145,9 @@ def _check_answer(case: RuleContext) -> Finding | None:
     was, now = _input(before.usage), _input(answer.usage)
     if was and now is not None and now < was * SHRUNK and not _may_shrink(case, exchange):
         told = f"exchange {exchange + 1} counted {was:,} input tokens, this one {now:,}"
-        return _finding(case, "the response was written without it: it counts fewer input tokens than before", told)
+        return _finding(
+            case, "the model did not get that conversation: the response counts fewer input tokens than before", told
+        )
     if now is None and _asks(answer):
         return _finding(case, "the response asks what the request refers to", _evidence(case), weaker(LOST))
     return None
@@ -184,7 +192,10 @@ def _input(usage: Usage | None) -> int | None:
 def _unseen(case: RuleContext, name: str) -> Iterator[Finding]:
     """True if no response of the session has this id: it may be older than the recording."""
     if not (case.response and case.response.error) and not case.earlier.exchanges:
-        why = "no response of this session has the id it names: Workbench cannot tell whether the server keeps it"
+        why = (
+            "no response of this session has the id that the request names, "
+            "so Workbench cannot tell if the server stores it"
+        )
         yield replace(as_warning(_finding(case, why)), severity=Severity.INFO, refusal="")
 
 
@@ -194,4 +205,4 @@ def _check_gone(case: RuleContext, name: str) -> Finding | None:
     refusal = refusal_of(error, case.decoded) if error else None
     if error is None or not (name in error.message or (refusal and refusal.kind.name == STATE)):
         return None
-    return _finding(case, "the server does not know the response that it names", quote(error.message))
+    return _finding(case, "the server does not know the response that the request names", quote(error.message))

@@ -54,7 +54,7 @@ _STARTS_AGENTS = regex.compile(r"(?i)agent|^task$|delegate")
 """Names of tools that start another agent, which would ask the same model again, without end."""
 """Most tokens of an answer below which no call is tried: clients that ask for one token only try their key."""
 
-THOUGHT = "The user asks for something; a tool may know it."
+THOUGHT = "The user asks for something; a tool can find it."
 THOUGHTS = (THOUGHT, "The tool has answered; I can say it.")
 SPLIT = "Done ✓ naïve 東京 🗂️"
 """Ending of texts whose characters are to be split: characters of every length."""

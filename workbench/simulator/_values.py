@@ -178,7 +178,7 @@ def _with_wrong_type(value: Mapping[str, JsonValue]) -> JsonValue:
     """The first argument as a list of itself, or as text if it is a list."""
     first = next(iter(value), None)
     if first is None:
-        return ["no object"]
+        return ["not an object"]
     held = value[first]
     return {**value, first: str(held) if isinstance(held, list | dict) else [held]}
 

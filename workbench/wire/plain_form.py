@@ -42,7 +42,7 @@ def _plain(value: Any, classes: Sequence[type]) -> Any:
 
 def _key(name: object) -> str:
     if not isinstance(name, str):
-        raise TypeError(f"a key that is no text: {name!r}")
+        raise TypeError(f"a key that is not text: {name!r}")
     return name
 
 

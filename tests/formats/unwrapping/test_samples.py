@@ -90,7 +90,7 @@ REFUSED = {
     "httpx-info-only": "a log of requests without their bodies",
     "json-cut-in-fence": "line 5: a string that is not closed",
     "json-elided": "JSON body (byte 68",
-    "node-elided": "left out ([Object])",
+    "node-elided": "a nested value is missing ([Object])",
     "openai-error-py": "workbench explain 'TEXT'",
     "py-print-message-only": "a single SDK message",
     "py-source-dynamic": "the name MODELwithout a known value",

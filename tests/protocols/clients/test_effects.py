@@ -62,7 +62,7 @@ def test_blocks() -> None:
         ["closes call read_file"],
         ["finish reason tool_use", "usage 5 output"],
         ["ends the stream"],
-        ["nothing of it is kept"],
+        ["the event is ignored"],
         ["comment"],
     ]
 
@@ -133,7 +133,7 @@ COHERE = [
     (1, "content-start", "begins reasoning"),
     (4, "content-end", "closes reasoning"),
     (11, "citation-start", "changes citations of the message"),
-    (12, "citation-end", "nothing of it is kept"),
+    (12, "citation-end", "the event is ignored"),
     (13, "message-end", "finish reason COMPLETE; usage 506 input, 33 output"),
     (14, "[DONE]", "ends the stream"),
 ]
@@ -236,7 +236,7 @@ def test_beyond_the_limit_nothing_is_compared(monkeypatch: pytest.MonkeyPatch) -
         {"kind": "output_text.done", "output_index": 0, "content_index": 0, "text": "hello"},
     )
     assert told(body, "https://x/v1/responses")[1:] == [
-        ["is about text"],
+        ["refers to text"],
         ["adds 3 characters to text"],
         ["adds 2 characters to text"],
         ["repeats text completely", "closes text"],

@@ -349,7 +349,7 @@ async def test_an_open_ended_answer_that_breaks_off_does_not_look_whole() -> Non
 
 
 BAD_ANSWERS = {
-    "no status line": b"hello\r\n\r\n",
+    "the response has no status line": b"hello\r\n\r\n",
     "not HTTP": b"\x15\x03\x03\x00\x02",
     "bare line ends": b"HTTP/1.1 200 OK\nContent-Length: 0\n\n",
     "folded": b"HTTP/1.1 200 OK\r\nX: 1\r\n more\r\n\r\n",

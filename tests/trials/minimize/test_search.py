@@ -122,7 +122,7 @@ def test_what_stays_is_byte_for_byte_as_it_was() -> None:
 def test_a_healthy_request_is_nothing_to_search_in() -> None:
     result = finish(MinimizeSearch(bench_of("anthropic-messages", "anthropic", anthropic(2))).run())
     assert result.failure is None and result.text == result.original
-    assert "no error in it" in result.note
+    assert "no error in the request" in result.note
 
 
 def test_a_body_that_is_no_json_loses_stretches_of_bytes() -> None:

@@ -131,7 +131,7 @@ def test_reasoning_is_varied_in_every_carrier(kind: str, how: str) -> None:
 def test_opaque_reasoning_is_neither_emptied_nor_cut() -> None:
     for how in ("emptied", "trimmed"):
         variant = varied("items")[f"reasoning={how}"]
-        assert (variant.request, variant.why_not) == (None, "its reasoning has no readable text")
+        assert (variant.request, variant.why_not) == (None, "the reasoning of this request has no readable text")
 
 
 def test_results_change_places() -> None:
@@ -204,7 +204,7 @@ def test_what_is_broken_is_tried_as_the_repairs_would_have_it() -> None:
     assert mended.verdict is Verdict.ACCEPTS
     assert "restore the reasoning" in mended.variant.title
     healthy = {v.name: v for v in whatif.variants(Inspector(session), 0)}["repair=done"]
-    assert (healthy.request, healthy.why_not) == (None, "nothing is broken")
+    assert (healthy.request, healthy.why_not) == (None, "the request has no fault to repair")
 
 
 def test_each_target_says_what_it_makes_of_each_variant() -> None:

@@ -48,8 +48,8 @@ def test_below_it_stands_the_rest() -> None:
         (None, EXAMPLES, "…"),
         (SessionSummary("", "no breaks", "", is_clean=True), EXAMPLES, "✓ no breaks"),
         (SessionSummary("", "partly checked", ""), EXAMPLES, "? partly checked"),
-        (SessionSummary("", "nothing yet", "", 0), LIVE, "○ nothing yet"),
-        (SessionSummary("", "nothing yet", "", 0), RECENT, "? nothing yet"),
+        (SessionSummary("", "no exchanges yet", "", 0), LIVE, "○ no exchanges yet"),
+        (SessionSummary("", "no exchanges yet", "", 0), RECENT, "? no exchanges yet"),
         (SessionSummary("warning", "stream.index", ""), RECENT, "! stream.index"),
     ],
 )

@@ -98,7 +98,7 @@ async def test_the_smallest_is_written_to_a_file(tmp_path: Path, monkeypatch: py
 async def test_a_request_that_is_accepted_says_so() -> None:
     async with showing(broken("anthropic-tool-loop")) as driver:
         await minimising(driver)
-        assert "the target accepts it" in driver.text
+        assert "the target accepts the request" in driver.text
         await driver.press("b")
         await driver.press("escape")
         assert isinstance(driver.app.screen, SessionScreen)

@@ -159,7 +159,7 @@ def _own_turn(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Proposal
     if asked is None or (line and line.results):
         return
     changes = [Insert(message.pointer, asked), *_results.insert_in_front(fault, ref.message, [call])]
-    title = f"move tool call {quote(call.id)} into a turn of its own, with an error result"
+    title = f"move tool call {quote(call.id)} into a separate turn, with an error result"
     yield Proposal(title, (*changes, *remove_parts(fault, [ref])), RepairCost.STAND_IN)
 
 

@@ -69,10 +69,10 @@ def _exchanges(data: bytes, damage: ImportDamage) -> Iterator[Exchange]:
 def _exchange(number: str, asked: bytes, answered: bytes, *, is_whole: bool) -> Exchange:
     line = _REQUEST.match(asked)
     if not line:
-        raise UnreadableInput("no request line")
+        raise UnreadableInput("the request has no request line")
     status = _STATUS.match(answered)
     if answered and not status:
-        raise UnreadableInput("no status line")
+        raise UnreadableInput("the response has no status line")
     sent = _message(asked, line.end())
     url = line[2].decode("latin-1")
     host = sent.headers.get("host")

@@ -398,7 +398,7 @@ def _unescape(match: re.Match[str]) -> str:
 def plain(value: Any) -> JsonValue:
     """A value as JSON types; bytes become text. Raises NotLiteral if a part of it is elided."""
     if isinstance(value, ElidedValue):
-        raise UnreadableValue("a part is left out ([Object])", 0, is_end=True)
+        raise UnreadableValue("a nested value is missing ([Object])", 0, is_end=True)
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

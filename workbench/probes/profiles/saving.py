@@ -45,7 +45,7 @@ def save_evidence(measurement: Measurement, path: Path | None = None, *, at: flo
         return ""
     made = path or _folder() / f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(at))}-{exchanges[0].id}.wb"
     made.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    store.save(exchanges, made, about={"made": f"probes of {measurement.subject.target.name}"})
+    store.save(exchanges, made, about={"made": f"probe results of {measurement.subject.target.name}"})
     return str(made)
 
 

@@ -301,7 +301,7 @@ class VercelAnthropic:
 class JoinedBlocks:
     """A client of one loop: what comes in is added to the block that was opened last, whatever its index says."""
 
-    name, package = "naive loop", "a hand-written loop: it joins everything by position"
+    name, package = "naive loop", "a simple hand-written loop that joins everything by position"
 
     def __init__(self) -> None:
         self.blocks: list[PartBuffer] = []

@@ -200,7 +200,7 @@ class VercelCompatible(ChatPolicy):
             if all(part.name for part in held.calls):
                 held.calls.sort(key=lambda part: int(part.name))
             if held.finish_reason is None:
-                self.said["an error is reported at the end: no finish reason"] = None
+                self.said["at the end an error is reported: no finish reason"] = None
 
 
 def _is_valid(value: JsonValue) -> bool:

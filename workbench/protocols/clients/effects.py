@@ -123,7 +123,7 @@ class Effects:
                 yield Effect(What.CLOSED, pointer, noun)
             elif not field and not done:
                 yield Effect(
-                    What.NOTHING, pointer, noun, text=f"{'adds nothing to' if is_compared else 'is about'} {noun}"
+                    What.NOTHING, pointer, noun, text=f"{'adds nothing to' if is_compared else 'refers to'} {noun}"
                 )
 
     def _is_end_of(self, part: Part, number: int) -> bool:

@@ -81,7 +81,7 @@ class Effect(NamedTuple):
                 return str(self.what)
             case What.ERROR:
                 return f"error: {self.text}"
-        return self.text or "nothing of it is kept"
+        return self.text or "the event is ignored"
 
     @property
     def _count(self) -> str:

@@ -168,7 +168,7 @@ class OpenAIAgentsResponses(_Events):
 class Codex(_Events):
     """Codex CLI, ``codex-rs``, ``ResponseEvent``: items as they are done; the end has to be ``response.completed``."""
 
-    name, package = "codex", "codex-rs of 2026"
+    name, package = "codex", "codex-rs (2026)"
 
     def __init__(self) -> None:
         super().__init__()

@@ -54,7 +54,7 @@ class JudgeClient:
                 await asyncio.shield(self.start())
                 return await self._answer({"do": verb, "within": within / 2, **words})
         except TimeoutError:
-            return {"unjudged": f"it took more than {within:g} seconds"}
+            return {"unjudged": f"the check took more than {within:g} seconds"}
         except (OSError, WorkbenchError) as error:
             return {"unjudged": f"the checking process did not start ({error})"}
 

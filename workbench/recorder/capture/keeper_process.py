@@ -104,7 +104,7 @@ class KeeperProcess:
         epoch = time.time() - time.monotonic()
         task = {"out": str(path), "hop": hop, "client": client, "run": self.run, "epoch": epoch}
         self._child = ChildProcess("workbench.recorder.capture.keeper_process", task, patience=patience)
-        self._listener = threading.Thread(target=self._listen, name="recording's answers", daemon=True)
+        self._listener = threading.Thread(target=self._listen, name="replies of the recording process", daemon=True)
         self._listener.start()
 
     def take(self, events: list[QueuedEvent]) -> None:

@@ -99,7 +99,7 @@ class Tape:
         try:
             child = ChildProcess("workbench.recorder.mcp_tap.writing", self._task, patience=PATIENCE)
         except (OSError, WorkbenchError) as error:
-            self._stop(f"nothing is recorded: {error}")
+            self._stop(f"recording failed, nothing is recorded: {error}")
             return
         try:
             self._write_all(child)

@@ -297,7 +297,7 @@ class Forward:
                 self._switch(response, heads, self._open_tunnel, now)
                 return b""
             if response.status == 101:
-                raise BadMessage("it switches protocols without a request to do so")
+                raise BadMessage("the upstream switches protocols (101), but the client did not ask for it")
             if response.status >= 200:
                 heads += self._final_head(response, now)
             elif self._request.version == b"HTTP/1.1":

@@ -98,7 +98,7 @@ class Signer:
 
     def mark(self) -> str:
         """The proof on a tool call, for protocols in which calls carry that of the reasoning before them."""
-        self._record("on the first tool call, instead of a signature of its reasoning")
+        self._record("on the first tool call, instead of the signature of its reasoning")
         return handle(self._name, Carrier.THOUGHT_SIGNATURE)
 
     def mark_first_call(self, data: bytes, parts: Callable[[], Sequence[Part]]) -> bytes:

@@ -283,7 +283,8 @@ class ConversationLoop:
             return LoopEnd(EndReason.REFUSED, f"status {http.status}")
         if self.exchange.state is not State.COMPLETE:
             return LoopEnd(
-                EndReason.CUT, f"the response is {self.exchange.state}: {self.exchange.note or 'it is incomplete'}"
+                EndReason.CUT,
+                f"the response is {self.exchange.state}: {self.exchange.note or 'the response is incomplete'}",
             )
         if answer is None:
             return LoopEnd(EndReason.CUT, "there is no readable response")

@@ -47,7 +47,7 @@ def target_verdict(exchange: Exchange, protocol: str) -> TargetVerdict:
     decoded = DecodedExchange(0, exchange, known)
     refusal = refusals.of_exchange(response.status, response.headers, decoded.response_text)
     if refusal and refusal.is_unjudged:
-        what = f"it answered {response.status}: {refusal.says()}"
+        what = f"the target answered {response.status}: {refusal.says()}"
         raise UnansweredError(f"the target gave no verdict on the request: {what}", hint=_HINT)
     return TargetVerdict(response.status, decoded.response)
 

@@ -115,7 +115,7 @@ class MinimizeSearch:
         if self.budget:
             yield from self._ask_target()
         elif self.local is None:
-            self._note = "the contract finds no error in it"
+            self._note = "the contract finds no error in the request"
         if self._is_spent:
             self._note = f"budget used up after {self.calls} requests"
         self._is_done = True
@@ -134,7 +134,7 @@ class MinimizeSearch:
         self.view = self.body_judge.judge(self.body_judge.text)
         self._history.clear()
         if self.remote is None:
-            self._note, self._is_accepted = "the target accepts it", True
+            self._note, self._is_accepted = "the target accepts the request", True
             return
         self._asks, self._trusts = True, False
         self._note = "the contract does not predict this failure; only the target's responses decided"

@@ -10,7 +10,7 @@ from workbench.edits.variants import NO_REASONING, RequestVariant, VariedRequest
 from workbench.ir import Message, NodeRef, Part, Reasoning
 from workbench.wire import Change, Insert, Move, Remove, Replace
 
-UNREADABLE = "its reasoning has no readable text"
+UNREADABLE = "the reasoning of this request has no readable text"
 
 
 def empty_reasoning(subject: VariedRequest) -> Iterable[RequestVariant]:

@@ -15,7 +15,7 @@ def repair_request(subject: VariedRequest) -> Iterable[RequestVariant]:
         titles = "; ".join(repair.title for repair in fixed.repairs)
         yield RequestVariant("repair=done", titles, fixed.request)
     else:
-        why = "nothing is broken" if not fixed.remaining else "no repair passes the check"
+        why = "the request has no fault to repair" if not fixed.remaining else "no known repair passes the check"
         yield RequestVariant("repair=done", "repaired", why_not=why)
 
 

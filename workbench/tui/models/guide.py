@@ -306,7 +306,7 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "profile": Guide(
         "Profile",
-        "The facts measured now, beside those of the last time. Drift is a change in how often a probe passes "
+        "The facts measured now, next to those of the last run. Drift is a change in how often a probe passes "
         "that chance does not explain. workbench profile lists all profiles.",
         ("edit",),
     ),

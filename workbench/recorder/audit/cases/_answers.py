@@ -13,8 +13,8 @@ from itertools import pairwise
 from workbench.recorder.audit.case import AuditCase, CaseResponse, Pairs, ResponseEnd, ResponseFraming, Theme
 from workbench.recorder.audit.cases._speech import Speech
 
-_GIVES_UP = "a client that waits for a sign of life times out"
-_READS = "clients read a stream event by event"
+_GIVES_UP = "a client that waits for data times out"
+_READS = "clients show and process a stream event by event"
 _RETRY = "clients use it to decide whether and when to retry"
 
 

@@ -134,7 +134,7 @@ def _numbers(speech: Speech) -> Iterator[AuditCase]:
     yield _schema(
         speech, "huge-number", theme, "a number too large for a double is kept",
         '{"type":"object","properties":{"n":{"type":"number","maximum":1E400}}}',
-        "it becomes Infinity, which is not JSON, or the request is lost", rule,
+        "the number becomes Infinity, which is not JSON, or the request fails", rule,
     )  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def _texts(speech: Speech) -> Iterator[AuditCase]:
     yield case("line-ends", "line endings are kept", r"@MARK@\r\nb\rc\nd \n\n\n\n e\u2028f\u0085g\u000bh")
     yield case(
         "unicode-forms", "composed and decomposed characters are not normalised",
-        "@MARK@ e\u0301 é ﬁ Å \u212b ｆｕｌｌ ① 가 \u1100\u1161", "file names are not found",
+        "@MARK@ e\u0301 é ﬁ Å \u212b ｆｕｌｌ ① 가 \u1100\u1161", "file names no longer match",
     )  # fmt: skip
     yield case(
         "invisible",
@@ -158,12 +158,12 @@ def _texts(speech: Speech) -> Iterator[AuditCase]:
     )
     yield case(
         "control-characters", "escaped control characters are kept", r"@MARK@ a\u0000b \u0007 \u001b[31m red \b\f",
-        "program output contains many of them",
+        "program output contains many control characters",
     )  # fmt: skip
     yield case(
         "lone-surrogate", "a lone surrogate, as in text truncated by JavaScript, is kept",
         r"@MARK@ cut \ud83d here",
-        "clients that truncate texts send them", "stream.encoding",
+        "clients that truncate texts send lone surrogates", "stream.encoding",
     )  # fmt: skip
     yield case(
         "markup",
@@ -252,7 +252,10 @@ def _headers(speech: Speech) -> Iterator[AuditCase]:
         ("Idempotency-Key", "audit-4f1c"),
     )
     yield case(
-        "trace-headers", "trace headers and idempotency keys are kept", traced, "a retried request is executed twice"
+        "trace-headers",
+        "trace headers and idempotency keys are kept",
+        traced,
+        "without the idempotency key a retried request is executed twice",
     )
     odd: Pairs = (
         ("X-Audit-Empty", ""),
@@ -293,7 +296,7 @@ def _paths(speech: Speech) -> Iterator[AuditCase]:
         "a HEAD is forwarded, without a body",
         asked,
         answer,
-        "clients check with it whether the server is reachable",
+        "clients use it to check that the server is reachable",
     )
 
 

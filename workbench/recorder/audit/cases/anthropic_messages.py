@@ -212,7 +212,7 @@ def _fields() -> Iterator[AuditCase]:
         '"context":null,"citations":{"enabled":true}},{"type":"text","text":"Cite."}]',
     )  # fmt: skip
     yield _turn(
-        "server-tools", fields, "calls that the provider ran are kept",
+        "server-tools", fields, "server tool calls and their results are kept",
         '{"type":"server_tool_use","id":"srvtoolu_01audit",'
         '"name":"web_search","input":{"query":"x"},"caller":{"type":"direct"}},{"type":"web_search_tool_result",'
         '"tool_use_id":"srvtoolu_01audit","content":[{"type":"web_search_result","url":"https://example.com/?a=1&b=2",'
@@ -231,7 +231,7 @@ def _headers() -> Iterator[AuditCase]:
     twice = SPEECH.request(
         name, headers=(("anthropic-beta", "context-1m-2025-08-07"), ("anthropic-beta", "files-api-2025-04-14"))
     )
-    yield AuditCase(name, Theme.HEADERS, "betas in two headers are both kept", twice, SPEECH.answer(), why, rule)
+    yield AuditCase(name, Theme.HEADERS, "two beta headers are both kept", twice, SPEECH.answer(), why, rule)
     name = "count-tokens"
     body = '{"model":"@MODEL@","messages":[{"role":"user","content":"@MARK@ hello"}]}'
     count = CaseRequest("/v1/messages/count_tokens", SPEECH.text(body, name, {}).encode(), SPEECH.headers)

@@ -134,7 +134,7 @@ def _history() -> Iterator[AuditCase]:
     )  # fmt: skip
     yield case(
         "text-and-call", "text next to a tool call is kept", plain.replace('"content":null', '"content":" Now.\\n"'),
-        "the model reads a different turn", "gateway.dropped-field",
+        "the model reads a different assistant message", "gateway.dropped-field",
     )  # fmt: skip
     yield case(
         "empty-arguments", "a tool call without arguments is not changed", plain.replace("@ARGTEXT@", '""'),

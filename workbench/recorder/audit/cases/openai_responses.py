@@ -179,7 +179,7 @@ def _requests() -> Iterator[AuditCase]:
         '{"type":"custom_tool_call_output","call_id":"call_c","output":"done\\n"}'
     )
     yield case(
-        "custom-calls", Theme.IDS, "tool calls with free text are kept", custom, "Codex edits files with them",
+        "custom-calls", Theme.IDS, "tool calls with free text are kept", custom, "Codex uses them to edit files",
         "closure.missing-result",
     )  # fmt: skip
     yield case(
@@ -236,7 +236,7 @@ def _fields() -> Iterator[AuditCase]:
         '[{"type":"function","name":"a","strict":true,"parameters":{"type":"object"}}]},{"type":"mcp",'
         '"server_label":"m",'
         '"server_url":"https://example.com/mcp","require_approval":"never"}],"tool_choice":{"type":"allowed_tools",'
-        '"mode":"auto","tools":[{"type":"web_search"}]}', "the model cannot call them",
+        '"mode":"auto","tools":[{"type":"web_search"}]}', "the model cannot call these tools",
     )  # fmt: skip
 
 

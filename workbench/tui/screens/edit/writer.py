@@ -83,7 +83,7 @@ class ValueWriter:
             self.screen.flow.refuse(str(error))
             return
         if edited is None:
-            self.screen.say("no change; if your editor opens a window of its own, start it with its wait option")
+            self.screen.say("no change; if your editor opens its own window, start it with its wait option")
         elif not self.screen.flow.put(studied, lambda: (way.make(edited), f"{row.name} changed", None)):
             self._write_in_place(studied, row, way._replace(written=edited))
 
