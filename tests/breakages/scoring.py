@@ -17,6 +17,8 @@ request that still gets an error finding. An error text is graded by what ``expl
     nameless  the text is known, but no right rule is named with it
     wrong     another rule is named
     unknown   nobody is known to say this
+
+Where the text has no words that tell a rule (its right rule is ``none``), right is to name none.
 """
 
 from __future__ import annotations
@@ -37,6 +39,9 @@ from workbench.cli import main
 
 GRADES = ("hit", "rule", "near", "miss", "error")
 TEXT_GRADES = ("right", "later", "kind", "nameless", "wrong", "unknown")
+
+NO_RULE = "none"
+"""Right rule of a text that nobody can tell a rule from."""
 
 Finding = dict[str, Any]
 """A finding as ``check --format json`` prints it."""
@@ -135,6 +140,8 @@ def grade_text(row: dict[str, str]) -> str:
     """How ``explain`` does on a row of the error texts."""
     matches = json.loads(_run("explain", "--format", "json", row["text"]))["matches"]
     right, rules = set(row["right_rule"].split("|")), [match["rule"] for match in matches]
+    if right == {NO_RULE}:
+        return "wrong" if any(rules) else "right"
     if not matches:
         return "unknown"
     if right & set(rules):
