@@ -46,6 +46,7 @@ def test_the_page_on_scores_states_what_is_measured_on_a_catalogue(tmp_path, tit
 def test_the_page_on_scores_states_what_is_measured_on_error_texts():
     rows = breakages.error_texts()
     grades = [scoring.grade_text(row) for row in rows]
+    assert "wrong" not in grades and "unknown" not in grades
     assert stated_score("error texts") == [
         str(len(rows)), str(grades.count("right")), str([row["first"] for row in rows].count("right"))
     ]  # fmt: skip

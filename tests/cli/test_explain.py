@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re as regex
+from pathlib import Path
 
 import pytest
 
@@ -179,3 +180,105 @@ def test_coverage_as_json_has_every_named_place_of_every_contract(run: Run) -> N
     found = {(each["place"], each["outcome"]) for each in told["coverage"] if each["contract"] == "gemini"}
     assert ("reasoning.effort", "refused") in found and ("call.id", "unknown") in found
     assert set(traits("gemini").places) <= {place.partition("/")[0] for place, _ in found if place[0] != "/"}
+
+
+CHAT = {
+    "model": "m",
+    "temperature": 0.3,
+    "tool_choice": "any",
+    "messages": [
+        {"role": "user", "content": "hi"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "call_abc123", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "call_abc123", "content": [1]},
+    ],
+    "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}],
+}
+GEMINI = {
+    "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+    "tools": [
+        {
+            "function_declarations": [
+                {
+                    "name": "a",
+                    "parameters": {
+                        "type": "object",
+                        "properties": {"x": {"type": "string"}, "y": {"type": ["string", "null"]}},
+                    },
+                }
+            ]
+        }
+    ],
+}
+CONVERSE = {
+    "modelId": "anthropic.claude",
+    "messages": [{"role": "user", "content": [{"text": "hi", "kind": 1}]}],
+    "toolConfig": {"tools": [{"toolSpec": {"name": "a", "inputSchema": {"json": {"type": "array"}}}}]},
+}
+NAMED = "tools[0].function_declarations[0].parameters.properties[1].value"
+POINTED = {
+    "pydantic, list of errors": (CHAT, "'loc': ('body', 'messages', 2, 'content'), 'msg': 'Input should be a string'",
+                                 "/messages/2/content"),
+    "pydantic, text": (CHAT, "1 validation error for Chat\nmessages.2.content\n  Input should be a valid string",
+                       "/messages/2/content"),
+    "serde": (CHAT, "target type: messages[1]: data did not match any variant at line 1 column 9", "/messages/1"),
+    "Groq": (CHAT, "'messages.2' : for 'role:tool' the following must be satisfied[('messages.2.content' : value must "
+                   "be a string)]", "/messages/2/content"),
+    "OpenAI, a name": (CHAT, "Unsupported parameter: 'temperature' is not supported with this model.", "/temperature"),
+    "OpenAI, param": (CHAT, '{"error": {"message": "nope", "param": "messages.[2].role", "code": null}}',
+                      "/messages/2/role"),
+    "ajv": (CHAT, "#/messages/1/tool_calls/0: extraneous key [x] is not permitted", "/messages/1/tool_calls/0"),
+    "Go, without an index": (CHAT, "json: cannot unmarshal string into Go struct field R.temperature of type int",
+                             "/temperature"),
+    "an id": (CHAT, "tool id(call_abc123) not found (2013)", "/messages/2"),
+    "protobuf, which counts properties": (
+        GEMINI, f"Unknown name \"type\" at '{NAMED}': Proto field is not repeating, cannot start list.",
+        "/tools/0/function_declarations/0/parameters/properties/y/type"),
+    "Amazon Bedrock": (
+        CONVERSE, "The value at toolConfig.tools.0.toolSpec.inputSchema.json.type must be one of the following: x.",
+        "/toolConfig/tools/0/toolSpec/inputSchema/json/type"),
+    "botocore": (CONVERSE, 'Unknown parameter in messages[0].content[0]: "kind", must be one of: text, image',
+                 "/messages/0/content/0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", POINTED)
+def test_an_error_text_points_at_its_node(run: Run, tmp_path: Path, form: str) -> None:
+    body, text, pointer = POINTED[form]
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(body), encoding="utf-8")
+    found = json.loads(run("explain", text, "--in", str(file), "--format", "json").out)["in"]
+    assert (found["pointer"], found["exchange"], found["path"]) == (pointer, 0, str(file))
+    start, end = found["bytes"]
+    assert file.read_bytes()[start:end].decode() == found["value"]
+    done = run("explain", text, "--in", str(file))
+    assert done.status == 0
+    assert f"exchange 1: {pointer}, bytes {start}–{end}" in done.out
+
+
+def test_a_text_without_a_place_says_so(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(CHAT), encoding="utf-8")
+    done = run("explain", "segmentation fault (core dumped)", "--in", str(file))
+    assert done.status == 3
+    assert "names no place in this request" in done.out
+    found = json.loads(run("explain", "segmentation fault", "--in", str(file), "--format", "json").out)["in"]
+    assert found["pointer"] is found["bytes"] is None
+
+
+SPEAKERS = [
+    ("client botocore", 'Parameter validation failed:\nUnknown parameter in messages[0].content[0]: "kind"'),
+    ("client MCP", "McpError: MCP error -32602: Invalid arguments for tool x"),
+    ("gateway LiteLLM", "litellm.BadRequestError: OpenAIException - Unsupported parameter: 'stop' is not supported"),
+    ("provider", "Unsupported parameter: 'temperature' is not supported with this model."),
+]
+
+
+@pytest.mark.parametrize(("speaker", "text"), SPEAKERS)
+def test_who_says_it_is_told(run: Run, speaker: str, text: str) -> None:
+    (first, *_) = json.loads(run("explain", "--format", "json", text).out)["matches"]
+    assert first["speaker"] == speaker
+    assert f"said by: {speaker}" in run("explain", text).out

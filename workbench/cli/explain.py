@@ -5,14 +5,19 @@ deepseek:v4): what it requires and refuses, in the order of its checks, each wit
 limits it to one protocol. KIND is a kind of failure that exists at every provider (rate-limit); kinds lists them.
 coverage lists parameters, tools and content, and which providers refuse, ignore or accept each, or that it is unknown.
 Anything else is treated as an error message pasted from a log: the output is its rule and provider, or its kind, what
-to look for, and how to record it.
+to look for, how to record it, and who says it: a client, a gateway or the provider. With --in FILE, it also points at
+the node of a request that the message speaks of: the request that was refused last (or --exchange N) of a session, or
+a request alone.
 
 JSON output is one object: {"rule": PAGE}, {"rules": …} for several or none, {"family", "rules"} for a family,
 {"contract": {"name", "title", "variants", "facts": [{"term", "for", "value", "source", "date", "note"}],
               "enforces": [{"rule", "when", "for", "status", "message", "source", "date", "note"}], …}}, or
 {"kinds": [{"kind", "says", "cause", "at", "again", "rules", "fix", "sources"}]}, or
-{"text", "matches": [{"rule", "rules", "kind", "when", "provider", "status", "template", "captured", "look_for",
-"record", "source"}]}: "rule" is null if uncertain, "rules" are the candidates, "kind" is the kind of failure; or
+{"text", "matches": [{"rule", "rules", "kind", "when", "provider", "speaker", "validator", "place", "status",
+"template", "captured", "look_for", "record", "source"}]}: "rule" is null if uncertain, "rules" are the candidates,
+"kind" is the kind of failure, "speaker" is who says it, "validator" whose form it has, "place" the place as it is
+written there; with --in also "in": {"path", "exchange" (from zero), "pointer", "bytes": [start, end], "how", "value"},
+all but the first two null if the message names no place in this request; or
 {"words": NUMBER, "coverage": [{"place", "contract", "protocol", "models", "outcome"}]} with coverage.
 """
 
@@ -24,7 +29,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from workbench import regex
-from workbench.cli import _output
+from workbench.cli import _explain_in, _files, _output
 
 if TYPE_CHECKING:
     from workbench.contracts import Match
@@ -52,7 +57,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="slugs, a contract, a kind, or an error message; - for standard input; leave empty to list all rules",
     )
-    parser.add_argument("--protocol", metavar="NAME", default="", help="with a contract: only for this protocol")
+    parser.add_argument(
+        "--in",
+        dest="inside",
+        metavar="FILE",
+        help="with an error message: point at the place in this request or session",
+    )
+    _files.add_exchange(parser)
+    _files.add_provider(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
@@ -61,19 +73,20 @@ def run(args: argparse.Namespace) -> int:
     from workbench.contracts import pages
 
     known = pages.slugs()
+    if args.inside and args.subject:
+        return _error_text(_text_of(args), args)
     if not args.subject:
         return _list(args.format)
     if all(word in known for word in args.subject):
         return _rules(args.subject, args.format)
     subject = " ".join(args.subject)
     if _is_contract(subject):
-        return _contract(subject, args.protocol, args.format)
-    if subject == "-":
-        subject = sys.stdin.buffer.read().decode("utf-8", "replace")
+        return _contract(subject, args.protocol or "", args.format)
+    subject = _text_of(args)
     if not subject.strip():
         return _output.complain("nothing to explain: give a rule, a contract or an error message", 2)
     if subject == "coverage":
-        return _coverage(args.protocol, args.format)
+        return _coverage(args.protocol or "", args.format)
     if kinds := _kinds_named(subject):
         return _kinds(kinds, args.format)
     if rules := [slug for slug in known if slug.startswith(f"{subject}.")]:
@@ -84,7 +97,13 @@ def run(args: argparse.Namespace) -> int:
         return _output.complain(f"no rule named {subject}; {hint}", 2)
     if near := _near_names(subject):
         return _output.complain(f"no rule or contract named {subject}; did you mean {' or '.join(near)}?", 2)
-    return _error_text(subject, args.format)
+    return _error_text(subject, args)
+
+
+def _text_of(args: argparse.Namespace) -> str:
+    """The words of the command line; standard input for a dash."""
+    subject = " ".join(args.subject)
+    return sys.stdin.buffer.read().decode("utf-8", "replace") if subject == "-" else subject
 
 
 def _list(how: str) -> int:
@@ -231,17 +250,19 @@ def _rules(slugs: list[str], how: str) -> int:
     return 0
 
 
-def _error_text(text: str, how: str) -> int:
-    """Print the rules behind an error message; 3 if no contract knows it."""
+def _error_text(text: str, args: argparse.Namespace) -> int:
+    """Print the rules behind an error message, and its place; 3 if neither is known."""
     from workbench.contracts import error_texts
 
     matches = error_texts.explain(text)
-    if how == "json":
-        _output.emit_json({"text": text, "matches": [_match_json(m) for m in matches]})
-    elif matches:
-        for line in error_texts.lines(matches):
+    pointed = _explain_in.point_at(text, args) if args.inside else None
+    if args.format == "json":
+        inside = {"in": pointed.as_json()} if pointed else {}
+        _output.emit_json({"text": text, "matches": [_match_json(m) for m in matches], **inside})
+    else:
+        for line in (*(error_texts.lines(matches) if matches else ()), *(pointed.lines() if pointed else ())):
             _output.emit(line)
-    if not matches:
+    if not matches and not (pointed and pointed.place):
         return _output.complain("no contract contains this error message; check the request that caused it", 3)
     return 0
 
@@ -253,6 +274,9 @@ def _match_json(match: Match) -> dict[str, object]:
         "kind": match.kind or None,
         "when": match.when,
         "provider": match.provider,
+        "speaker": match.speaker,
+        "validator": match.validator or None,
+        "place": match.place or None,
         "also": list(match.also),
         "where": match.where,
         "status": match.status,

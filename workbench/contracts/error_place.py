@@ -12,6 +12,7 @@ from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
+from workbench.protocols.refusals import complaint_of
 from workbench.provenance import escape, scalars
 from workbench.wire import loads
 
@@ -110,7 +111,9 @@ def find_place(
         body = loads(decoded.request_text)
     except WireError:
         return _at_column(text, decoded)
-    paths = list(_paths(text, error.param or "", body, decoded, contract))
+    complaint = complaint_of(text)
+    told = (error.param or "", complaint.place if complaint else "")
+    paths = list(_paths(text, told, body, decoded, contract))
     best = max(paths, key=lambda found: found.pointer.count("/"), default=None)
     if best and best.pointer.count("/") > 1:
         return best
@@ -125,17 +128,17 @@ def find_place(
 
 
 def _paths(
-    text: str, param: str, body: JsonValue, decoded: DecodedExchange, contract: Contract
+    text: str, told: Sequence[str], body: JsonValue, decoded: DecodedExchange, contract: Contract
 ) -> Iterator[ErrorPlace]:
-    """Paths that the text or the field ``param`` spells out."""
+    """Paths that the text spells out, or that come with it: in the field ``param``, in a validator's form."""
     quoted = set(_QUOTED.findall(text))
     spelled = (found[0] for found in _PATH.finditer(text) if not _ROLE.search(text[: found.start()]))
-    for path in (param, *spelled):
+    for path in (told[0], *spelled, *told[1:]):
         steps = _from_zero(_STEP.findall(path))
         if not isinstance(body, dict) or not steps:
             continue
         steps = _from_root(body, steps)
-        is_bare = len(steps) == 1 and path != param and path not in quoted and not text.startswith(f"{path}:")
+        is_bare = len(steps) == 1 and path not in told and path not in quoted and not text.startswith(f"{path}:")
         pointer = None if is_bare else _walk(body, steps, decoded, contract)
         if pointer:
             yield ErrorPlace(pointer, decoded.request_index.span(pointer), path)
@@ -181,7 +184,15 @@ def _walk(body: JsonValue, steps: Sequence[str], decoded: DecodedExchange, contr
             if n < len(rest) and value.get("type") == step and not isinstance(value[found], dict | list):
                 continue  # the branch of a union, called like a text that it has
             value, pointer = value[found], f"{pointer}/{escape(found)}"
+        elif isinstance(value, dict) and step.isdecimal() and _is_map(pointer) and int(step) < len(value):
+            key = list(value)[int(step)]  # protobuf counts the entries of a map
+            value, pointer = value[key], f"{pointer}/{escape(key)}"
     return pointer
+
+
+def _is_map(pointer: str) -> bool:
+    """The keys of an object are data: names of properties or definitions."""
+    return pointer.rpartition("/")[2] in ("properties", "$defs", "defs", "definitions")
 
 
 def _key(value: Mapping[str, JsonValue], step: str) -> str | None:

@@ -12,7 +12,7 @@ from workbench.contracts import loading, pages
 from workbench.contracts.template import Plain, Template, TemplateMatch, plain
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import refusals
-from workbench.protocols.refusals import KnownRefusal
+from workbench.protocols.refusals import Complaint, KnownRefusal
 
 __all__ = ["Match", "explain", "find_matches", "lines", "match_lines"]
 
@@ -58,6 +58,10 @@ class Match:
         kind: kind of the failure (``protocols.refusals``), where the text tells one and no contract's text is all of
             it; "" else.
         rules: where it may be one of several rules, those; they share the beginning, or look at such a fault.
+        is_whole: all of the template is in the text.
+        speaker: who says it, ``"client botocore"``, ``"gateway LiteLLM"``, ``"provider"``.
+        validator: how the place and the fault are written, ``"pydantic, text"``; "" where no validator's form is known.
+        place: the place in the request that a validator names, with dots between its steps; "" where it names none.
     """
 
     rule: str
@@ -77,6 +81,10 @@ class Match:
     when: str = ""
     kind: str = ""
     rules: tuple[str, ...] = ()
+    is_whole: bool = True
+    speaker: str = ""
+    validator: str = ""
+    place: str = ""
 
 
 class _KnownText(NamedTuple):
@@ -103,10 +111,17 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
         text: a line of a log, an error body (escaped or wrapped however often), or a message.
         refusal: its kind, where more than the text is known.
     """
+    complaint = refusals.complaint_of(text)
+    said = (complaint.validator, complaint.place) if complaint else ("", "")
+    speaker = str(refusals.speaker_of(text))
+    found = _matches(text, refusal or refusals.classify(text), complaint)
+    return [replace(match, speaker=speaker, validator=said[0], place=said[1]) for match in found]
+
+
+def _matches(text: str, kind: KnownRefusal | None, complaint: Complaint | None) -> list[Match]:
     found = _drop_ambiguous(find_matches(text))
-    kind = refusal or refusals.classify(text)
     if any(match.rule for match in found):
-        return _by_validator(text, found, kind)
+        return _by_validator(text, found, kind, complaint)
     if kind is None or not kind.is_telling:
         shared = _sharing(text)
         return [*found, *([shared] if shared else [])]
@@ -115,16 +130,17 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
     return [_by_kind(text, kind, _sharing(text))]
 
 
-def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None) -> list[Match]:
+def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None, complaint: Complaint | None) -> list[Match]:
     """Put the rule first that the place and the fault in a validator's sentence tell.
 
-    A template without the place has the words of the validator alone, which it says of many faults.
+    A template without the place has the words of the validator alone, which it says of many faults; so has one that is
+    only partly in the text.
     """
-    complaint = refusals.complaint_of(text)
     told = complaint.rule if complaint else ""
     if any(match.rule == told for match in found):
         return sorted(found, key=lambda match: match.rule != told)
-    if complaint and told and kind and kind.rule == told and not any(complaint.names(m.template) for m in found):
+    is_known = complaint and any(m.is_whole and complaint.names(m.template) for m in found)
+    if told and kind and kind.rule == told and not is_known:
         return [_by_kind(text, kind, None), *found]
     if kind and kind.rule:  # of rules that share a text, the one that the kind names
         return sorted(found, key=lambda match: (_words_of(match) != _words_of(found[0]), match.rule != kind.rule))
@@ -238,7 +254,7 @@ def _of_kind(match: Match, refusal: KnownRefusal) -> Match:
     """A text that no rule predicts, with its kind, and the rule of that where there is one."""
     kind = refusal.kind
     rules = tuple(dict.fromkeys((*match.rules, *kind.rules)))
-    rule = "" if match.rules else kind.rule
+    rule = "" if match.rules else refusal.rule
     return replace(match, kind=kind.name, rule=rule, rules=() if rule else rules,
                    look_for=match.look_for or (kind.fix,))  # fmt: skip
 
@@ -318,6 +334,7 @@ def _match(known: _KnownText, found: TemplateMatch, text: Plain) -> Match:
         where=known.where,
         note=known.note,
         when=known.when,
+        is_whole=found.weight == found.whole,
     )
 
 
@@ -420,6 +437,10 @@ def match_lines(match: Match, width: int = 80) -> Iterator[str]:
     status = f" with status {match.status}" if match.status else ""
     yield from _wrap(f"{what}: from {match.provider}{where}{status}", width, "")
     yield from _wrap(match.message, width, "  ")
+    if match.speaker:
+        form = f", in the form of {match.validator}" if match.validator else ""
+        at = f", at {match.place}" if match.place else ""
+        yield from _wrap(f"said by: {match.speaker}{form}{at}", width, "  ")
     yield from _kind_lines(match, width)
     yield ""
     for name, value in match.captured.items():

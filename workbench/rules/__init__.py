@@ -56,6 +56,7 @@ from workbench.rules.context import Rule, RuleContext
 if TYPE_CHECKING:
     from workbench.rules import schema_check
     from workbench.rules._alone import decode_alone, judge_alone
+    from workbench.rules._failure_place import place_of_text
     from workbench.rules._outcomes import PENDING_WORDS
     from workbench.rules.costs import Costs, Saving, TurnCost, costs_of, turns
     from workbench.rules.counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
@@ -139,6 +140,7 @@ __all__ = [
     "load_prices",
     "of_contract",
     "pages",
+    "place_of_text",
     "proof_of",
     "quote",
     "refusal_of",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench import regex
-from workbench.contracts import LONGEST, Contract, ErrorPlace, find_place
+from workbench.contracts import LONGEST, Contract, ErrorPlace, explain, find_place
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Media, Part, ToolResultIR
 from workbench.protocols import REQUEST, DecodedExchange, refusals
+from workbench.protocols.common import read_error
 from workbench.protocols.refusals import FailureSide, KnownRefusal, RetryAdvice
 from workbench.provenance import escape, scalars
 from workbench.rules.context import RuleContext
@@ -68,6 +69,24 @@ def place_of(
         return place
     found = next(_places(at, refusal, error, decoded), None)
     return found or (place if place and place.pointer else None)
+
+
+def place_of_text(text: str, decoded: DecodedExchange, contract: Contract) -> ErrorPlace | None:
+    """The place in a request that an error message speaks of, as it was pasted: a body, a line of a log, a sentence."""
+    error = _error_in(text)
+    matches = explain(text)
+    match = next((m for m in matches if m.rule), None)
+    captured, rule = (match.captured, match.rule) if match else (NOTHING, "")
+    refusal = refusals.classify(text)
+    return place_of(refusal, error, decoded, contract, captured, rule)
+
+
+def _error_in(text: str) -> ApiError:
+    """The error of a pasted body, else the text itself."""
+    try:
+        return read_error(loads(text.encode())) or ApiError(text)
+    except WireError:
+        return ApiError(text)
 
 
 def places_beside(

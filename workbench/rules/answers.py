@@ -45,10 +45,10 @@ def check(case: RuleContext) -> Iterator[Finding]:
         here = f"{place.pointer} of the request, bytes {place.span[0]}–{place.span[1]}"
         said += f"; provider's {quote(place.how, 80)} = {here}"
     said = "; ".join(filter(None, (said, who_says(refusal), cause_words(refusal)))) if refusal else said
-    if place and place.span and refusal and refusal.kind.at:
+    if place and place.span and ((refusal and refusal.kind.at) or place.pointer.count("/") > 1):
         found = case.finding(ANSWER_ERROR, REQUEST, place.pointer, said, evidence=evidence(error))
-        beside = places_beside(refusal, place, error, case.decoded)
-        yield replace(found, related=beside, kind=refusal.kind.name, span=place.span)
+        beside = places_beside(refusal, place, error, case.decoded) if refusal else ()
+        yield replace(found, related=beside, kind=refusal.kind.name if refusal else "", span=place.span)
         return
     found = case.finding(ANSWER_ERROR, RESPONSE, error.pointer, said, evidence=evidence(error))
     yield replace(found, kind=refusal.kind.name if refusal else "")

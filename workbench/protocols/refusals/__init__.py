@@ -7,7 +7,14 @@ last. It may import what ``protocols`` may.
 
 from __future__ import annotations
 
-from workbench.protocols.refusals._classify import KnownRefusal, classify, complaint_of, of_error, of_exchange
+from workbench.protocols.refusals._classify import (
+    KnownRefusal,
+    classify,
+    complaint_of,
+    of_error,
+    of_exchange,
+    speaker_of,
+)
 from workbench.protocols.refusals._kinds import FailureSide, RefusalKind, RetryAdvice, Speaker, kind, kinds
 from workbench.protocols.refusals._reset import duration, told_wait
 from workbench.protocols.refusals._validators import Complaint
@@ -26,5 +33,6 @@ __all__ = [
     "kinds",
     "of_error",
     "of_exchange",
+    "speaker_of",
     "told_wait",
 ]

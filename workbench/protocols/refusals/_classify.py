@@ -18,6 +18,9 @@ from workbench.wire import Headers, loads
 LONGEST = 8_000
 """Characters of a text that are read: its first and its last half of this."""
 
+REFUSED = "request-refused"
+"""Kind that says nothing but that."""
+
 FAILED = "provider-failed"
 """Kind that a request may be the reason of."""
 
@@ -77,7 +80,7 @@ class KnownRefusal:
     @property
     def is_telling(self) -> bool:
         """True if the kind says more than that the request was refused."""
-        return bool(self.rule) or self.kind.name not in ("request-refused", "not-found")
+        return bool(self.rule) or self.kind.name not in (REFUSED, "not-found")
 
     @property
     def is_unjudged(self) -> bool:
@@ -153,6 +156,11 @@ def complaint_of(text: str) -> Complaint | None:
     return complaint_in(_plain(text).translate(_SMALL))
 
 
+def speaker_of(text: str) -> Speaker:
+    """Who says a text: a client into its log, a gateway in place of the provider, or the provider."""
+    return _speaker(_plain(text))
+
+
 def _find(said: str, given: list[str], status: int) -> tuple[RefusalKind, str, str, str, Mapping[str, str]] | None:
     known, small = table(), said.translate(_SMALL)
     for patterns, by in ((known.sure, "text"), (None, "code"), (known.texts, "text")):
@@ -165,8 +173,9 @@ def _find(said: str, given: list[str], status: int) -> tuple[RefusalKind, str, s
             if hit := pattern.search(small):
                 values = {name: said[slice(*hit.span(name))] for name, value in hit.groupdict().items() if value}
                 return kind, by, said[slice(*hit.span())], source, values
-    word = next((w for w in given if w.lower() in known.words), None)
-    if word and not (status in known.statuses and known.words[word.lower()].name == "request-refused"):
+    worded = [w for w in given if w.lower() in known.words]
+    word = next((w for w in worded if known.words[w.lower()].name != REFUSED), next(iter(worded), None))
+    if word and not (status in known.statuses and known.words[word.lower()].name == REFUSED):
         return known.words[word.lower()], "word", word, "", {}
     numbers = [status, *(int(w) for w in given if re.fullmatch(r"[45]\d\d", w))]
     number = next((n for n in numbers if n in known.statuses), None)

@@ -7,15 +7,17 @@ ChatRequest.messages``) and agree in what can be wrong there. The table is in ``
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
 from workbench import regex
 from workbench.config import resources
+from workbench.ir import JsonValue
 
 _STEPS = regex.compile(r"[^\w$]+")
-_BEHIND = 160
-"""Characters behind a place that may name the fault."""
+_AROUND = 160
+"""Characters behind a place, or in front of it, that may name the fault."""
 
 
 class Complaint(NamedTuple):
@@ -39,10 +41,21 @@ class Complaint(NamedTuple):
         return bool(end) and end in template.lower()
 
 
+class _Row(NamedTuple):
+    """The rule of places and faults, where the sentence has certain words."""
+
+    at: re.Pattern[str]
+    faults: frozenset[str]
+    words: re.Pattern[str]
+    rule: str
+
+
 class _Table(NamedTuple):
     readers: tuple[tuple[re.Pattern[str], str], ...]
+    before: frozenset[re.Pattern[str]]
+    roots: frozenset[str]
     faults: tuple[tuple[re.Pattern[str], str], ...]
-    rules: tuple[tuple[re.Pattern[str], frozenset[str], str], ...]
+    rules: tuple[_Row, ...]
 
 
 @cache
@@ -53,17 +66,26 @@ def _table() -> _Table:
     assert isinstance(data, dict)
     held = data["validators"]
     assert isinstance(held, dict)
-    readers, faults, rules = (held[key] for key in ("readers", "faults", "rules"))
-    assert isinstance(readers, dict) and isinstance(faults, dict) and isinstance(rules, list)
+    readers, before = _patterns(held["readers"]), _patterns(held["before"])
+    roots, rules = held["roots"], held["rules"]
+    assert isinstance(roots, list) and isinstance(rules, list)
     return _Table(
-        tuple((re.compile(text), str(name)) for text, name in readers.items()),
-        tuple((re.compile(text), str(name)) for text, name in faults.items()),
-        tuple(
-            (re.compile(str(row["at"])), frozenset(str(row.get("faults", "")).split()), str(row["rule"]))
-            for row in rules
-            if isinstance(row, dict)
-        ),
+        readers + before,
+        frozenset(pattern for pattern, _ in before),
+        frozenset(map(str, roots)),
+        _patterns(held["faults"]),
+        tuple(_row(row) for row in rules if isinstance(row, dict)),
     )
+
+
+def _patterns(texts: JsonValue) -> tuple[tuple[re.Pattern[str], str], ...]:
+    assert isinstance(texts, dict)
+    return tuple((re.compile(text), str(name)) for text, name in texts.items())
+
+
+def _row(row: Mapping[str, JsonValue]) -> _Row:
+    words = re.compile(str(row.get("words", "")))
+    return _Row(re.compile(str(row["at"])), frozenset(str(row.get("faults", "")).split()), words, str(row["rule"]))
 
 
 def complaint_in(small: str) -> Complaint | None:
@@ -71,11 +93,37 @@ def complaint_in(small: str) -> Complaint | None:
     table, first = _table(), None
     for pattern, validator in table.readers:
         for found in pattern.finditer(small):
-            place = ".".join(step for step in _STEPS.split(found["place"]) if step and step != "body")
-            said = found[0] + small[found.end() : found.end() + _BEHIND]
+            place = _place(found)
+            said = _sentence(small, found, is_before=pattern in table.before)
             fault = next((name for test, name in table.faults if test.search(said)), "")
-            rule = next((r for at, faults, r in table.rules if fault in faults and at.search(place)), "")
+            short = _without_roots(place, table.roots)
+            rule = next((row.rule for row in table.rules if fault in row.faults and _fits(row, short, said)), "")
             if rule:
                 return Complaint(validator, place, fault, rule)
             first = first or (Complaint(validator, place, fault, "") if fault else None)
     return first
+
+
+def _fits(row: _Row, place: str, said: str) -> bool:
+    return bool(row.at.search(place) and row.words.search(said))
+
+
+def _place(found: re.Match[str]) -> str:
+    """The steps of a place, with dots between; a key that is written beside its place is its last step."""
+    key = found.groupdict().get("key")
+    steps = [*_STEPS.split(found["place"]), *([key] if key else [])]
+    return ".".join(step for step in steps if step)
+
+
+def _without_roots(place: str, roots: frozenset[str]) -> str:
+    """A place without the names that validators give the whole request."""
+    steps = place.split(".")
+    while len(steps) > 1 and steps[0] in roots:
+        steps = steps[1:]
+    return ".".join(steps)
+
+
+def _sentence(small: str, found: re.Match[str], *, is_before: bool) -> str:
+    """The words of a validator around a place."""
+    start = max(0, found.start() - _AROUND) if is_before else found.start()
+    return small[start : found.end() if is_before else found.end() + _AROUND]
