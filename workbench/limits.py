@@ -9,6 +9,9 @@ MAX_KNOWN_MESSAGES = 4 * 1024 * 1024
 """Bytes of messages that one inspection keeps decoded, twice at most, beside the history of the last request: several
 contexts of coding agents. Decoded they take about five times as much, and go with the inspection."""
 
+MAX_RECORDED_REFUSALS = 100
+"""Requests that a recorder refuses and keeps: enough to see why, and no web page can fill the disk with them."""
+
 MAX_DECODED_BODY = 256 * 1024 * 1024
 """Bytes one compressed body may grow to. The largest request a provider takes is 32 MB; more is a bomb."""
 

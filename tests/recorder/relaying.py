@@ -6,7 +6,7 @@ import asyncio
 import socket
 import ssl
 import struct
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from hashlib import sha256
 
@@ -207,7 +207,7 @@ class Stage:
 @asynccontextmanager
 async def staged(
     upstreams: Mapping[str, str] | None = None, *, tap: EventListener | None = None, tls: ssl.SSLContext | None = None,
-    serves: ssl.SSLContext | None = None,
+    serves: ssl.SSLContext | None = None, on_refusal: Callable[[str], None] = lambda line: None,
 ) -> AsyncIterator[Stage]:  # fmt: skip
     """A relay before one upstream, or before others of your own; ``PORT`` in a base URL is the played one's."""
     async with AsyncExitStack() as stack:
@@ -215,7 +215,7 @@ async def staged(
         notes = Notes()
         bases = upstreams or {"main": "http://127.0.0.1:PORT"}
         bases = {name: base.replace("PORT", str(upstream.port)) for name, base in bases.items()}
-        relay = Relay(bases, tap or notes, tls=tls)
+        relay = Relay(bases, tap or notes, tls=tls, on_refusal=on_refusal)
         await relay.start()
         stage = Stage(relay, notes, upstream)
         try:

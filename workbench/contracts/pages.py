@@ -52,9 +52,10 @@ class Example:
         provider, protocol: what they are judged by.
         exchanges: each with ``request`` (a JSON value) or ``raw`` (the request's JSON text), and with ``response`` (a
             JSON value), ``sse`` (event-stream text) or ``text`` (what is no JSON), or none of them; ``status`` of the
-            answer (200), its content ``type``, ``hop`` it was recorded at, ``state`` and ``note`` of how it ended, and
-            ``at``: seconds at which each block of the stream arrived. Or one with ``mcp``: the lines between a client
-            and a tool server, each ``sent`` or ``received`` (a JSON value), or ``printed`` by the server (text).
+            answer (200), its content ``type`` and further ``headers``, ``hop`` it was recorded at, ``state`` and
+            ``note`` of how it ended, and ``at``: seconds at which each block of the stream arrived. Or one with
+            ``mcp``: the lines between a client and a tool server, each ``sent`` or ``received`` (a JSON value), or
+            ``printed`` by the server (text).
     """
 
     provider: str
@@ -82,9 +83,8 @@ class Example:
                 return None
             mime = str(given.get("type") or ("text/event-stream" if "sse" in given else "application/json"))
             chunks = tuple(_chunks(body, given.get("at", ())))
-            return HttpResponse(
-                int(given.get("status", 200)), Headers((("content-type", mime),)), Body(body, chunks=chunks)
-            )
+            headers = Headers((("content-type", mime), *given.get("headers", {}).items()))
+            return HttpResponse(int(given.get("status", 200)), headers, Body(body, chunks=chunks))
 
         made = list[Exchange]()
         for n, e in enumerate(self.exchanges, 1):
@@ -225,7 +225,9 @@ def _contract_refusals(slug: str) -> Iterator[DocumentedRefusal]:
                 yield DocumentedRefusal(who, check.status, check.template, check.source, check.when, where)
 
 
-_EXCHANGE = ("hop", "request", "raw", "status", "response", "sse", "text", "type", "state", "note", "at", "mcp")
+_EXCHANGE = frozenset(
+    ("hop", "request", "raw", "status", "response", "sse", "text", "type", "headers", "state", "note", "at", "mcp")
+)
 
 
 def _example(node: Node) -> Example | None:

@@ -1,7 +1,8 @@
 """``python -m workbench.recorder``: one recording, for whoever started it (see ``workbench.recorder.process``).
 
 Its task: {"upstreams": {NAME: URL}, "out": FILE, "port": N, "hop": NAME, "client": NAME, "breaks": [KIND]}. It answers
-{"port", "urls": {NAME: URL}, "out"} once it listens, {"trouble": TEXT} when the file cannot be written, {"event": …}
+{"port", "urls": {NAME: URL}, "out"} once it listens, {"trouble": TEXT} when the file cannot be written or
+a request is refused, {"event": …}
 for what happens at its breakpoints (see ``breakpoints.remote``), and {"exchanges", "aborted", "incomplete", "lost",
 "is_cut"} in the end: that is the end of its standard input, SIGTERM or SIGINT.
 """
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 
 from workbench.ir import JsonValue
 from workbench.recorder.child import serve
-from workbench.recorder.recording import record
+from workbench.recorder.recording import record, report_trouble
 from workbench.recorder.relay.server import Relay
 
 
@@ -23,7 +24,9 @@ def main(task: Mapping[str, JsonValue]) -> int:
     return record(
         task,
         upstreams,
-        lambda capture, gate: Relay(upstreams, capture, port=task["port"], gate=gate, passes_websockets=passes),
+        lambda capture, gate: Relay(
+            upstreams, capture, port=task["port"], gate=gate, passes_websockets=passes, on_refusal=report_trouble
+        ),
     )
 
 

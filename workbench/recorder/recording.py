@@ -84,9 +84,7 @@ def record(
         parse_upstream(name, url)
     out = Path(task["out"])
     is_new = not out.exists()
-    keeper = KeeperProcess(
-        out, hop=task["hop"], client=task["client"], trouble=lambda line: send_line({"trouble": line})
-    )
+    keeper = KeeperProcess(out, hop=task["hop"], client=task["client"], trouble=report_trouble)
     capture = Capture(keeper)
     gate = BreakpointGate(keeper.run, out, client=task["client"])
     gate.before_judging = capture.write_now
@@ -100,6 +98,11 @@ def record(
         raise
     send_line({**asdict(capture.close()), **extra_summary(listener)})
     return 0
+
+
+def report_trouble(line: str) -> None:
+    """Say a line to whoever started the recording, for people."""
+    send_line({"trouble": line})
 
 
 def _allow_connections() -> None:

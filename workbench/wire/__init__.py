@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.wire.encoding import decode_body, decode_partial, detect_encoding, is_plain_text
     from workbench.wire.exchange import (
         CLIENT_LEFT,
+        RELAY_HEADER,
         Body,
         Chunk,
         Exchange,
@@ -79,6 +80,7 @@ __all__ = [
     "DIGESTS",
     "GRPC",
     "PRELUDE",
+    "RELAY_HEADER",
     "TURNS",
     "AwsTexts",
     "Body",

@@ -27,6 +27,9 @@ class State(StrEnum):
     INCOMPLETE = "incomplete"  # the recording stops here (crash, torn file, missing side)
 
 
+RELAY_HEADER = "X-Workbench-Relay"
+"""Header of every response that is the relay's own; its value is ``refused`` or ``failed``."""
+
 CLIENT_LEFT = "the client hung up"
 """Note of an aborted exchange that the client did not wait for."""
 

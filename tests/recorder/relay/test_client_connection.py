@@ -6,7 +6,8 @@ import pytest
 
 from tests.recorder.relaying import Stage, staged
 from workbench.limits import MAX_HEADER_BLOCK
-from workbench.recorder.relay import client_connection
+from workbench.recorder.events import ResponseHead
+from workbench.recorder.relay import client_connection, refusal_log
 from workbench.wire.exchange import State
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n%s"
@@ -97,7 +98,60 @@ async def test_hostile_requests_are_refused_and_go_nowhere(text: bytes, status: 
         assert head.startswith(b"HTTP/1.1 %d " % status)
         assert b"\r\nX-Workbench-Relay: refused\r\n" in head and head.endswith(b"\r\nConnection: close")
         assert body.startswith(b"workbench: ") and body.isascii() and body.endswith(b"\n") and body.count(b"\n") == 1
-        assert (stage.upstream.seen, stage.tap.calls) == (0, {})
+        assert stage.upstream.seen == 0
+        for key in stage.tap.calls:
+            assert stage.tap.story(key) == ["began", "asked", "answered", "says", "ended"]
+            assert stage.tap.body(key, "says") == body
+
+
+UNREADABLE = {"TLS", "endless head", "only LF"}
+"""What has no head with a request line, or none that could be read."""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_what_is_refused_is_in_the_recording_and_told_once(name: str) -> None:
+    told: list[str] = []
+    async with staged(on_refusal=told.append) as stage:
+        for _ in range(2):
+            client = await stage.client()
+            client.send(stage.request(HOSTILE[name][0])[0])
+            await client.rest()
+        status = HOSTILE[name][1]
+        assert len(told) == 1 and told[0].startswith(f"a request was refused with status {status}: ")
+        is_recorded = name not in UNREADABLE
+        assert len(stage.tap.calls) == (2 if is_recorded else 0)
+        for calls in stage.tap.calls.values():
+            answered = next(value for event, value in calls if event == "answered")
+            assert isinstance(answered, ResponseHead) and answered.status == status
+            assert answered.headers.get("X-Workbench-Relay") == "refused"
+
+
+async def test_only_so_many_refusals_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refusal_log, "MAX_RECORDED_REFUSALS", 2)
+    async with staged() as stage:
+        for _ in range(3):
+            client = await stage.client()
+            client.send(HOSTILE["tunnel"][0])
+            await client.rest()
+        assert len(stage.tap.calls) == 2
+
+
+async def test_a_refused_request_has_the_url_that_it_was_for() -> None:
+    async with staged() as stage:
+        for request in (
+            b"GET /v1/x?a=1 HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+            HOSTILE["tunnel"][0],
+            HOSTILE["HTTP/2"][0],
+        ):
+            client = await stage.client()
+            client.send(request)
+            await client.rest()
+        heads = [calls[0][1][1] for calls in stage.tap.calls.values()]
+        asked = [(head.method, head.url, head.http_version) for head in heads]
+        there = stage.there.decode()
+        assert asked == [
+            ("GET", f"http://{there}/v1/x?a=1", "HTTP/1.1"), ("CONNECT", "h:443", "HTTP/1.1"), ("PRI", "*", "HTTP/2.0"),
+        ]  # fmt: skip
 
 
 async def test_a_head_that_does_not_come_to_its_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,4 +220,4 @@ async def test_several_upstreams() -> None:
         await client.expects(OK % b"02")
         client.send(get(stage, b"/c"))
         assert b"there are /a/" in await client.rest()
-        assert [calls[0][1][0] for calls in stage.tap.calls.values()] == ["a", "b.c"]  # type: ignore[index]
+        assert [calls[0][1][0] for calls in stage.tap.calls.values()] == ["a", "b.c", ""]  # type: ignore[index]

@@ -92,6 +92,9 @@ async def test_a_refused_handshake_is_an_answer_like_others() -> None:
             client.send(sent)
 
 
+NOT_PASSED = "this recording passes no WebSockets on (--no-websocket, --break): use plain HTTP requests"
+
+
 async def test_they_can_be_refused() -> None:
     notes = Notes()
     relay = Relay({"main": "http://127.0.0.1:9"}, notes, passes_websockets=False)
@@ -101,4 +104,4 @@ async def test_they_can_be_refused() -> None:
     assert (await client.rest()).startswith(b"HTTP/1.1 426 ")
     await client.close()
     await relay.close()
-    assert not notes.calls
+    assert await notes.end(1) == (State.COMPLETE, f"refused by the recorder: {NOT_PASSED}")

@@ -127,7 +127,7 @@ class InterceptedExchange:
             why = f"the client's request is not HTTP/1.1: {bad.what}"
             self._client_exchange.on_event(ExchangeEnded(0, now, State.ABORTED, why))
             self._has_ended = True
-            self._client.write(reply(bad.status, str(bad), to=self._request.method, closes=True))
+            self._client.write(reply(bad.status, str(bad), closes=True).render(to=self._request.method))
             self._client.finish(keeps=False)
             return b""
         self._held_request += fed.wire

@@ -15,6 +15,7 @@ from workbench.recorder.events import RequestHead, SafeListener
 from workbench.recorder.relay.client_side import ClientSide, reply
 from workbench.recorder.relay.connector import Connector
 from workbench.recorder.relay.forward import Forward
+from workbench.recorder.relay.refusal_log import RefusalLog
 from workbench.recorder.relay.routes import Routes, Upstream
 from workbench.recorder.relay.socket_tunnel import SocketTunnel
 from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection
@@ -37,6 +38,7 @@ class RelayContext:
     connector: Connector
     pool: ConnectionPool
     listener: SafeListener
+    refusals: RefusalLog
     hop: str = ""
     gate: BreakpointGate | None = None
     clients: set[ClientConnection] = field(default_factory=set)
@@ -51,6 +53,7 @@ class ClientConnection(asyncio.Protocol):
         self.is_full = False
         self._context = desk
         self._unread = HeadBuffer()
+        self._block = b""  # the last head
         self._forward: Forward | InterceptedExchange | SocketTunnel | None = None
         self._is_over = False
         self._deadline: asyncio.TimerHandle | None = None
@@ -170,9 +173,12 @@ class ClientConnection(asyncio.Protocol):
         self.update_reading()
 
     def _start_next(self) -> Forward | InterceptedExchange | None:
-        block = self._unread.take()
-        if block is None:
-            return None
+        self._block = b""
+        self._block = self._unread.take() or b""
+        return self._start(self._block) if self._block else None
+
+    def _start(self, block: bytes) -> Forward | InterceptedExchange:
+        """Start the exchange of a complete head. Raises BadMessage."""
         desk, request = self._context, read_request(block)
         upstream, target = desk.routes.find(desk.admission.target(request))
         body = request_body(request)
@@ -206,7 +212,9 @@ class ClientConnection(asyncio.Protocol):
 
     def _refuse(self, bad: BadMessage) -> None:
         """Respond to bytes that are no request that can be forwarded, and end the connection."""
-        self.write(reply(bad.status, str(bad), closes=True))
+        answer = reply(bad.status, str(bad), closes=True)
+        self._context.refusals.add(self._block, bad, answer, asyncio.get_running_loop().time())
+        self.write(answer.render())
         self._linger()
 
     def _call_in(self, seconds: float, end: Callable[..., object], *args: object) -> None:

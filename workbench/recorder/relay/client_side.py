@@ -6,27 +6,44 @@ These are plain text, marked so that they are not mistaken for the upstream's.
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-MARK = b"X-Workbench-Relay"
-"""Header of every answer that is the relay's own; its value is ``refused`` or ``failed``."""
+from workbench.wire import RELAY_HEADER, Headers
 
 
-def reply(status: int, text: str, *, to: bytes = b"", closes: bool) -> bytes:
-    """A whole response to a request of method ``to``. ``closes``: the connection ends after it."""
+class Reply(NamedTuple):
+    """A response of the relay's own."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+    @property
+    def reason(self) -> str:
+        """The reason phrase of the status."""
+        return HTTPStatus(self.status).phrase
+
+    def render(self, *, to: bytes = b"") -> bytes:
+        """All its bytes, in reply to a request of method ``to``."""
+        lines = [f"HTTP/1.1 {self.status} {self.reason}", *(f"{name}: {value}" for name, value in self.headers)]
+        return "\r\n".join((*lines, "", "")).encode() + (b"" if to == b"HEAD" else self.body)
+
+
+def reply(status: int, text: str, *, closes: bool) -> Reply:
+    """A whole response. ``closes``: the connection ends after it."""
     body = f"workbench: {text}\n".encode()
-    lines = [
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode(),
-        b"Content-Type: text/plain; charset=utf-8",
-        b"X-Content-Type-Options: nosniff",
-        b"Content-Length: %d" % len(body),
-        b"%s: %s" % (MARK, b"failed" if status in (HTTPStatus.BAD_GATEWAY, HTTPStatus.LOOP_DETECTED) else b"refused"),
+    is_failure = status in (HTTPStatus.BAD_GATEWAY, HTTPStatus.LOOP_DETECTED)
+    headers = [
+        ("Content-Type", "text/plain; charset=utf-8"),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Content-Length", str(len(body))),
+        (RELAY_HEADER, "failed" if is_failure else "refused"),
     ]
     if status == HTTPStatus.UPGRADE_REQUIRED:
-        lines.append(b"Upgrade: HTTP/1.1")
+        headers.append(("Upgrade", "HTTP/1.1"))
     if closes:
-        lines.append(b"Connection: close")
-    return b"\r\n".join((*lines, b"", b"" if to == b"HEAD" else body))
+        headers.append(("Connection", "close"))
+    return Reply(status, Headers(tuple(headers)), body)
 
 
 class ClientSide(Protocol):

@@ -370,7 +370,7 @@ class Forward:
     def _answer_failure(self, failure: Unreachable) -> None:
         keeps = self._keeps and self._is_request_whole
         self._end(State.ABORTED, failure.what)
-        self._client.write(reply(failure.status, str(failure), to=self._request.method, closes=not keeps))
+        self._client.write(reply(failure.status, str(failure), closes=not keeps).render(to=self._request.method))
         self._client.finish(keeps=keeps)
 
     def _refuse(self, bad: BadMessage) -> None:
@@ -378,7 +378,7 @@ class Forward:
         self._drop_upstream()
         self._end(State.ABORTED, f"the client's request is not HTTP/1.1: {bad.what}")
         if self._response is None:
-            self._client.write(reply(bad.status, str(bad), to=self._request.method, closes=True))
+            self._client.write(reply(bad.status, str(bad), closes=True).render(to=self._request.method))
             self._client.finish(keeps=False)
         else:
             self._client.abort(resets=True)

@@ -5,7 +5,7 @@ WebSockets pass too: what follows a 101 response is forwarded byte for byte (``s
 Bodies pass exactly as received, chunk framing and content coding included; of the heads only hop-by-hop headers,
 ``Host`` and the target's base change, and ``Connection: close`` is added if the connection to the client ends. An
 ``EventListener`` receives every exchange as events. The relay's own responses (refusals, unreachable upstreams) are
-plain text and have the header ``X-Workbench-Relay``.
+plain text and have the header ``X-Workbench-Relay``; requests that it refuses are exchanges of the recording, too.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError
 from workbench.recorder.events import EventListener, SafeListener
 from workbench.recorder.relay.client_connection import ClientConnection, RelayContext
 from workbench.recorder.relay.connector import Connector
+from workbench.recorder.relay.refusal_log import RefusalLog
 from workbench.recorder.relay.routes import Routes
 from workbench.recorder.relay.upstream_connection import ConnectionPool
 from workbench.wire.http1 import Admission
@@ -45,6 +46,7 @@ class Relay:
         hop: name of this place, where one recording has several.
         gate: its breakpoints, where there may be any.
         passes_websockets: their handshakes are passed on; else they are refused with 426.
+        on_refusal: called with one line for each reason why it refuses requests.
 
     Raises:
         UsageError: a base URL, name or host that cannot be.
@@ -61,12 +63,14 @@ class Relay:
         hop: str = "",
         gate: BreakpointGate | None = None,
         passes_websockets: bool = True,
+        on_refusal: Callable[[str], None] = lambda line: None,
     ) -> None:
         if host not in ("127.0.0.1", "::1"):
             raise UsageError(f"{host!a} is not loopback", hint="listen on 127.0.0.1: requests contain API keys")
         self._routes = Routes(upstreams)
         self._listener = listener if isinstance(listener, SafeListener) else SafeListener(listener)
         self._hop, self._gate = hop, gate
+        self._on_refusal = on_refusal
         self._passes_websockets = passes_websockets
         self._host, self._port, self._tls = host, port, tls
         self._server: asyncio.Server | None = None
@@ -100,7 +104,10 @@ class Relay:
         pool = ConnectionPool()
         admission = Admission(self._port, passes_websockets=self._passes_websockets)
         dialer = Connector(pool, (self._host, self._port), self._tls)
-        self._context = RelayContext(self._routes, admission, dialer, pool, self._listener, self._hop, self._gate)
+        refusals = RefusalLog(self._listener, self._routes, self._hop, self._on_refusal)
+        self._context = RelayContext(
+            self._routes, admission, dialer, pool, self._listener, refusals, self._hop, self._gate
+        )
 
     async def close(self) -> None:
         """Stop listening and end every connection at once; exchanges in progress end as aborted."""

@@ -16,7 +16,7 @@ from workbench import protocols
 from workbench.ir import JsonValue
 from workbench.probes.profiles import CapabilityProfile, ProfileStore, apply_switches
 from workbench.recorder.child import serve
-from workbench.recorder.recording import record
+from workbench.recorder.recording import record, report_trouble
 from workbench.recorder.relay.server import Relay
 from workbench.recorder.translation.path import TranslationPath, resolve_upstreams, serve_simulators
 from workbench.recorder.translation.requests import TranslationRules
@@ -34,7 +34,7 @@ def main(task: Mapping[str, JsonValue]) -> int:
             task,
             {name: upstream.url for name, upstream in upstreams.items()},
             lambda capture, gate: TranslationPath(
-                upstreams, rules, capture, hop=task["hop"], port=task["port"], gate=gate
+                upstreams, rules, capture, hop=task["hop"], port=task["port"], gate=gate, on_refusal=report_trouble
             ),
             lambda path: {"changes": dict(path.records.counts)},
         )
@@ -42,7 +42,11 @@ def main(task: Mapping[str, JsonValue]) -> int:
 
 def _passing(task: Mapping[str, JsonValue], upstreams: Mapping[str, str]) -> int:
     """Record what clients and upstreams say to one another."""
-    return record(task, upstreams, lambda capture, gate: Relay(upstreams, capture, port=task["port"], gate=gate))
+    return record(
+        task,
+        upstreams,
+        lambda capture, gate: Relay(upstreams, capture, port=task["port"], gate=gate, on_refusal=report_trouble),
+    )
 
 
 def _rules(told: Mapping[str, JsonValue]) -> TranslationRules:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -65,6 +65,7 @@ class TranslationPath:
         hop: prefix of their names.
         port: of the client's relay.
         gate: breakpoints of the client's relay, if there can be any.
+        on_refusal: called with one line for each reason why that relay refuses requests.
 
     Attributes:
         records: adds the changes to the recording.
@@ -79,6 +80,7 @@ class TranslationPath:
         hop: str = "",
         port: int = 0,
         gate: BreakpointGate | None = None,
+        on_refusal: Callable[[str], None] = lambda line: None,
     ) -> None:
         client, upstream = hop_names(hop)
         self.records = TurnRecords(listener, client)
@@ -87,6 +89,7 @@ class TranslationPath:
         self._up = Relay(origins, self._listener, hop=upstream)
         self._server = TranslationServer(upstreams, self._up.url, rules, self.records, self._listener)
         self._names, self._hop, self._port, self._gate = tuple(upstreams), client, port, gate
+        self._on_refusal = on_refusal
         self._down: Relay | None = None
 
     async def start(self) -> None:
@@ -94,7 +97,14 @@ class TranslationPath:
         await self._up.start()
         await self._server.start()
         translated = {name: self._server.url(name) for name in self._names}
-        self._down = Relay(translated, self._listener, port=self._port, hop=self._hop, gate=self._gate)
+        self._down = Relay(
+            translated,
+            self._listener,
+            port=self._port,
+            hop=self._hop,
+            gate=self._gate,
+            on_refusal=self._on_refusal,
+        )
         try:
             await self._down.start()
         except UsageError:

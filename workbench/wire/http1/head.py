@@ -133,6 +133,15 @@ def quote(data: bytes) -> str:
     return ascii(data[:SNIPPET].decode("latin-1"))
 
 
+def read_headers(block: bytes) -> Headers:
+    """Headers of a head whose first line may be anything; none if one of them is damaged."""
+    try:
+        _, fields = _split(block)
+    except BadMessage:
+        return Headers()
+    return Head(b"", b"", fields).headers
+
+
 def _split(block: bytes) -> tuple[bytes, tuple[HeaderField, ...]]:
     start, *lines = block.split(b"\r\n")
     return start, read_fields(lines)
