@@ -24,6 +24,7 @@ from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMess
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
 from workbench.rules._shared_results import SharedResults
 from workbench.rules.mcp import ToolHops
+from workbench.rules.recording import with_refusal
 from workbench.wire import Exchange, ExchangeKind, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import ReplacingSession, Session
 
@@ -369,7 +370,7 @@ class Inspector:
             return replace(row, findings=check_error_alone(decoded))
         if exchange.kind is ExchangeKind.MCP:
             return replace(row, findings=self._tool_hops.check(decoded))
-        return self._judge_row(row, decoded) if decoded.protocol else row
+        return with_refusal(self._judge_row(row, decoded) if decoded.protocol else row, decoded)
 
     def _row(self, decoded: DecodedExchange) -> InspectedExchange:
         """Row with the facts of decoding alone."""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from workbench.contracts import Basis, Breaks, Finding, Severity
-from workbench.protocols import RESPONSE
+from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote
 from workbench.wire import RELAY_HEADER
+
+if TYPE_CHECKING:
+    from workbench.rules.inspection import InspectedExchange
 
 REFUSED = Rule(
     "recording.refused",
@@ -28,17 +33,36 @@ FALLBACK = Rule(
 RULES = (REFUSED, FALLBACK)
 
 _UPGRADE_REQUIRED = 426
+_NO_BODY = "request.unread"
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """A finding on a response of the recorder's own."""
-    http = case.decoded.exchange.response
+    yield from find_refused(case.decoded)
+
+
+def find_refused(decoded: DecodedExchange) -> tuple[Finding, ...]:
+    """The finding on a request that the recorder refused, of whatever protocol it was; empty if it did not."""
+    http = decoded.exchange.response
     if http is None or (http.headers.get(RELAY_HEADER) or "").lower() != "refused":
-        return
-    text = case.decoded.response_text.decode("utf-8", "replace").strip().removeprefix("workbench: ")
+        return ()
+    rule, message = (
+        REFUSED,
+        f"the recorder refused this request with status {http.status}: it never reached the provider",
+    )
     if http.status == _UPGRADE_REQUIRED:
-        message = "the recorder refused this WebSocket with 426; clients that can use HTTP then do"
-        yield case.finding(FALLBACK, RESPONSE, "", message, evidence=quote(text, 200))
-    else:
-        message = f"the recorder refused this request with status {http.status}: it never reached the provider"
-        yield case.finding(REFUSED, RESPONSE, "", message, evidence=quote(text, 200))
+        rule, message = FALLBACK, "the recorder refused this WebSocket with 426; clients that can use HTTP then do"
+    text = decoded.response_text.decode("utf-8", "replace").strip().removeprefix("workbench: ")
+    span = decoded.place(RESPONSE, "").span
+    return (
+        Finding(rule.slug, rule.severity, decoded.index, RESPONSE, "", message, span=span,
+                evidence=quote(text, 200), basis=rule.basis),
+    )  # fmt: skip
+
+
+def with_refusal(row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:
+    """The row; if the recorder refused the request, with findings on the request alone: no provider answered."""
+    refused = find_refused(decoded)
+    if not refused:
+        return row
+    return replace(row, findings=(*refused, *(f for f in row.findings if f.side != RESPONSE and f.rule != _NO_BODY)))

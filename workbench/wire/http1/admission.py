@@ -35,7 +35,9 @@ class Admission:
         self._check_host(request)
         _check_page(request)
         if b"websocket" in request.tokens(b"upgrade") and not self._passes_websockets:
-            raise BadMessage("this recording passes no WebSockets on (--no-websocket, --break): use plain HTTP requests", 426)
+            raise BadMessage(
+                "this recording passes no WebSockets on (--no-websocket, --break): use plain HTTP requests", 426
+            )
         return target
 
     def _check_method(self, request: Request) -> None:
