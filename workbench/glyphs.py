@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 SIGNS: Mapping[str, str] = dict(
-    zip("✗✓·⊘●○◆◇∴▣▌┆▸▹│⏎…⋮–—←↑→↓≠⚑✎�“”‘’├└─▒▓▚░█▄⇣‖≈", "xv-/*o+=%M#:>)|$~:--<^>v!@&?\"\"''+`-sot.#=vH~", strict=True)
+    zip(
+        "✗✓·⊘●○◆◇∴▣▌┆▸▹│⏎…⋮–—←↑→↓≠⚑✎�“”‘’├└─▒▓▚░█▄⇣‖≈▾›",
+        "xv-/*o+=%M#:>)|$~:--<^>v!@&?\"\"''+`-sot.#=vH~v>",
+        strict=True,
+    )
 )
 """Every sign the app writes outside the frames."""
 

@@ -129,3 +129,23 @@ def test_what_passed_the_recorder_is_shown_in_words(run: Run, tmp_path: Path) ->
     (shown,) = json.loads(run("show", "--as", "wire", "--format", "json", tmp_path / "a.wb").out)["exchanges"]
     assert shown["digests"]["request"]["equal"] and not shown["digests"]["response"]["equal"]
     assert (shown["digests"]["response"]["in"], shown["digests"]["response"]["bytes_out"]) == ("b" * 64, 4)
+
+
+def test_the_story_of_a_session_as_text(run: Run) -> None:
+    lines = run("show", BROKEN, "--as", "story").out.splitlines()
+    call = next(n for n, line in enumerate(lines) if "◆ list_dir" in line)
+    assert "README.md" in lines[call + 1]
+    assert "after 2.0 s" in lines[call + 1]
+    assert "reasoning.missing" in lines[-1]
+    of_second = run("show", BROKEN, "--as", "story", "--exchange", 2).out
+    assert "reasoning.missing" in of_second
+    assert "Which files" not in of_second
+
+
+def test_the_story_of_a_session_as_json(run: Run) -> None:
+    answer = json.loads(run("show", BROKEN, "--as", "story", "--format", "json").out)
+    kinds = [item["kind"] for item in answer["items"]]
+    assert kinds == ["conversation", "message", "reasoning", "call", "result", "error", "finding"]
+    result = answer["items"][4]
+    assert (result["exchange"], result["side"], result["pointer"]) == (1, "request", "/messages/2")
+    assert result["depth"] == answer["items"][3]["depth"] + 1

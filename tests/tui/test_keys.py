@@ -7,6 +7,7 @@ import pytest
 from workbench.tui import keys
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.story import TimePane
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.branches import BranchesScreen
 from workbench.tui.screens.breakpoints.screen import BreakpointsScreen
@@ -30,6 +31,7 @@ from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.send import SendScreen
 from workbench.tui.screens.send_answer.screen import AnswerScreen
 from workbench.tui.screens.session.screen import SessionScreen
+from workbench.tui.screens.story.screen import StoryScreen
 from workbench.tui.screens.stream import StreamScreen
 from workbench.tui.screens.tools import ToolsScreen
 from workbench.tui.screens.whatif.screen import WhatIfScreen
@@ -50,6 +52,8 @@ OWNERS: dict[str, type] = {
     "ladder": LadderScreen,
     "copy": CopyScreen,
     "stream": StreamScreen,
+    "story": StoryScreen,
+    "lanes": TimePane,
     "edit": EditScreen,
     "branches": BranchesScreen,
     "breaks": BreakpointsScreen,

@@ -6,6 +6,7 @@
   closure     each tool call, its result, and what is wrong between them
   reasoning   the reasoning ledger of each request
   events      the events of a stream, what each adds to the message, and what the usual SDKs build from them
+  story       the whole session from top to bottom: each conversation once, tool results below their calls
   textcalls   tool calls written as text in the response: format, typed arguments, and faults, with places
 
 The view textcalls finds text that is meant as a tool call, in any format; with --parser FORMAT, the parser of one
@@ -32,17 +33,26 @@ JSON output is one object: {"path", "as", "about", "exchanges": [VIEW, …]}, on
               "kind" is call, marker (a control marker outside any call) or prose; a call also has "format", "name",
               "id", "arguments", "raw", "in_reasoning" and "problems": [{"problem", "start", "end"}]; places count
               characters of the text
+  story       instead of "exchanges" "items": [{"kind", "depth", "exchange", "side", "pointer", "label", "text", "note",
+              "seconds", "at", "severity", "failed"}], in reading order; an item belongs to the last one before it that
+              has a smaller depth; "kind" is conversation, earlier, history, message, reasoning, text, call, result,
+              attempts, error, finding, part, others or other
 """
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output, _streams
 
+if TYPE_CHECKING:
+    from workbench.rules import Inspector
+    from workbench.wire.session import Session
+
 NAME = "show"
-HELP = "print one view of a file: wire, ir, arguments, closure, reasoning, events or textcalls"
-VIEWS = ("wire", "ir", "arguments", "closure", "reasoning", "events", "textcalls")
+HELP = "print one view of a file: wire, ir, arguments, closure, reasoning, events, story or textcalls"
+VIEWS = ("wire", "ir", "arguments", "closure", "reasoning", "events", "story", "textcalls")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -71,6 +81,9 @@ def run(args: argparse.Namespace) -> int:
             wanted = range(
                 _files.exchange_index(session, args.exchange), _files.exchange_index(session, args.exchange) + 1
             )
+        if args.view == "story":
+            _print_story(args, session, inspector, wanted)
+            return 0
         if args.format == "json":
             views = [_show_json.view(args.view, inspector.detail(n), args.parser) for n in wanted]
             _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "exchanges": views})
@@ -88,6 +101,21 @@ def run(args: argparse.Namespace) -> int:
         return 0
     finally:
         session.close()
+
+
+def _print_story(args: argparse.Namespace, session: Session, inspector: Inspector, wanted: range) -> None:
+    """Print the story of a session, or what belongs to one exchange of it."""
+    from workbench.cli import _show_story
+
+    story = _show_story.read(inspector)
+    if args.format == "json":
+        items = _show_story.as_json(story, wanted)
+        _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "items": items})
+        return
+    for line in (*_output.about_lines(session.about), *_show_story.as_text(story, wanted)):
+        _output.emit(line)
+    for line in session.damage:
+        _output.complain(line, 0)
 
 
 def _validate_parser(args: argparse.Namespace) -> None:

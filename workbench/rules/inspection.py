@@ -462,14 +462,14 @@ class Inspector:
             tools=by_name(request.tools) if request and request.tools else self._held_tools.get(index, {}),
             providers=self._providers,
             summaries=self.session.summaries(),
-            peek=self._peek,
+            peek=self.read_exchange,
             accepted=self._accepted if choice.is_own else None,
             is_recorded=is_recorded and not choice.is_translated,
             shared=shared or SharedResults(),
         )
 
-    def _peek(self, index: int) -> DecodedExchange | None:
-        """Another exchange, decoded; the last few are kept."""
+    def read_exchange(self, index: int) -> DecodedExchange | None:
+        """One exchange, decoded and not judged; None if it is unreadable. The last few are kept."""
         found = self._peeked.pop(index, None) or self._open.get(index)
         if found is None:
             exchange = self._read(index)

@@ -84,6 +84,7 @@ SESSION = (
     Key("session.side", "r", "side", "request/response", "show the request or the response in the Wire pane", 7),
     Key("session.next-exchange", "]", "exchange(1)", "next exchange", "next exchange, from any pane"),
     Key("session.previous-exchange", "[", "exchange(-1)", "previous exchange", "previous exchange, from any pane"),
+    Key("session.story", "S", "story", "story", "show the session as a story, from top to bottom, and its timeline", 8),
     Key("session.diff", "d", "diff", "diff", "compare this request with the previous one of its conversation", 10),
     Key(
         "session.compare",
@@ -167,46 +168,6 @@ SESSION = (
     Key("session.back", "q", "back", "back", "go back to the previous screen, else to Home", 4),
 )
 
-STREAM = (
-    Key("stream.next-mark", "n", "mark(1)", "next anomaly", "next anomaly, or event from which a client differs", 1),
-    Key("stream.previous-mark", "p", "mark(-1)", "previous", "previous such event", 2),
-    Key("stream.previous-match", "N", "match(-1)", "previous match", "previous match of a search; n: the next"),
-    Key("stream.next-pane", "tab", "pane(1)", "pane", "next pane: events, message, clients", 5),
-    Key("stream.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    Key("stream.search", "/", "search", "search", "search the events and what they changed", 6),
-    Key("stream.zoom", "z", "zoom", "zoom", "show only the focused pane; press again to restore", 7),
-    Key("stream.leave", "escape", "leave", "back", "end the search or the zoom; else go back"),
-    Key("stream.back", "q,t", "back", "back", "go back to the session; enter shows the bytes of the event", 4),
-)
-
-DIFF = (
-    Key("diff.pane", "tab,shift+tab", "pane", "meaning, bytes", "switch between the changes and their bytes", 4),
-    Key("diff.next-exchange", "]", "exchange(1)", "next request", "compare the next request with the one before it", 5),
-    Key(
-        "diff.previous-exchange",
-        "[",
-        "exchange(-1)",
-        "previous request",
-        "compare the previous request with the one before it",
-        6,
-    ),
-    Key("diff.back", "q,escape,d", "back", "back", "go back to the session", 2),
-)
-
-COMPARE = (
-    Key(
-        "compare.next-difference", "n", "next(1)", "next difference", "next difference, in this turn or a later one", 1
-    ),
-    Key("compare.previous-difference", "N,p", "next(-1)", "previous", "previous difference", 4),
-    Key("compare.next-turn", "]", "turn(1)", "next turn", "next turn, with or without a difference", 6),
-    Key("compare.previous-turn", "[", "turn(-1)", "previous turn", "previous turn"),
-    Key("compare.next-pane", "tab", "pane(1)", "pane", "next pane: turns, differences, side by side", 5),
-    Key("compare.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    Key("compare.other", "o", "other", "other", "compare with another exchange or another file", 3),
-    Key("compare.hops", "h", "hops", "hops", "compare the hops of this session; again: the next pair", 7),
-    Key("compare.back", "q,escape,D", "back", "back", "go back to the session", 2),
-)
-
 REPAIRS = (
     Key("repairs.next", "f,l,right", "repair(1)", "next repair", "show the next repair of the finding", 2),
     Key("repairs.apply", "a", "apply", "apply", "apply it as a branch and edit that; enter does the same", 1),
@@ -276,58 +237,6 @@ BRANCHES = (
     ),
     Key("branches.send", "s", "send", "send", "send the request under the cursor", 8),
     Key("branches.back", "q,escape,B", "back", "back", "go back", 2),
-)
-
-CONVERSION = (
-    Key("conversion.next-protocol", "l,right", "target(1)", "protocol", "convert to the next protocol", 3),
-    Key("conversion.previous-protocol", "h,left", "target(-1)", "previous", "convert to the previous protocol"),
-    Key("conversion.side", "r", "side", "request/response", "convert the request or the response", 4),
-    Key("conversion.next-pane", "tab", "pane(1)", "pane", "next pane: original, converted, losses", 6),
-    Key("conversion.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    Key("conversion.next-exchange", "]", "exchange(1)", "next exchange", "next exchange", 8),
-    Key("conversion.previous-exchange", "[", "exchange(-1)", "previous exchange", "previous exchange", 9),
-    Key("conversion.write", "w", "write", "write", "write the converted body to a file", 5),
-    Key("conversion.back", "q,escape,c", "back", "back", "go back to the session", 2),
-)
-
-TOOLS = (
-    Key(
-        "tools.next-pane",
-        "tab",
-        "pane(1)",
-        "next pane",
-        "next pane: tools, providers, reasons, declared and accepted schema",
-        3,
-    ),
-    Key("tools.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    Key("tools.back", "q,escape,T", "back", "back", "go back to the session", 2),
-)
-
-MATRIX = (
-    Key("matrix.pane", "tab,shift+tab", "pane", "pane", "next pane: contracts, findings of one, request", 3),
-    Key(
-        "matrix.next-refusal",
-        "n",
-        "refusal(1)",
-        "next refusal",
-        "next contract that refuses the request or finds it suspicious",
-        1,
-    ),
-    Key("matrix.previous-refusal", "p", "refusal(-1)", "previous", "previous such contract", 4),
-    Key(
-        "matrix.contract",
-        "e",
-        "contract",
-        "contract",
-        "show the contract: what the provider requires and refuses, with sources",
-        5,
-    ),
-    Key("matrix.back", "q,escape,m", "back", "back", "go back to the session", 2),
-)
-
-LADDER = (
-    Key("ladder.pane", "tab,shift+tab", "pane", "calls/steps", "switch between the calls and the steps of one call", 3),
-    Key("ladder.back", "q,escape,A", "back", "back", "go back to the session", 2),
 )
 
 SEND = (
@@ -463,18 +372,6 @@ STEP = (
     Key("step.fold", "space", "fold", "fold", "expand or collapse the row"),
     Key("step.leave", "escape", "leave", "cancel", "cancel what is running; else go back"),
     Key("step.back", "q", "back", "back", "go back to the lab", 2),
-)
-
-METRICS = (
-    Key("metrics.tokens", "1", "view('tokens')", "tokens", "show tokens per turn or per session", 2),
-    Key("metrics.cost", "2", "view('cost')", "cost", "show their cost", 3),
-    Key("metrics.rates", "3", "view('rates')", "rates", "show how often tool use succeeded and failed", 4),
-    Key("metrics.group", "b", "group", "group by", "group the rates by provider, model, client or day", 5),
-    Key("metrics.next-view", "tab", "turn(1)", "view", "next view", 6),
-    Key("metrics.previous-view", "shift+tab", "turn(-1)", "previous view", "previous view"),
-    Key("metrics.folder", "o", "folder", "folder", "choose another folder of sessions, or a file", 7),
-    Key("metrics.leave", "escape", "leave", "cancel", "cancel counting; else go back"),
-    Key("metrics.back", "q", "back", "back", "go back", 1),
 )
 
 BREAKS = (

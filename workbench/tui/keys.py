@@ -13,31 +13,35 @@ from workbench.tui.key_table import (  # fmt: skip
     BRANCHES,
     BREAKS,
     BREAKS_HELD,
-    COMPARE,
     CONTINUE,
-    CONVERSION,
     COPY,
     CORRECTING,
-    DIFF,
     EDIT,
     EXPORT,
     GLOBAL,
     HELP,
     HOME,
     LAB,
-    LADDER,
-    MATRIX,
-    METRICS,
     MINIMIZE,
     PANE,
     REPAIRS,
     SEND,
     SESSION,
     STEP,
-    STREAM,
-    TOOLS,
     WHAT_IF,
     WIRE,
+)
+from workbench.tui.look_keys import (  # fmt: skip
+    COMPARE,
+    CONVERSION,
+    DIFF,
+    LADDER,
+    LANES,
+    MATRIX,
+    METRICS,
+    STORY,
+    STREAM,
+    TOOLS,
 )
 
 if TYPE_CHECKING:
@@ -61,6 +65,7 @@ __all__ = [
     "HOME",
     "LAB",
     "LADDER",
+    "LANES",
     "MATRIX",
     "METRICS",
     "MINIMIZE",
@@ -69,6 +74,7 @@ __all__ = [
     "SEND",
     "SESSION",
     "STEP",
+    "STORY",
     "STREAM",
     "TOOLS",
     "WHAT_IF",
@@ -114,6 +120,7 @@ _WITH_PANES = (
     "step",
     "metrics",
     "breaks",
+    "story",
 )
 
 SCOPES: dict[str, KeyScope] = {
@@ -121,6 +128,7 @@ SCOPES: dict[str, KeyScope] = {
     "home": KeyScope("home", HOME, ("global",)),
     "session": KeyScope("session", SESSION, ("global",)),
     "stream": KeyScope("stream", STREAM, ("global",)),
+    "story": KeyScope("story", STORY, ("global",)),
     "diff": KeyScope("diff", DIFF, ("global",)),
     "compare": KeyScope("comparing", COMPARE, ("global",)),
     "repairs": KeyScope("repairs", REPAIRS, ("global",)),
@@ -143,6 +151,7 @@ SCOPES: dict[str, KeyScope] = {
     "answer": KeyScope("the answer", ANSWER, ("global",)),
     "help": KeyScope("help", HELP),
     "pane": KeyScope("every list", PANE, ("global", *_WITH_PANES)),
+    "lanes": KeyScope("timeline", LANES, ("global", "story", "pane")),
     "wire": KeyScope("wire", WIRE, ("global", "session", "pane")),
     "copy": KeyScope("the copy menu", COPY, ("global", "pane")),
 }
@@ -172,6 +181,7 @@ OPEN_CHANGE = _with_hint("pane.open", "show bytes", "show the bytes of the chang
 OPEN_LOSS = _with_hint("pane.open", "show bytes", "show the bytes of the loss in the session", 1)
 OPEN_DECLARATION = _with_hint("pane.open", "show bytes", "show the bytes of the declaration in the session", 1)
 OPEN_FAULT = _with_hint("pane.open", "show bytes", "show the bytes of the fault in the session", 6)
+OPEN_STORY = _with_hint("pane.open", "open", "open the place in the panes of the session; on a group: fold it", 1)
 OPEN_CALL = _with_hint("pane.open", "show bytes", "show the bytes of the call in the session", 1)
 OPEN_SEND = _with_hint("pane.open", "send", "send the request", 1)
 OPEN_ANSWER = _with_hint("pane.open", "open", "open the new exchange: wire, IR, reasoning, closure", 4)

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
         plain,
         wrap,
     )
+    from workbench.views.parts import part_text, preview
     from workbench.views.reasoning import entry_body, entry_line, reasoning_summary, received_words
+    from workbench.views.story import Story, StoryBuilder, StoryItem
+    from workbench.views.story_lines import story_body, story_digits, story_line
     from workbench.views.words import (
         PROBE_SIGNS,
         RATES,
@@ -67,6 +70,9 @@ __all__ = [
     "Line",
     "Rate",
     "Span",
+    "Story",
+    "StoryBuilder",
+    "StoryItem",
     "behind",
     "byte_range",
     "call_body",
@@ -88,13 +94,18 @@ __all__ = [
     "mark_matches",
     "money",
     "origin_words",
+    "part_text",
     "plain",
+    "preview",
     "reasoning",
     "reasoning_summary",
     "received_words",
     "saving_words",
     "share_of",
     "size",
+    "story_body",
+    "story_digits",
+    "story_line",
     "words",
     "wrap",
 ]

@@ -5,14 +5,15 @@ import pytest
 from tests.tui import samples
 from workbench.contracts import Severity
 from workbench.ir import Carrier, Media, Message, NodeRef, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.tui.models.ir import node_body, node_line, preview
-from workbench.tui.models.outline import OutlineNode, text_of
+from workbench.tui.models.ir import node_body, node_line
+from workbench.tui.models.outline import OutlineNode
+from workbench.views import part_text, preview
 from workbench.views.lines import plain
 
 
 def node(part: Part) -> OutlineNode:
     return OutlineNode(
-        "part", "request", "/messages/0", 2, NodeRef("request", 0, 0), Message("user", (part,)), part, text_of(part)
+        "part", "request", "/messages/0", 2, NodeRef("request", 0, 0), Message("user", (part,)), part, part_text(part)
     )
 
 

@@ -10,8 +10,7 @@ from workbench.errors import WireError
 from workbench.safetext import from_bytes
 from workbench.tui.clipboard import CopyItem
 from workbench.tui.models.findings import where
-from workbench.tui.models.ir import preview
-from workbench.views import REQUEST, RESPONSE, Line, Span, count, line, size
+from workbench.views import REQUEST, RESPONSE, Line, Span, count, line, preview, size
 from workbench.wire import loads
 
 if TYPE_CHECKING:

@@ -36,6 +36,21 @@ _SELECTION = ("selected", "related", "cursor")
 
 GUIDES: Mapping[str, Guide] = {
     **{row.id: Guide(row.title, row.about, row.signs) for row in PANES},
+    "story": Guide(
+        "Story",
+        "The conversations of the session from top to bottom. What a request repeats is left out; a tool result is "
+        "below its call, with the time that the client needed for it. Failed attempts, side conversations and what "
+        "was said before the recording are folded; space shows them, * shows everything. Enter opens the line in "
+        "the panes of the session.",
+        ("error", "warning", "group", "said", "call", "reasoning", "media", "line-end", "cursor"),
+    ),
+    "lanes": Guide(
+        "Timeline",
+        "The same session over time: a lane for each conversation, and for each hop. Solid parts are exchanges, "
+        "dashed parts are tools that the client runs (a number counts parallel calls), ⋮ is a shortened pause. "
+        "Left and right go through the exchanges of a lane, + and - change the scale.",
+        ("error", "warning", "cursor"),
+    ),
     "events": Guide(
         "Events",
         "The stream event by event. The Message pane shows the message after the event under the cursor. While "

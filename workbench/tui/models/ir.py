@@ -11,13 +11,10 @@ from workbench.tui.models.findings import is_break
 from workbench.tui.models.outline import OutlineNode
 from workbench.tui.models.view import Items, View
 from workbench.tui.selection import ExchangeSelection, Lights
-from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH, Line, Span, line, wrap
+from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH, Line, Span, line, preview, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
-
-PREVIEW = 600
-"""Characters of a text that fit on one line, at most."""
 
 _EMPTY: Line = (Span('""', "muted"),)
 _WORD = 9
@@ -109,15 +106,6 @@ def _glyph(node: OutlineNode) -> tuple[str, str]:
         case Opaque():
             return "?", "warning"
     return " ", ""
-
-
-def preview(text: str, style: str = "") -> Line:
-    """The beginning of a text on one line; line ends are shown as signs."""
-    spans: list[Span] = []
-    for part in text[:PREVIEW].split("\n"):
-        spans += [Span(" ⏎ ", "muted")] if spans else []
-        spans.append(Span(part, style))
-    return tuple(spans)
 
 
 def _role(node: OutlineNode) -> Line:

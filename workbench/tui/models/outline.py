@@ -6,23 +6,18 @@ from collections.abc import Iterator
 
 from workbench.chain import Ledger, ReplayOutcome
 from workbench.ir import (
-    JsonValue,
-    Media,
     Message,
     ModelRequest,
     NodeRef,
     Opaque,
     Part,
-    Reasoning,
     Source,
-    Text,
-    ToolCallIR,
     ToolResultIR,
 )
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.safetext import from_bytes
-from workbench.views import count
+from workbench.views import count, part_text
 from workbench.wire import dumps, seen_frames
 
 WHOLE = -1
@@ -102,7 +97,7 @@ class Outline:
             return
         yield OutlineNode("side", REQUEST, "", text=_asks(request))
         for part in request.system:
-            yield OutlineNode("system", REQUEST, part.source.pointer, 1, part=part, text=text_of(part))
+            yield OutlineNode("system", REQUEST, part.source.pointer, 1, part=part, text=part_text(part))
         if request.tools:
             names = ", ".join(t.name or "(no name)" for t in request.tools)
             pointer = request.tools[0].pointer
@@ -147,31 +142,10 @@ def _frames(decoded: DecodedExchange) -> Iterator[OutlineNode]:
 
 
 def _part(side: str, ref: NodeRef, message: Message, part: Part) -> Iterator[OutlineNode]:
-    yield OutlineNode("part", side, message.absolute(part), 2, ref, message, part, text_of(part))
+    yield OutlineNode("part", side, message.absolute(part), 2, ref, message, part, part_text(part))
     if isinstance(part, ToolResultIR) and len(part.content) > 1:
         for inner in part.content:
-            yield OutlineNode("inner", side, message.absolute(inner), 3, ref, message, inner, text_of(inner))
-
-
-def text_of(part: Part) -> str:
-    """Content of a part as text."""
-    match part:
-        case Text():
-            return part.text
-        case Reasoning():
-            return part.text if part.text is not None else _json(part.data)
-        case ToolCallIR():
-            return part.raw if part.raw is not None else _json(part.input)
-        case ToolResultIR():
-            return "\n".join(text_of(inner) for inner in part.content)
-        case Media():
-            return part.url or part.file_id or f"{len(part.data or '')} characters of base64"
-        case Opaque():
-            return _json(part.value)
-
-
-def _json(value: JsonValue) -> str:
-    return "" if value is None else dumps(value).decode("utf-8", "backslashreplace")
+            yield OutlineNode("inner", side, message.absolute(inner), 3, ref, message, inner, part_text(inner))
 
 
 def _problems(decoded: DecodedExchange) -> Iterator[OutlineNode]:

@@ -23,6 +23,8 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "call": ("◆ call", "call", "tool call; ◇ tool result"),
     "reasoning": ("∴ reasoning", "reasoning", "reasoning, in any carrier"),
     "media": ("▣ media", "", "image, audio or document"),
+    "group": ("▾ group", "accent", "what belongs to this line is shown; ▸ it is folded"),
+    "said": ("› said", "role", "story: what the client added to the conversation"),
     "line-end": ("⏎", "muted", "end of a line in a text shown on one line"),
     "closed": ("● closed", "ok", "the call has its result; ○ it is pending"),
     "sent": ("✓ sent", "ok", "reasoning was sent back; ✗ missing; · not required"),

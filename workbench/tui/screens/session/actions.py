@@ -39,6 +39,13 @@ class SessionActions:
             session.follower.stream = StreamScreen(opened.decoded, event, self._branch)
             session.app.push_screen(session.follower.stream, session.navigation.go_to_event)
 
+    def story(self) -> None:
+        """Show the session as a story."""
+        from workbench.tui.screens.story.screen import StoryScreen
+
+        if self.session.panes.is_furnished:
+            self.session.app.push_screen(StoryScreen(self.session), self.session.navigation.go_to_item)
+
     def diff(self) -> None:
         """Compare the request with the one before it."""
         from workbench.tui.screens.diff import DiffScreen

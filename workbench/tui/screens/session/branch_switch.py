@@ -91,6 +91,11 @@ class BranchSwitch:
         known = self._known.get(index)
         return request_name(known.here) if known else ""
 
+    def words_of_all(self) -> str:
+        """The requests that are shown as branches, in words; empty if none is."""
+        numbers = ", ".join(f"{index + 1:,}" for index in sorted(self._known) if self.is_branch(index))
+        return f"with the branch of request {numbers}" if numbers else ""
+
     def banner(self, index: int, key: str, width: int) -> Line | None:
         """Line that names the request that the keys work on, and the key that switches it; None without a branch."""
         known = self._known.get(index)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.selection import SessionSpot
+    from workbench.views import StoryItem
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,19 @@ class Navigation:
             screen.pointer.select(self.here.at_finding(finding), source=screen.findings)
         else:
             self.go(Goal(finding.exchange, finding=number))
+
+    def go_to_item(self, item: StoryItem | None) -> None:
+        """Show the place of an item of the story."""
+        if item is None:
+            return
+        findings = self.screen.state.findings
+        is_it = (item.label, item.exchange, item.pointer)
+        named = [n for n, f in enumerate(findings) if (f.rule, f.exchange, f.pointer) == is_it]
+        if item.kind == "finding" and named:
+            self.go_to_finding(named[0])
+            return
+        self.go(Goal(item.exchange, note=(item.side, item.pointer)))
+        self.screen.panes.focus("ir" if item.side else "exchanges")
 
     def go_to_event(self, event: int | None) -> None:
         """Return from the stream screen to an event of the open response on the wire."""

@@ -289,6 +289,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     action_note = ActionOf("notes", "ask")
     action_next_mark = ActionOf("notes", "next")
     action_stream = ActionOf("actions")
+    action_story = ActionOf("actions")
     action_diff = ActionOnInspected("actions")
     action_compare = ActionOnInspected("actions")
     action_repairs = ActionOnInspected("actions")

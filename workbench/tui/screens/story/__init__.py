@@ -1,0 +1,1 @@
+"""Story screen: the conversations of a session from top to bottom, and over time."""
