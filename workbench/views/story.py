@@ -118,7 +118,7 @@ class _Node:
             yield from node.flat(depth + 1)
 
 
-class _Call(NamedTuple):
+class _PendingCall(NamedTuple):
     call: ToolCallIR
     node: _Node
     answered_at: float | None
@@ -135,7 +135,7 @@ class StoryBuilder:
     """Reads the exchanges of a session in order, and makes its story of what was read."""
 
     def __init__(self) -> None:
-        self._threads: dict[int, _Thread] = {}
+        self._threads: dict[int, _ConversationStory] = {}
         self._top: list[_Node] = []
         self._start: float | None = None
         self._hop: str | None = None
@@ -172,7 +172,7 @@ class StoryBuilder:
             self._top.append(last)
         last.below.append(node)
 
-    def _begin(self, summary: Summary, decoded: DecodedExchange, conversation: int) -> _Thread:
+    def _begin(self, summary: Summary, decoded: DecodedExchange, conversation: int) -> _ConversationStory:
         """A new conversation: below the call that began it, else by itself."""
         request = decoded.request
         opening = _opening(request.messages if request else ())
@@ -181,7 +181,7 @@ class StoryBuilder:
         label = "sub-agent" if parent else "conversation" if is_same_hop else f"at hop {summary.hop}"
         node = _Node(StoryItem("conversation", summary.index, label=label, text=opening))
         (parent.node.below if parent else self._top).append(node)
-        thread = self._threads[conversation] = _Thread(node, is_side=parent is not None or not is_same_hop)
+        thread = self._threads[conversation] = _ConversationStory(node, is_side=parent is not None or not is_same_hop)
         return thread
 
     def story(self, findings: Iterable[Finding] = ()) -> Story:
@@ -202,14 +202,14 @@ class StoryBuilder:
 
 
 @dataclass(slots=True)
-class _Thread:
+class _ConversationStory:
     """One conversation that is being read."""
 
     node: _Node
     is_side: bool
     turns: dict[int, list[_Node]] = field(default_factory=dict)
     _messages: Sequence[Message] = ()
-    _calls: list[_Call] = field(default_factory=list)
+    _calls: list[_PendingCall] = field(default_factory=list)
     _has_answer: bool = False
     _attempt: _Attempt | None = None
     _model: str = ""
@@ -217,7 +217,7 @@ class _Thread:
     _last: float | None = None
     _call_count: int = 0
 
-    def pending(self) -> Iterator[_Call]:
+    def pending(self) -> Iterator[_PendingCall]:
         """Calls without a result yet."""
         return iter(self._calls)
 
@@ -332,7 +332,7 @@ class _Thread:
         node = _Node(replace(place, kind="call", label=part.name or "(no name)"))
         self._call_count += 1
         if not part.is_server:
-            self._calls.append(_Call(part, node, self._last))
+            self._calls.append(_PendingCall(part, node, self._last))
         return node
 
     def _result(self, place: StoryItem, part: ToolResultIR, at: float | None) -> _Node | None:
@@ -429,7 +429,7 @@ def _opening(messages: Sequence[Message]) -> str:
     return next(filter(None, said), "")
 
 
-def _begins(call: _Call, opening: str) -> bool:
+def _begins(call: _PendingCall, opening: str) -> bool:
     """True if a text in the arguments of a call is the beginning of a conversation."""
     return any(len(text) >= PROMPT and text.strip() in opening for text in _texts(call.call.input))
 

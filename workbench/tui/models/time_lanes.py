@@ -66,7 +66,7 @@ class TimeLane:
     bars: tuple[TimeBar, ...]
 
 
-class Pause(NamedTuple):
+class ShortPause(NamedTuple):
     """A shortened pause: when it begins and ends, and the length that it is shown with."""
 
     start: float
@@ -85,7 +85,7 @@ class TimeMap:
     lanes: tuple[TimeLane, ...] = ()
     has_times: bool = True
     length: float = 1.0
-    pauses: tuple[Pause, ...] = ()
+    pauses: tuple[ShortPause, ...] = ()
 
     @property
     def label(self) -> int:
@@ -158,7 +158,7 @@ def _ending(row: InspectedExchange) -> str:
     return "failed" if status is None or status >= 400 or row.summary.state != "complete" else ""
 
 
-def _pauses(bars: Iterable[TimeBar]) -> Iterable[Pause]:
+def _pauses(bars: Iterable[TimeBar]) -> Iterable[ShortPause]:
     """Long times in which nothing runs."""
     busy: list[list[float]] = []
     for bar in sorted(bars, key=lambda bar: bar.start):
@@ -170,7 +170,7 @@ def _pauses(bars: Iterable[TimeBar]) -> Iterable[Pause]:
     running = sum(end - start for start, end in busy) + sum(b - a for a, b in gaps if b - a < LONG_PAUSE)
     for start, end in gaps:
         if end - start >= LONG_PAUSE and end - start > PAUSE_SHARE * running:
-            yield Pause(start, end, max(SHORT_SHARE * running, 0.001))
+            yield ShortPause(start, end, max(SHORT_SHARE * running, 0.001))
 
 
 class TimeWindow(NamedTuple):
