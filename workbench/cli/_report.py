@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from workbench.cli._channels import channels_json, channels_of
 from workbench.contracts import Contradiction, FaultOrigin, Finding, Repair, Severity
 from workbench.lazy_dataclass import dataclass
 from workbench.rules import FAILED
@@ -60,11 +61,14 @@ class FileReport:
 
     def as_json(self) -> dict[str, object]:
         """One entry of ``files``."""
+        rows = self.inspection.rows
+        parents, channels = channels_of(rows), channels_json(rows)
         return {
             "path": self.path,
             "protocol": self.protocol,
             "provider": self.provider,
-            "exchanges": [exchange_json(r) for r in self.inspection.rows],
+            "exchanges": [exchange_json(r, parents.get(r.index)) for r in rows],
+            **({"channels": channels} if channels else {}),
             "findings": [finding_json(f) for f in self.inspection.findings],
             "contradictions": [_contradicted_json(c) for c in self.contradicted],
             **({"damage": list(self.inspection.damage)} if self.inspection.damage else {}),
@@ -96,8 +100,8 @@ def _done_json(done: ExchangeFix) -> dict[str, object]:
     }
 
 
-def exchange_json(row: InspectedExchange) -> dict[str, object]:
-    """One entry of ``exchanges``."""
+def exchange_json(row: InspectedExchange, channel: int | None = None) -> dict[str, object]:
+    """One entry of ``exchanges``. ``channel``: index of the connection that it is part of."""
     return {
         "index": row.index,
         "protocol": row.protocol,
@@ -106,6 +110,7 @@ def exchange_json(row: InspectedExchange) -> dict[str, object]:
         "status": row.summary.status,
         "conversation": row.conversation,
         "hop": row.summary.hop or None,
+        **({} if channel is None else {"channel": channel}),
         **({"problems": list(row.problems)} if row.problems else {}),
     }
 

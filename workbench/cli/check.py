@@ -7,6 +7,9 @@ JSON output is one object:
                    "evidence", "source", "basis", "kind", "contradicts", "origin", "repairs"}],
      "contradictions": [{"contract", "rule", "fact", "source", "date", "by", "count", "exchanges"}]}],
    "errors": [{"path", "message"}]}
+A file with connections that carry several exchanges (WebSockets, tool servers) has "channels" too:
+  [{"index", "kind": "websocket"|"mcp", "server", "protocol", "state", "note", "exchanges": [index]}]
+Its "index" is that of the connection's own exchange; each exchange in the connection has that number as "channel".
 Exchanges count from zero in JSON. "bytes" index the content-decoded body; "events" are events of the stream.
 A fault that later requests repeat is one finding: "exchange" is the first exchange with it, "last" the last. If new
 turns repeat it too while it holds, all are one finding, and so is a fact that is contradicted at several places:
