@@ -37,7 +37,7 @@ def test_a_dirty_gateway_gets_a_score_card_and_a_session(run: Run, tmp_path: Pat
     done = run(*_words("drops-query", "--out", str(out)))
     assert done.status == 1
     lines = done.out.splitlines()
-    assert lines[0].endswith("3 cases, 2 came through unchanged")
+    assert lines[0].endswith("3 cases, 2 passed unchanged")
     assert any(line.split() == ["✗", "path", "and", "method", "0", "of", "1", "query", "changed"] for line in lines)
     assert "  ✗ query changed /query (request)" in lines
     assert lines[-1].startswith("show the first one byte by byte: workbench compare ")

@@ -144,7 +144,7 @@ def test_probing_beside_a_session_leaves_it_as_it_is(run: Run, tmp_path: Path) -
     assert after == before
     assert told["evidence"] and Path(told["evidence"]).parent != folder
     assert sum(len(probe["evidence"]) for probe in told["probes"]) <= 3
-    assert "left out, because the budget of 3 requests is used up: schema, " in done.err
+    assert "not run, because the budget of 3 requests is used up: schema, " in done.err
 
 
 def test_what_a_session_talks_to_is_where_it_is_probed(tmp_path: Path, run: Run) -> None:

@@ -97,7 +97,7 @@ BREAKS = [
         "a message is put in front",
         lambda b: b["messages"].insert(0, {"role": "user", "content": "note"}),
         "/messages/2/content/0/signature",
-        "something was inserted before message 1",
+        "content was inserted before message 1",
     ),
 ]
 

@@ -52,7 +52,7 @@ def print_in(how: str, report: AuditReport) -> None:
 
 def _lines(report: AuditReport) -> Iterator[str]:
     card = report.card
-    yield f"{report.gateway} · {number(card.of, 'case')}, {card.passed:,} came through unchanged"
+    yield f"{report.gateway} · {number(card.of, 'case')}, {card.passed:,} passed unchanged"
     for protocol, spoken in report.audit.ways.items():
         yield f"  {protocol}" + (f" → {spoken} upstream, compared by meaning" if spoken != protocol else "")
     for protocol, why in report.audit.skipped.items():

@@ -101,7 +101,7 @@ def choose(args: argparse.Namespace, probes: Sequence[Probe], subject: Subject, 
         due, left = within(due, args.budget, args.samples)
     if left:
         names = ", ".join(each.probe.name for each in left)
-        _output.complain(f"left out, because the budget of {args.budget} requests is used up: {names}", 0)
+        _output.complain(f"not run, because the budget of {args.budget} requests is used up: {names}", 0)
     return tuple(each.probe for each in due)
 
 

@@ -144,7 +144,7 @@ def _print(detail: Detail, rows: list[MatrixRow]) -> None:
         label = f"{REQUEST_SIGNS[row.verdict.value][0]} {row.contract:<{width}}"
         _output.emit(f"{label}  {row.verdict.value:<10}  {_verdict_words(row)}".rstrip())
         if row.finding and row.refusal:
-            text = row.finding.refusal or "(the provider's text is unknown)"
+            text = row.finding.refusal or "(the provider's error text is unknown)"
             _output.emit(f"  {'':<{width}}  {row.refusal.status:<10}  {_output.cut(text)}")
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.probes.selftest import Miss, SelftestReport
 
 NAME = "selftest"
-HELP = "count how many planted faults are found at the right place"
+HELP = "plant known faults and count how many are found at the right place"
 
 SHOWN = 20
 """Misses, and false alarms, that are printed."""

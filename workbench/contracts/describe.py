@@ -134,7 +134,7 @@ def _checks(checks: Iterable[tuple[Holds, EnforcedCheck]], width: int) -> Iterat
     for number, (holds, check) in enumerate(checks, 1):
         which = f", {check.when}" if check.when else ""
         yield from wrap(f"{number}. {check.rule}{which}: {check.status}{_where(holds)}", width, "  ", "      ")
-        yield from wrap(check.template or "(text not known)", width, "      ", "      ")
+        yield from wrap(check.template or "(error text not known)", width, "      ", "      ")
         if check.note:
             yield from wrap(check.note, width, "      ", "      ")
         yield from wrap(f"({_citation(check)})", width, "      ", "      ")

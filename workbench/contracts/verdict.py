@@ -18,7 +18,7 @@ USUAL_TYPE = "invalid_request_error"
 UNREAD = ("request.unread", "answer.unread")
 """Rules that report undecoded parts; a request with such a part cannot be called clean."""
 
-UNKNOWN_TEXT = "(refused; the provider's text is not known)"
+UNKNOWN_TEXT = "(refused; the provider's error text is not known)"
 
 
 class Verdict(StrEnum):

@@ -120,11 +120,11 @@ def fit_thinking(
     _drop_excess_measure(thinking, params, capabilities, report, places)
     if capabilities.reasoning.effort_is_switch and "effort" in params:
         if thinking == "off":
-            report.lose(places.of("effort"), "the amount of thinking, because thinking is off")
+            report.lose(places.of("effort"), "the thinking budget or effort, because thinking is off")
             del params["effort"]
             return _supported_thinking(thinking, capabilities, report, places)
         if thinking not in (None, "on"):
-            report.lose(places.of("thinking"), f"thinking {thinking!r:.40}", "only the effort is written")
+            report.lose(places.of("thinking"), f"thinking {thinking!r:.40}", "only the thinking effort is written")
         return "on"
     if thinking == "on" and "thinking_budget" in params and capabilities.reasoning.least_budget:
         _fit_budget(request, params, capabilities, report, places)
@@ -183,7 +183,7 @@ def _drop_excess_measure(
     if thinking == "off" and (capabilities.reasoning.effort_or_budget or capabilities.reasoning.budget_switches):
         for name in ("effort", "thinking_budget"):
             if name in params:
-                report.lose(places.of(name), "the amount of thinking, because thinking is off")
+                report.lose(places.of(name), "the thinking budget or effort, because thinking is off")
                 del params[name]
     if capabilities.reasoning.effort_or_budget and "effort" in params and "thinking_budget" in params:
         report.lose(

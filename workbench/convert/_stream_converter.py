@@ -313,7 +313,7 @@ class StreamConverter:
             elif begun := self._emitted_beginning(part, unlike):
                 yield replace(part, text=string_of(part)[len(string_of(begun)) :])
             elif part.text and any(part.text in text for text in said.values()):
-                report.lose("", "the order of reasoning, text and tool calls", "the order of arrival")
+                report.lose("", "the order of reasoning, text and tool calls", "the order in which they arrived")
             else:
                 yield part
 

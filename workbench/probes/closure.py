@@ -16,7 +16,9 @@ def script(subject: Subject) -> Script:
     a, b = 17, 10 + len(subject.nonce)
     words = f"Add {a} and {b} with the tool probe_add, then tell me the sum and the receipt number that it returns."
     box = Toolbox(subject.nonce)
-    played = yield from drive(subject, subject.request(words, (ADD,)), "a call whose result is needed", box.run)
+    played = yield from drive(
+        subject, subject.request(words, (ADD,)), "a tool call whose result is needed for the answer", box.run
+    )
     if not played.calls:
         return (yield from without_call(subject, played))
     return evaluate(played, box)

@@ -62,7 +62,7 @@ def _try_all_names(subject: Subject) -> Generator[Ask, Exchange, dict[str, str]]
     for stands_for, name in named.items():
         request = _replace_string(request, stands_for, name)
     box = Toolbox(subject.nonce)
-    played = yield from drive(subject, request, "tools with all kinds of names", box.run, limits=Limits(1))
+    played = yield from drive(subject, request, "tools with unusual names", box.run, limits=Limits(1))
     came = {done.call.name for done in played.calls}
     return {} if played.is_refused or not came <= set(NAMES.values()) else dict.fromkeys(NAMES, "taken")
 

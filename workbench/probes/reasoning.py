@@ -111,13 +111,13 @@ def evaluate(carrier: str, fates: Mapping[str, str]) -> Sample:
     if fates[VERBATIM] == REFUSED:
         if fates["missing"] in (IGNORED, NEEDED):
             return partly(f"unchanged {carrier} is refused and must be removed", **facts)
-        return failed("reasoning is refused both unchanged and missing", **facts)
+        return failed("the provider refuses the reasoning, and also refuses the request without it", **facts)
     told = [
         f"{what} when {', '.join(names)}"
         for what in (REFUSED, NEEDED)
         if (names := [name for name, fate in fates.items() if fate == what])
     ]
-    return passed(f"unchanged {carrier} is accepted; " + ("; ".join(told) or "nothing else is refused"), **facts)
+    return passed(f"unchanged {carrier} is accepted; " + ("; ".join(told) or "no other form is refused"), **facts)
 
 
 def _scope(fates: Mapping[str, str], *, is_missed: bool) -> str:

@@ -163,7 +163,7 @@ class Origins:
             return FaultOrigin(finding.exchange, finding.side, finding.pointer, words, case.hops.hop)
         is_same = other.protocol == case.decoded.protocol
         pointer = finding.pointer if is_same else ""
-        words = f"received like this from hop {hop}: nothing between the two hops changed it"
+        words = f"it was received like this from hop {hop}: nothing between the two hops changed it"
         return FaultOrigin(other.index, finding.side, pointer, words, other.exchange.hop)
 
 

@@ -94,7 +94,7 @@ MOST_DETAILS = 3
 def evidence(error: ApiError) -> str:
     """The error as it came: its code, or else its type, its message, and the texts beside it."""
     name = error.code if error.code and not error.code.isdecimal() else error.type
-    said = quote(error.message.strip()) if error.message.strip() else "no message"
+    said = quote(error.message.strip()) if error.message.strip() else "no error message"
     beside = (f"{quote(key, 60)}: {quote(text)}" for key, text in list(error.details.items())[:MOST_DETAILS])
     return "; ".join((f"{quote(name, 60)}: {said}" if name else said, *beside))
 

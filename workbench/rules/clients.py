@@ -148,7 +148,7 @@ def _of_lines(case: RuleContext) -> Iterator[Finding]:
         block = case.decoded.response_text[event.start : event.end]
         odd = next((line for line in block.splitlines() if line and not line.startswith(b"data: ")), None)
         if odd is not None:
-            text = f"{GENAI} raise an error at event {event.number}: a line does not begin with 'data: '"
+            text = f"{GENAI} raise an error at event {event.number}: one of its lines does not begin with 'data: '"
             yield case.finding(
                 replace(RAISES, severity=Severity.ERROR),
                 RESPONSE,

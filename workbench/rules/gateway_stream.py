@@ -76,7 +76,7 @@ def _against(case: RuleContext, inner: DecodedExchange) -> Iterator[Finding]:
     there = f"{_hop(inner)} (exchange {inner.index + 1})"
     if mine and theirs and theirs.spread >= LONG and mine.spread <= HELD * theirs.spread:
         late = f"the stream was buffered between {there} and {_hop(case.decoded)}"
-        seen = f"its events arrived over {theirs.spread:.1f} s there and within {mine.spread:.1f} s here"
+        seen = f"the events arrived over {theirs.spread:.1f} s there and within {mine.spread:.1f} s here"
         yield _with_place(
             case, inner, case.finding(BUFFERED, RESPONSE, "", late, events=_all(case.decoded), evidence=seen)
         )

@@ -114,9 +114,7 @@ def _taken_up(case: RuleContext) -> Iterator[Finding]:
         for k, call in message.tool_calls():
             meant = quoted.get(call.name or "")
             if meant is not None and meant.input == call.input:
-                text = (
-                    f"the model only quoted this call of {quote(call.name, 60)}; a parser mistook the text for a call"
-                )
+                text = f"the model only quoted a call of {quote(call.name, 60)}; a parser mistook the text for a call"
                 evidence = (
                     f"exchange {exchange + 1} has it inside a code block, and contains no call: {quote(meant.raw)}"
                 )

@@ -150,14 +150,14 @@ def _messages(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None
     if len(new) == len(old):
         return None
     at = new[len(old)].at
-    return _Edit(at, now.messages[at[0]].pointer, "something was appended to the original history")
+    return _Edit(at, now.messages[at[0]].pointer, "content was appended to the original history")
 
 
 def _change(now: ModelRequest, was: _HistoryPart, rest: Sequence[_HistoryPart], start: int) -> _Edit:
     """An edit, or something that was taken out or put in: what is there now tells."""
     at = rest[0].at if rest else (start, -1)
     is_moved = any((s.role, s.part) == (was.role, was.part) for s in rest)
-    what = "something was inserted before" if is_moved else "different content, or none, replaces"
+    what = "content was inserted before" if is_moved else "other content, or nothing, is in place of"
     return _Edit(at, now.messages[at[0]].pointer, f"{what} message {was.at[0] + 1} of the original history")
 
 

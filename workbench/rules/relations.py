@@ -349,7 +349,7 @@ def _text(relation: Relation, path: str, value: str, limit: str) -> str:
     word = next((word for word, _ in relation.test.single if word in _LIMITS), "")
     told = f": it is {_LIMITS[word]} {limit}" if word and limit else ""
     compared = next((dotted_path(str(place)) for _, place in relation.test.compared), "")
-    told = f": it is not below {limit}, which {compared} says" if compared and limit else told
+    told = f": it must be below {limit}, the value of {compared}" if compared and limit else told
     where = "by this provider in another protocol" if relation.evidence == Evidence.SIBLING else "here"
     return f"{path} {quote(value)} is refused {where}{_beside(relation)}{told}"
 

@@ -143,8 +143,10 @@ def _effect_before(case: RuleContext, step: PastCall) -> Iterator[Finding]:
         results = {r.tool_call_id for m in seen.messages(REQUEST) for _, r in m.tool_results() if not has_failed(r)}
         for call in _calls(seen.messages(REQUEST)):
             if _is_same(call, step.call) and call.id in results - here:
-                told = f"exchange {exchange + 1} contains it as {quote(call.id)} with its result, but got no response"
-                yield _effect(case, step, f"{told}; this history starts again without it")
+                told = (
+                    f"exchange {exchange + 1} has the same call ({quote(call.id)}) and its result, but got no response"
+                )
+                yield _effect(case, step, f"{told}; this request repeats the conversation without that call")
                 return
 
 

@@ -124,7 +124,7 @@ def _why_misplaced(case: RuleContext, place: str, number: int, messages: tuple[M
     follower = messages[number + 1].role
     if follower in ("system", case.contract.closure.call_role):
         return ""
-    return f"a system message in front of one of role {quote(follower)}: it must precede a response or be last"
+    return f"a message of role {quote(follower)} follows a system message: only an assistant message may follow it"
 
 
 def _is_system(message: Message) -> bool:

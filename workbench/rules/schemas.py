@@ -228,7 +228,7 @@ def _strict_tools(case: RuleContext, strict: Sequence[ToolDef], tools: Sequence[
     if strict and case.contract.term("schema.strict.all-tools"):
         for tool in tools:
             if not tool.strict and tool.schema is not None:
-                text = f"the tool {quote(tool.name)} is not strict but others are: all must be"
+                text = f"the tool {quote(tool.name)} is not strict but other tools are: all must be strict"
                 yield as_unproved(case.finding(STRICT, REQUEST, tool.pointer, text, values=_tool_values(tool)))
 
 

@@ -67,7 +67,7 @@ def _narrowed_down(case: RuleContext, finding: Finding, ranked: list[tuple[str, 
     places = [pointer for pointer, _ in ranked]
     told = "; ".join(f"{n}. {at} ({', '.join(r.words for r in why)})" for n, (at, why) in enumerate(ranked, 1))
     number = finding.exchange + 1
-    how = f"to decide: send it without {places[0]} (what-if), or run workbench minimize on exchange {number}"
+    how = f"to find the cause, send it without {places[0]} (what-if) or run workbench minimize on exchange {number}"
     return replace(
         finding,
         side=REQUEST,

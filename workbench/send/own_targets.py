@@ -127,7 +127,7 @@ def _variable(node: Node) -> str:
 
 def _header(name: str, node: Node) -> tuple[str, str]:
     if not TOKEN.fullmatch(name) or name.lower() in LEFT_OUT:
-        raise _fail(node, "a header that cannot be set", "leave it out")
+        raise _fail(node, "this header cannot be set", "leave it out")
     if not isinstance(node.value, str):
         raise _fail(node, "not text", "put the value into quotes")
     value = node.value

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.rules import Causes, InspectedExchange
     from workbench.wire import Summary
 
-OWN_KEY = regex.compile(r"the key is that of ([A-Za-z_]\w*)")
+OWN_KEY = regex.compile(r"(?:the API key comes from|the key is that of) ([A-Za-z_]\w*)")
 """Note of a recorder that converts and uses an API key of its own (``recorder.translation.keys``)."""
 
 RECENT = 64

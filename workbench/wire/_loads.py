@@ -116,7 +116,7 @@ def _hint(text: str, at: int, problem: str) -> str:
         return "the text ends too early; it is probably truncated"
     if problem.startswith("Invalid control"):
         return "line breaks and control characters in strings must be escaped"
-    return "look at the bytes just before it"
+    return "the error is often just before this position"
 
 
 def dumps(value: JsonValue) -> bytes:

@@ -174,7 +174,7 @@ def test_a_result_that_no_request_has_is_said() -> None:
     lines = [{**line, "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None} for n, line in enumerate(_talk())]
     lines.insert(3, {**_line("user", 9, _result(9)), "uuid": "u9", "parentUuid": "u2"})
     session = claude_code.read(b"\n".join(dumps(line) for line in lines), "x")
-    assert session.damage == ("line 4: the tool result of toolu_9 is in no request",)
+    assert session.damage == ("line 4: the tool result of toolu_9 is not in any request",)
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ def test_a_done_event_that_says_otherwise_and_an_answer_that_begins_again() -> N
         ["adds 7 characters to arguments of call f"],
         ["adds 2 characters to arguments of call f"],
         ["replaces arguments of call f with 8 characters"],
-        ["drops everything before: the response starts again"],
+        ["drops everything before this event: the response starts again"],
         ["begins call f"],
     ]
 

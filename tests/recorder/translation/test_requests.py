@@ -84,7 +84,7 @@ def test_the_same_protocol_passes_byte_for_byte():
     headers = (("Authorization", "Bearer k1"), ("X-Own", "é"))
     made = translate_request(posted("/v1/chat/completions?a=b", raw, *headers), one.upstream, one.rules, one.memory)
     assert made.request.body.raw == raw and made.request.headers.items[1:] == headers
-    assert [change.text for change in made.changes] == ["unchanged: it already is in openai-chat"]
+    assert [change.text for change in made.changes] == ["unchanged: it already uses openai-chat"]
 
 
 def test_corrections_are_those_that_were_measured_of_exactly_this_model():

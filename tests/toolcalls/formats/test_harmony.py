@@ -69,11 +69,11 @@ CASES: list[found.Case] = [
     ),
     ("on final", f"{CHANNEL}final to=functions.read{MESSAGE}{ARGS}{CALL}", [(*OK, "a call on the final channel")]),
     ("no channel", f"{START}assistant to=functions.read{MESSAGE}{ARGS}{CALL}", [(*OK, "no channel")]),
-    ("question marks for a channel", f"{CHANNEL}?? to=functions.read{MESSAGE}{ARGS}{CALL}", [(*OK, "no such channel")]),
+    ("question marks for a channel", f"{CHANNEL}?? to=functions.read{MESSAGE}{ARGS}{CALL}", [(*OK, "unknown channel")]),
     (
         "question mark behind it",
         f"{CHANNEL}commentary? to=functions.read{MESSAGE}{ARGS}{CALL}",
-        [(*OK, "no such channel")],
+        [(*OK, "unknown channel")],
     ),
     (
         "doubled channel",
@@ -89,7 +89,7 @@ CASES: list[found.Case] = [
     (
         "reasoning behind constrain",
         f"{TO}read {CONSTRAIN}I need it{MESSAGE}{ARGS}{CALL}",
-        [(*OK, "unexpected words in the header", "no such type of content")],
+        [(*OK, "unexpected words in the header", "unknown type of content")],
     ),
     ("a list", f"{TO}read{MESSAGE}[1]{CALL}", [("read", [1], "arguments are not an object")]),
     ("shell text", f"{TO}read{MESSAGE}ls -l{CALL}", [("read", None, NO_JSON)]),

@@ -129,7 +129,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 None,
                 {"path": "a"},
-                "the id is not functions.NAME:INDEX",
+                "the id does not have the form functions.NAME:INDEX",
                 "no name",
                 "id 3",
             )
@@ -145,7 +145,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the id is not functions.NAME:INDEX",
+                "the id does not have the form functions.NAME:INDEX",
                 "id functions_read_1",
             )
         ],
@@ -160,7 +160,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the id is not functions.NAME:INDEX",
+                "the id does not have the form functions.NAME:INDEX",
                 "id functionsread0",
             )
         ],
@@ -175,7 +175,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 None,
                 {"path": "a"},
-                "the id is not functions.NAME:INDEX",
+                "the id does not have the form functions.NAME:INDEX",
                 "no name",
                 "id call_abc",
             )
@@ -487,7 +487,7 @@ CASES: list[tuple[str, str, Said]] = [
                 None,
                 {},
                 "unclosed",
-                "the id is not functions.NAME:INDEX",
+                "the id does not have the form functions.NAME:INDEX",
                 "arguments are empty",
                 "no name",
                 "id functions.re",

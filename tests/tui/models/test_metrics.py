@@ -57,7 +57,7 @@ def test_rows_fit_and_say_what_is_not_known() -> None:
             assert "it cannot be read" in shown[2] and "no exchange" in shown[3]
         assert "no price known" in plain(metrics.row(items[1], "cost", 1.0, width))
     assert "(not known)" in plain(metrics.row(items[4], "rates", 0, 78))
-    assert "nothing to count" in plain(metrics.row(items[-2], "rates", 0, 78))
+    assert "no model responses to count" in plain(metrics.row(items[-2], "rates", 0, 78))
     assert "0/2" in plain(metrics.row(items[-1], "rates", 0, 78))
 
 

@@ -104,7 +104,7 @@ def test_websocket_frames_stand_one_to_a_line() -> None:
     decoded = DecodedExchange(0, Exchange("1", kind=ExchangeKind.WEBSOCKET, frames=frames))
     assert wire.body_of(decoded, "request") == b'{"a": 1}\nb'
     assert plain(wire.head_lines(decoded, "response", with_headers=True)[0]) == (
-        "1 WebSocket frame received, one to a line"
+        "1 WebSocket frame received, one per line"
     )
 
 

@@ -528,7 +528,7 @@ async def test_a_result_that_is_its_whole_message_is_selected_as_such() -> None:
     [
         (("6", "v"), "acts in the wire pane · 2: go there"),
         (("1", "H"), "acts in the wire pane · 2: go there"),
-        (("F",), "nothing to follow"),
+        (("F",), "no new exchanges to follow"),
     ],
     ids=["v", "H", "F"],
 )

@@ -61,7 +61,7 @@ def damages_of_tries(before: DecodedExchange | None, after: Sequence[DecodedExch
         after: the forwarded exchanges, one for each try; empty if the gateway responded without forwarding.
     """
     if before is None:
-        return (Damage(DamageKind.ASKED, REQUEST, "", "", "the client sent no such request"),) if after else ()
+        return (Damage(DamageKind.ASKED, REQUEST, "", "", "the client did not send this request"),) if after else ()
     if not after:
         return (Damage(DamageKind.ANSWERED, REQUEST, "", "", "nothing was forwarded"),)
     found = damages_between(before, after[-1])

@@ -239,7 +239,7 @@ class Workspace:
         """One tree, or all of them, as a session; the exchanges of a branch have its name."""
         nodes = [n for one in ([root] if root else self.roots()) for n in self.subtree(one)]
         exchanges = tuple(replace(n.exchange, id=n.id, parent=n.parent, branch=self._branch(n)) for n in nodes)
-        about = {"made": "by editing and sending", "source": self.source.name}
+        about = {"made": "edited and sent in Workbench", "source": self.source.name}
         return MemorySession(f"edits of {self.source.name}", exchanges, about=about)
 
     def as_branch_session(self, node: BranchNode, name: str = "") -> Session:

@@ -262,7 +262,7 @@ FAULTS: tuple[FaultKind, ...] = (
         "two calls share an id", ("closure.duplicate-id",), _share_an_id, lambda c: c.closure.unique_ids != "none"
     ),
     FaultKind(
-        "a result names another call",
+        "a tool result names another call",
         ("closure.id-mismatch", "closure.orphan-result", "closure.missing-result"),
         _name_another_call,
     ),

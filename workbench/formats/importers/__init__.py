@@ -289,10 +289,10 @@ TRANSCRIPTS: tuple[tuple[str, re.Pattern[bytes]], ...] = (
 )
 
 BINARY: tuple[tuple[bytes, UnsupportedFormat], ...] = (
-    (b"%PDF-", UnsupportedFormat("a PDF document", "give the recording itself")),
-    (b"\x89PNG", UnsupportedFormat("a PNG image", "give the recording itself")),
-    (b"\xff\xd8\xff", UnsupportedFormat("a JPEG image", "give the recording itself")),
-    (b"\x7fELF", UnsupportedFormat("a program", "give a recording")),
+    (b"%PDF-", UnsupportedFormat("a PDF document", "open the recording itself")),
+    (b"\x89PNG", UnsupportedFormat("a PNG image", "open the recording itself")),
+    (b"\xff\xd8\xff", UnsupportedFormat("a JPEG image", "open the recording itself")),
+    (b"\x7fELF", UnsupportedFormat("a program", "open a recording")),
     (b"BZh91AY", UnsupportedFormat("a bzip2 file", "unpack it first")),
     (b"\xfd7zXZ\x00", UnsupportedFormat("an xz file", "unpack it first")),
     (b"\xff\xfe", UnsupportedFormat("UTF-16 text", "save it as UTF-8", is_text=True)),

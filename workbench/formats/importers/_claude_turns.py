@@ -45,7 +45,7 @@ def turns_of(entries: Sequence[ClaudeEntry], damage: ImportDamage) -> list[Messa
     )
     turns = sorted(found, key=lambda t: t.position)
     for entry in _unsent(entries, turns):
-        damage.add(f"line {entry.position}: the tool result of {', '.join(entry.results)[:80]} is in no request")
+        damage.add(f"line {entry.position}: the tool result of {', '.join(entry.results)[:80]} is not in any request")
     client = next((f"claude-code {e.version}" for e in entries if e.version), "claude-code")
     return _unique([replace(t, like=replace(t.like, client=client)) for t in turns])
 

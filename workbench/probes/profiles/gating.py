@@ -81,7 +81,7 @@ def tool_risk(tool: RatedTool) -> ToolRisk:
             return ToolRisk(tool.name, Risk.READ_ONLY, f"its name begins with {first!r} (no annotations)")
         if first in _WRITES_AGAIN:
             return ToolRisk(tool.name, Risk.IDEMPOTENT, f"its name begins with {first!r} (no annotations)")
-    return ToolRisk(tool.name, Risk.DESTRUCTIVE, "nothing indicates that it is harmless")
+    return ToolRisk(tool.name, Risk.DESTRUCTIVE, "nothing indicates that the tool is harmless")
 
 
 def of_request(tools: Iterable[ToolDef], given: Mapping[str, str] = NOTHING) -> tuple[ToolRisk, ...]:
@@ -168,7 +168,7 @@ class GateStage(IntEnum):
         return RISKS.index(risk) < self
 
 
-STAGES = ("no tool", "read-only tools", "and repeatable writes", "every tool")
+STAGES = ("no tool", "read-only tools", "read-only tools and repeatable writes", "every tool")
 
 
 @dataclass(frozen=True, slots=True)

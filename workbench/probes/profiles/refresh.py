@@ -87,7 +87,7 @@ def _all_of_it(profile: CapabilityProfile | None, key: ProfileKey | None) -> str
     if key is None:
         return ""
     other = [name for name, old, new in zip(ProfileKey._fields, profile.key, key, strict=True) if old != new]
-    return f"another {' and '.join(name.replace('_', ' ') for name in other)}" if other else ""
+    return f"different {' and '.join(name.replace('_', ' ') for name in other)}" if other else ""
 
 
 def _is_of_before(profile: CapabilityProfile, probe: Probe, now: float) -> bool:

@@ -146,7 +146,7 @@ def _damage_a_character(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
 
 ANSWER_FAULTS: Sequence[AnswerFault] = (
     AnswerFault("argument text of a response is cut off", ("args.invalid-json", "args.truncated"), _cut_arguments),
-    AnswerFault("arguments are encoded twice", ("args.double-encoded", "args.not-object"), _encode_twice),
+    AnswerFault("arguments are double-encoded", ("args.double-encoded", "args.not-object"), _encode_twice),
     AnswerFault("a required argument is missing", ("args.schema", "args.empty"), _forget_an_argument),
     AnswerFault("an undeclared tool is called", ("call.unknown-tool",), _call_a_stranger),
     AnswerFault("a call is written as text", ("text.unparsed-call",), _write_the_call_as_text),

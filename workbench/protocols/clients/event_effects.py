@@ -97,7 +97,7 @@ class Effect(NamedTuple):
 def effects_between(before: ModelResponse, after: ModelResponse, value: JsonValue) -> Iterator[Effect]:
     """Effects of an event on the parts of a response, from the response before and after it and from its data."""
     if before.messages and (not after.messages or _begins_again(before, after)):
-        yield Effect(What.DROPPED, noun="everything before: the response starts again")
+        yield Effect(What.DROPPED, noun="everything before this event: the response starts again")
     moved, quiet = list[Effect](), list[Effect]()
     for m, _, old, part in pairs(before, after):
         pointer, noun = after.messages[m].absolute(part), noun_of(part)

@@ -140,8 +140,7 @@ CLIENTS: tuple[Client, ...] = (
         ("pi",),
         extra=_pi,
         providers=("anthropic", "openai", "gemini"),
-        advice="other providers, or a pi that is already running: set providers.NAME.baseUrl in "
-        "~/.pi/agent/models.json",
+        advice="other providers, or if pi is already running: set providers.NAME.baseUrl in ~/.pi/agent/models.json",
     ),
     Client(
         "llm",

@@ -108,7 +108,7 @@ class _Stream:
             yield _cut(change, self.original, self._span(event, pointer + change.below))
             return
         if not isinstance(change.new, str):
-            raise LocalProtocolError("text of a stream can only become other text", where=change.pointer)
+            raise LocalProtocolError("text in a stream can only be replaced by other text", where=change.pointer)
         pieces = [self._piece(*segment) for segment in segments]
         start, end, new = _narrow(change.old, change.new, change.slice)
         yield from _spread(self.original, pieces, start, end, new)

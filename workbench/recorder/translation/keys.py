@@ -49,7 +49,8 @@ def with_key(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, 
     variable = outgoing.target.key_variable
     if outgoing.target.headers or (variable and credentials.is_set(variable, environ)):
         return KeyedHeaders(
-            credentials.authenticate(outgoing, environ).headers, f"the key is that of {variable}" if variable else ""
+            credentials.authenticate(outgoing, environ).headers,
+            f"the API key comes from {variable}" if variable else "",
         )
     key, header = client_key(sent, url), key_header(outgoing.protocol)
     if not key:

@@ -208,7 +208,7 @@ def _pass_unchanged(
     request = replace(http, url=urls.join_url(upstream.url, http.url))
     target = upstream.sent_to(rules.spoken)
     own = with_key(Outgoing(target, request, rules.spoken), http.headers, "", rules.environ)
-    is_own = bool(target.headers) or own.note.startswith("the key is")
+    is_own = bool(target.headers) or own.note.startswith("the API key comes from")
     headers = own.headers if is_own else http.headers
     changes = [TranslationChange(PASSED, why), *([TranslationChange(NOTE, own.note)] if is_own and own.note else [])]
     return TranslatedRequest(
@@ -240,7 +240,7 @@ def _translate(
         own = put_reasoning_back(decoded, memory, contract, lambda part: is_owed and is_wanted(part))
         changes, context = own.changes, own.context
         if not changes and not any(each.is_on for each in decided) and model == (request.model or ""):
-            turn = _pass_unchanged(http, client, upstream, rules, f"unchanged: it already is in {spoken}")
+            turn = _pass_unchanged(http, client, upstream, rules, f"unchanged: it already uses {spoken}")
             return replace(turn, is_kept=True, context=context)
         http = with_body(http, own.text, decoded.request_text)
         decoded = DecodedExchange(0, Exchange("client", http), client)

@@ -203,7 +203,7 @@ def _depth(raw: str) -> int:
 
 
 def _refuse_unrepaired(raw: str, error: str, lossy: str, problem: str) -> Ladder:
-    ladder = Ladder(error=error, problem=problem or f"no repair without loss: {lossy}")
+    ladder = Ladder(error=error, problem=problem or f"it cannot be repaired without loss: {lossy}")
     if is_cut(raw):
         return ladder.with_refusal(Code.TRUNCATED, f"input is incomplete ({error}); send the whole call again")
     if problem:

@@ -83,9 +83,9 @@ def header(text: str) -> HarmonyHeader:
         problems.append("more than one channel in the header")
     channel = next((n for n in named if n in CHANNELS), named[0] if named else None)
     if channel not in CHANNELS:
-        problems.append("no channel" if not channel else "no such channel")
+        problems.append("no channel" if not channel else "unknown channel")
     if any(k not in _TYPES for k in kinds):
-        problems.append("no such type of content")
+        problems.append("unknown type of content")
     return HarmonyHeader(
         " ".join(role[:1]), channel, found[1] if found else None, kinds[0] if kinds else None, tuple(problems)
     )

@@ -113,7 +113,7 @@ class ValueLowering(LoweringWork):
             found = self.anything(at)
             fragment = kept_only(schema)
             if fragment:
-                self.note(at, ", ".join(fragment), "no constraint remains here", CHECKED)
+                self.note(at, ", ".join(fragment), "no constraint remains at this position", CHECKED)
             return found.and_rest(fragment) if fragment else found
         as_text = self.dialect.closed_objects and told == "object" and not at.is_root and _is_map(schema)
         too_deep = self.dialect.max_depth and at.depth >= self.dialect.max_depth and told in ("object", "array")
@@ -171,7 +171,7 @@ class ValueLowering(LoweringWork):
             around = (*CONTEXT["additionalProperties"], "additionalProperties")
             rest.append({k: schema[k] for k in around if k in schema})
         if dialect.no_empty_properties and made.get("properties") == {}:
-            self.note(at, "empty properties", "they are left out")
+            self.note(at, "empty properties", "the empty properties are left out")
             made.pop("properties")
         return LoweredNode(made, tuple(rest), mapping if mapping is not SAME or items is SAME else ItemsMapping(items))
 
@@ -234,7 +234,7 @@ class ValueLowering(LoweringWork):
         if self.is_clean(value):
             made["additionalProperties"] = value
             return
-        self.note(at, "additionalProperties", "they are open", CHECKED)
+        self.note(at, "additionalProperties", "these objects are open", CHECKED)
         rest.append({k: schema[k] for k in (*CONTEXT["additionalProperties"], "additionalProperties") if k in schema})
 
     def object_mapping(

@@ -27,7 +27,7 @@ class ExportScope(StrEnum):
     """Exchanges to export."""
 
     ONE = "this exchange"
-    BRANCH = "its branch"
+    BRANCH = "the branch of this exchange"
     ALL = "the session"
 
 

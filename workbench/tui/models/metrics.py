@@ -220,7 +220,7 @@ def _rate_row(item: ChartRow, rate: Rate, counts: Counts, width: int) -> Line:
     part, whole = share_of(rate, counts)
     label = Span(f"  {rate.name} ", "", RATE + 2)
     if not whole:
-        return line(label, Span("nothing to count", "muted"))
+        return line(label, Span("no model responses to count", "muted"))
     numbers = f"{part:,}/{whole:,}"
     bar = plain_bar(part / whole, max(4, width - RATE - 24), rate.style)
     return (label, *bar, Span(f"{numbers:>14}", "strong"), Span(f"{part / whole:>7.0%}"))

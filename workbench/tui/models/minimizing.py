@@ -105,7 +105,8 @@ def facts(seen: SearchProgress | None, why: str, *, is_stopped: bool) -> Line:
     asked = f"{seen.calls} of {count(seen.budget, 'call')}, {count(result.checks, 'local check')}"
     if seen.is_over and result.failure is None:
         return line(
-            Span(f"{result.note or 'it does not fail'} · ", "ok"), Span(f"nothing to minimise · {asked}", "muted")
+            Span(f"{result.note or 'the request does not fail'} · ", "ok"),
+            Span(f"nothing to minimise · {asked}", "muted"),
         )
     left = f"{size(len(result.original))} → {size(len(result.text))}, -{100 * result.removed_share:.1f} %"
     if not seen.is_over:

@@ -11,7 +11,7 @@ from workbench.views import Line, Span, line
 CHANGE, LOOK, MOVE, PROGRAM = "change and send", "look", "move", "program"
 GROUPS = (CHANGE, LOOK, MOVE, PROGRAM)
 """Groups of the palette, in its order."""
-RECENT, USEFUL = "recently used", "most useful here"
+RECENT, USEFUL = "recently used", "useful here"
 MOST = 5
 """Actions in each of the two groups on top."""
 

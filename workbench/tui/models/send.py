@@ -147,7 +147,7 @@ def correction(each: Correction, here: str = "") -> PreflightNote:
     mark, style = ("[x] ", "ok") if each.is_on else ("[ ] ", "warning")
     head = line(Span(mark, f"{style} strong"), Span(f"{each.name}  ", "strong"), Span(each.does, "muted"))
     changed = ((here, "info" if each.is_on else "warning"),) if here else ()
-    return PreflightNote(head, ((each.does, ""), *changed, (f"why: {each.why}", "muted")), correction=each.name)
+    return PreflightNote(head, ((each.does, ""), *changed, (f"reason: {each.why}", "muted")), correction=each.name)
 
 
 def _is_told(note: str, choice: ProfileChoice) -> bool:

@@ -115,7 +115,7 @@ def dialect_line(judged: JudgedSchema, *, is_here: bool) -> Line:
 def verdict_words(judged: JudgedSchema) -> str:
     """Verdict of a dialect on a tool, in words."""
     if judged.verdict == "changed" and not judged.lowered.steps:
-        what = "accepted in parts" if judged.lowered.parts else "its schema is accepted"
+        what = "parts of it are accepted" if judged.lowered.parts else "its schema is accepted"
         return f"changed: refused unchanged, {what}"
     return VERDICTS[judged.verdict]
 

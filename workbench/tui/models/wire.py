@@ -78,7 +78,7 @@ def head_lines(decoded: DecodedExchange, side: str, *, with_headers: bool) -> li
     """Lines above the body: request or status line, headers or their number, a note on the body."""
     if decoded.exchange.frames:
         sent = "sent" if side == REQUEST else "received"
-        return [line(Span(f"{count(len(_frames(decoded, side)), 'WebSocket frame')} {sent}, one to a line", "muted"))]
+        return [line(Span(f"{count(len(_frames(decoded, side)), 'WebSocket frame')} {sent}, one per line", "muted"))]
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     if http is None:
         return []

@@ -176,7 +176,7 @@ class ConversionScreen(Screen["SessionSpot | None"]):
         self._say(conversion.headline(shown))
         lost = tuple(sorted(span for spans in shown.places for span in spans))
         self.before.show(shown.body, (StyledSpans("doubtful", lost),), f"the {side} has no body")
-        self.after.show(shown.read, (), "nothing is left")
+        self.after.show(shown.read, (), "nothing remains after the conversion")
         self.losses.show(shown, "nothing lost, no id renamed")
         self.before.title(line(f" {shown.source}, original "))
         self.after.title(conversion.target_title(shown))

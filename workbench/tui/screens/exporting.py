@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
 
-FAULTY = ("is refused", "has an error")
+FAULTY = ("is refused by the provider", "has an error")
 """Words of the reasons against a test of a faulty request (``as_pytest``)."""
 
 REPAIR_FIRST = "a test needs a correct request: apply a repair (f) or edit it (e), then export that"

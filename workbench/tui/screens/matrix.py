@@ -185,7 +185,7 @@ class MatrixScreen(WorklistScreen):
             self._go_to(self.body)
             self.body.mark_range(self._spans())
         elif detail is None or detail.pointer is None:
-            self.notify("no fault to go to", markup=False)
+            self.notify("no finding under the cursor", markup=False)
         else:
             index, pointer = self.index, detail.pointer
 

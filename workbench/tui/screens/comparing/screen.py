@@ -262,7 +262,7 @@ class ComparingScreen(Screen["SessionSpot | None"]):
         numbers = range(self.turns.cursor + step, len(turns) if step > 0 else -1, step)
         other = next((n for n in numbers if turns[n].damages), None)
         if other is None:
-            self.notify(f"no difference {'after' if step > 0 else 'before'} this one", markup=False)
+            self.notify(f"no more differences {'after' if step > 0 else 'before'} this one", markup=False)
             return
         self._go_to(other, -1 if step < 0 else 0)
 

@@ -73,7 +73,7 @@ class RequestStudy:
     def _fail(self, why: str) -> None:
         self._asked = None
         if self.screen.is_attached:
-            self.screen.say(f"cannot be judged: {why}", "error")
+            self.screen.say(f"cannot be checked: {why}", "error")
             self._continue()
 
     @property

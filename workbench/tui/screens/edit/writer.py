@@ -106,7 +106,7 @@ class ValueWriter:
             screen.say("control and hidden characters are shown as escapes")
         text = from_bytes(way.written)
         if len(way.written) > MOST_IN_PLACE:
-            screen.flow.refuse(f"{size(len(way.written))} is too much to edit here · E: open your editor")
+            screen.flow.refuse(f"{size(len(way.written))} is too long to edit here · E: open your editor")
         elif not ways.is_plain(text):
             screen.flow.refuse(f"{row.name} has bytes that cannot be shown · E: open your editor")
         elif self._draft is None:
@@ -132,7 +132,7 @@ class ValueWriter:
         try:
             draft = apply_changes(studied.request, studied.text, way.make(encode(field.text)))
         except WorkbenchError as error:
-            self.screen.say(f"not judged: {error}", "error")
+            self.screen.say(f"not checked: {error}", "error")
         else:
             self.screen.say("verdict of the draft")
             self.screen.study.judge(draft)

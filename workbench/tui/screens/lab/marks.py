@@ -36,7 +36,7 @@ class ProbeMarks:
         due = light(column.profile or column.last, time.time()) if column else ()
         self.screen.marked = {each.probe.name for each in due}
         if column and not due:
-            self.screen.say("nothing is stale; the measurements are current")
+            self.screen.say("no probe is stale; all measurements are current")
         self.screen.show_all()
 
     def ask_samples(self) -> None:

@@ -113,7 +113,7 @@ class LiveFollower:
     def follow(self) -> None:
         """Follow the newest exchange, or stop."""
         if not self.screen.state.is_live and not self.is_following:
-            self.screen.notify("the session has ended; nothing to follow", markup=False)
+            self.screen.notify("the recording has ended; there are no new exchanges to follow", markup=False)
             return
         self.is_following = not self.is_following
         self.go_to_newest()
