@@ -56,6 +56,7 @@ PARTS: Mapping[str, Parts] = {
                 "mcp",
                 "refusals",
                 "request_reading",
+                "grammars",
                 "wire_place",
             }
         ),

@@ -48,7 +48,7 @@ ANTHROPIC = [
             GO,
             {
                 "role": "assistant",
-                "content": [{"type": "server_tool_use", "id": "srvtoolu_1", "name": "s", "input": {}}],
+                "content": [{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}],
             },
         ],
         [],

@@ -67,6 +67,12 @@ def profile(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def grammar(protocol: str, name: str) -> bytes | None:
+    """A file of a grammar in the folder of a protocol; None if there is none."""
+    file = _PACKAGE / "protocols" / protocol.replace("-", "_") / name
+    return file.read_bytes() if file.is_file() else None
+
+
 def price_list() -> Path:
     """Path of the shipped prices."""
     return _PACKAGE / "rules" / "prices.yaml"

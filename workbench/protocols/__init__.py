@@ -30,7 +30,7 @@ from workbench.protocols.known_messages import KnownMessages
 from workbench.wire import SseEvent
 
 if TYPE_CHECKING:
-    from workbench.protocols import decode, refusals
+    from workbench.protocols import decode, grammars, refusals
     from workbench.protocols.common.socket_turns import SocketTurns, with_turns
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
@@ -86,6 +86,7 @@ __all__ = [
     "every",
     "fact",
     "get",
+    "grammars",
     "likeness_of",
     "protocols",
     "refusals",

@@ -52,6 +52,16 @@ def is_there(decoded: DecodedExchange, pointer: str) -> bool:
     return (is_list and bool(decoded.messages(REQUEST))) or any(True for _ in values(decoded, pointer))
 
 
+def fields(decoded: DecodedExchange) -> dict[str, JsonValue]:
+    """Top-level fields of a request beside the list of its messages, as written."""
+    at, params = base(decoded), decoded.request.params if decoded.request else {}
+    params = params.get(at[1:], {}) if at else params
+    listed = list_key(decoded)
+    keys = (key for key in dict.fromkeys((*params, *_HELD, *_SHARED)) if key != listed)
+    found = ((name, value) for key in keys for name, value in top(decoded, key) if name == key)
+    return {name: value for name, value in found if value is not None or name in params}
+
+
 def list_key(decoded: DecodedExchange) -> str:
     """Key of the list of messages of a request; empty if it has none."""
     messages = decoded.messages(REQUEST)

@@ -1,0 +1,155 @@
+"""Which types of which package are the grammar of which protocol and provider."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.grammars.python_types import PythonTypes
+from tests.grammars.services import from_botocore, from_discovery
+from workbench.ir import JsonValue
+
+Types = dict[str, JsonValue]
+
+
+@dataclass(frozen=True)
+class Extract:
+    """Types with the names of the two that everything is reached from; "" for a side without one."""
+
+    types: Types
+    request: str
+    answer: str = ""
+    is_proto: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """One package, in one or several releases.
+
+    Attributes:
+        package: name in the Python package index.
+        read: makes an extract of the unpacked package.
+        releases: pip's specifiers; "" is the newest. Keys that a later major release dropped are still known.
+    """
+
+    package: str
+    read: Callable[[Path], Extract]
+    releases: tuple[str, ...] = ("",)
+
+
+def python(
+    folder: str, request: tuple[str, str], answer: tuple[str, str] = ("", ""), *, camel: bool = False, need: bool = True
+) -> Callable[[Path], Extract]:
+    """Reader of the classes (module, name) of a package."""
+
+    def read(unpacked: Path) -> Extract:
+        found = PythonTypes(unpacked / folder, camel=camel, need_models=need)
+        asked = found.root(*request)
+        return Extract(found.types, asked, found.root(*answer) if answer[0] else "")
+
+    return read
+
+
+def _cohere(unpacked: Path) -> Extract:
+    found = PythonTypes(unpacked / "cohere")
+    asked = found.method("v2/raw_client.py", "chat", ("request_options",))
+    return Extract(found.types, asked, found.root("v2/types/v2chat_response.py", "V2ChatResponse"))
+
+
+_GOOGLE = "GoogleCloudAiplatformV1beta1"
+
+
+def _vertex(unpacked: Path) -> Extract:
+    (file,) = unpacked.glob("googleapiclient/discovery_cache/documents/aiplatform.v1beta1.json")
+    schemas = json.loads(file.read_bytes())["schemas"]
+    roots = ("GenerateContentRequest", "GenerateContentResponse")
+    return Extract(from_discovery(schemas, _GOOGLE, roots), *roots, is_proto=True)
+
+
+_SHARED = (
+    *("Content", "Part", "Tool", "ToolConfig", "FunctionDeclaration", "FunctionCallingConfig", "GenerationConfig"),
+    *(
+        "FunctionCall",
+        "FunctionResponse",
+        "Candidate",
+        "GenerateContentResponse",
+        "RetrievalConfig",
+        "Blob",
+        "FileData",
+    ),
+)
+
+
+def _genai(unpacked: Path) -> Extract:
+    """Types that the SDK for developers shares with Vertex under the same names, and what they refer to."""
+    found = PythonTypes(unpacked / "google" / "genai", camel=True, need_models=False)
+    for name in _SHARED:
+        found.root("types.py", name)
+    return Extract(found.types, "", "")
+
+
+def _converse(unpacked: Path) -> Extract:
+    file = unpacked / "botocore" / "data" / "bedrock-runtime" / "2023-09-30" / "service-2.json.gz"
+    roots = ("ConverseRequest", "ConverseResponse")
+    return Extract(from_botocore(json.loads(gzip.decompress(file.read_bytes()))["shapes"], roots), *roots)
+
+
+_MESSAGES = python(
+    "anthropic",
+    ("types/beta/message_create_params.py", "MessageCreateParamsBase"),
+    ("types/beta/beta_message.py", "BetaMessage"),
+)
+
+
+def _chat(folder: str, request: str = "CompletionCreateParamsBase", answer: str = "ChatCompletion"):  # type: ignore[no-untyped-def]
+    asked = ("types/chat/completion_create_params.py", request)
+    return python(folder, asked, ("types/chat/chat_completion.py", answer))
+
+
+GRAMMARS: Mapping[tuple[str, str], tuple[Source, ...]] = {
+    ("openai-chat", ""): (Source("openai", _chat("openai")),),
+    ("openai-chat", "groq"): (Source("groq", _chat("groq", "CompletionCreateParams")),),
+    ("openai-chat", "cerebras"): (
+        Source("cerebras-cloud-sdk", _chat("cerebras/cloud/sdk", "CompletionCreateParams", "ChatCompletionResponse")),
+    ),
+    ("openai-chat", "mistral"): (
+        Source(
+            "mistralai",
+            python(
+                "mistralai",
+                ("client/models/chatcompletionrequest.py", "ChatCompletionRequestTypedDict"),
+                ("client/models/chatcompletionresponse.py", "ChatCompletionResponseTypedDict"),
+            ),
+        ),
+    ),
+    ("openai-responses", ""): (
+        Source(
+            "openai",
+            python(
+                "openai",
+                ("types/responses/response_create_params.py", "ResponseCreateParamsBase"),
+                ("types/responses/response.py", "Response"),
+            ),
+        ),
+    ),
+    ("anthropic-messages", ""): (Source("anthropic", _MESSAGES, ("", "<1")),),
+    ("gemini", ""): (Source("google-api-python-client", _vertex), Source("google-genai", _genai)),
+    ("ollama", ""): (Source("ollama", python("ollama", ("_types.py", "ChatRequest"), ("_types.py", "ChatResponse"))),),
+    ("cohere-v2", ""): (Source("cohere", _cohere),),
+    ("bedrock-converse", ""): (Source("botocore", _converse),),
+}
+"""(protocol, contract) → its sources; the contract is "" for the protocol's own vendor."""
+
+VENDORS = {
+    "openai-chat": "openai",
+    "openai-responses": "openai",
+    "anthropic-messages": "anthropic",
+    "gemini": "gemini",
+    "ollama": "ollama",
+    "cohere-v2": "cohere",
+    "bedrock-converse": "bedrock",
+}
+"""Protocol → the contract of its own vendor."""

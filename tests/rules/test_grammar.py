@@ -1,0 +1,190 @@
+"""Bodies held to the grammar: where this family speaks, how loud, and where it is silent."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from contextlib import closing
+
+import pytest
+
+from workbench.formats.importers import open_input
+from workbench.protocols.grammars import NULL, WRONG_VALUE, grammar_of
+from workbench.rules import accepted_by
+from workbench.rules.grammar import request_faults
+from workbench.rules.inspection import Inspector
+
+CHAT = {
+    "model": "gpt-4.1",
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "call_aaaaa1", "type": "function", "function": {"name": "find", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "call_aaaaa1", "content": "x"},
+    ],
+    "tools": [{"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {}}}}],
+}
+MESSAGES = {
+    "model": "claude-sonnet-4-5",
+    "max_tokens": 4096,
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_01A", "name": "find", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_01A", "content": "x"}]},
+    ],
+    "tools": [{"name": "find", "input_schema": {"type": "object", "properties": {}}}],
+}
+RESPONSES = {
+    "model": "gpt-5",
+    "input": [
+        {"role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+        {"type": "function_call", "call_id": "call_1", "name": "find", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call_1", "output": "x"},
+    ],
+    "tools": [{"type": "function", "name": "find", "parameters": {"type": "object", "properties": {}}}],
+}
+GEMINI = {
+    "contents": [
+        {"role": "user", "parts": [{"text": "hi"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "find", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "find", "response": {"r": 1}}}]},
+    ],
+    "tools": [{"functionDeclarations": [{"name": "find", "description": "d"}]}],
+    "generationConfig": {"temperature": 1},
+}
+CONVERSE = {
+    "messages": [
+        {"role": "user", "content": [{"text": "hi"}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "find", "input": {}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "t1", "content": [{"text": "x"}]}}]},
+    ],
+    "toolConfig": {"tools": [{"toolSpec": {"name": "find", "inputSchema": {"json": {"type": "object"}}}}]},
+}
+OLLAMA = {
+    "model": "qwen3:8b",
+    "messages": [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "find", "arguments": {}}}]},
+        {"role": "tool", "content": "x", "tool_name": "find"},
+    ],
+    "tools": CHAT["tools"],
+}
+BODIES = {
+    "openai-chat": CHAT,
+    "anthropic-messages": MESSAGES,
+    "openai-responses": RESPONSES,
+    "gemini": GEMINI,
+    "bedrock-converse": CONVERSE,
+    "ollama": OLLAMA,
+}
+
+
+def planted(protocol, pointer, value):
+    """A whole body with a value at a pointer."""
+    body = copy.deepcopy(BODIES[protocol])
+    *steps, last = pointer[1:].split("/")
+    node = body
+    for step in steps:
+        node = node[int(step)] if isinstance(node, list) else node[step]
+    node[last] = value
+    return body
+
+
+@pytest.mark.parametrize("protocol", BODIES)
+def test_whole_bodies_have_no_fault(inspect, protocol):
+    provider = grammar_of(protocol).provider
+    found = inspect(BODIES[protocol], protocol=protocol, provider=provider)
+    assert [(f.rule, f.pointer) for f in found if f.severity != "info" and "reasoning" not in f.rule] == []
+
+
+@pytest.mark.parametrize(
+    ("protocol", "provider", "pointer", "value", "rule", "severity"),
+    [
+        ("anthropic-messages", "anthropic", "/messages/0/content/0/note", 1, "gateway.unknown-field", "error"),
+        ("anthropic-messages", "anthropic", "/messages/1/content/0/index", 0, "gateway.unknown-field", "error"),
+        ("anthropic-messages", "anthropic", "/messages/2/content/0/name", "x", "gateway.unknown-field", "error"),
+        ("anthropic-messages", "anthropic", "/tools/0/parameters", {}, "gateway.unknown-field", "error"),
+        ("anthropic-messages", "anthropic", "/messages/1/content/0/caller", 3, "content.shape", "error"),
+        ("anthropic-messages", "anthropic", "/stop_sequences", "a", "params.unsupported", "warning"),
+        ("openai-chat", "openai", "/messages/1/tool_calls/0/index", 0, "gateway.unknown-field", "warning"),
+        ("openai-chat", "openai", "/messages/2/is_error", True, "gateway.unknown-field", "warning"),
+        ("openai-chat", "openai", "/tools/0/function/input_schema", {}, "gateway.unknown-field", "warning"),
+        ("openai-chat", "openai", "/temprature", 1, "gateway.unknown-field", "error"),
+        ("openai-chat", "openai", "/messages/0/name", 3, "content.shape", "error"),
+        ("openai-chat", "openai", "/tools/0/function/description", {}, "schema.malformed", "error"),
+        ("openai-chat", "groq", "/temprature", 1, "gateway.unknown-field", "error"),
+        ("openai-chat", "groq", "/messages/1/tool_calls/0/index", 0, "gateway.unknown-field", "warning"),
+        ("openai-chat", "deepseek", "/temprature", 1, "gateway.unknown-field", "warning"),
+        ("openai-chat", "deepseek", "/max_tokens", "many", "params.unsupported", "warning"),
+        ("openai-chat", "vllm", "/temprature", 1, "gateway.unknown-field", "warning"),
+        ("openai-responses", "openai", "/input/1/index", 0, "gateway.unknown-field", "error"),
+        ("openai-responses", "openai", "/reasoning", {"efort": "low"}, "gateway.unknown-field", "error"),
+        ("gemini", "gemini", "/contents/0/parts/0/note", 1, "gateway.unknown-field", "error"),
+        ("gemini", "gemini", "/contents/2/parts/0/functionResponse/content", "x", "gateway.unknown-field", "error"),
+        ("gemini", "gemini", "/generationConfig/max_tokens", 3, "gateway.unknown-field", "error"),
+        ("gemini", "gemini", "/generationConfig/temperature", "warm", "params.unsupported", "warning"),
+        ("bedrock-converse", "bedrock", "/messages/1/content/0/toolUse/index", 0, "gateway.unknown-field", "warning"),
+        ("bedrock-converse", "bedrock", "/inferenceConfig", {"max_tokens": 3}, "gateway.unknown-field", "warning"),
+        ("ollama", "ollama", "/optons", {}, "gateway.unknown-field", "warning"),
+    ],
+)
+def test_a_difference_is_named_at_its_place(inspect, protocol, provider, pointer, value, rule, severity):
+    found = inspect(planted(protocol, pointer, value), protocol=protocol, provider=provider)
+    place = f"{pointer}/{next(iter(value))}" if isinstance(value, dict) and value else pointer
+    assert [(f.rule, f.severity) for f in found if f.pointer == place] == [(rule, severity)]
+
+
+@pytest.mark.parametrize(
+    ("provider", "pointer", "value"),
+    [
+        ("deepseek", "/enable_search", True),  # a dialect has keys of its own
+        ("vllm", "/guided_json", {}),
+        ("openrouter", "/messages/1/reasoning_details", []),
+        ("qwen", "/messages/0/content/0/cache_control", {"type": "ephemeral"}),
+        ("openai", "/user", None),
+    ],
+)
+def test_what_dialects_have_is_no_fault(inspect, provider, pointer, value):
+    found = inspect(planted("openai-chat", pointer, value), protocol="openai-chat", provider=provider)
+    assert not [f for f in found if f.pointer == pointer]
+
+
+def test_a_model_newer_than_the_types_makes_an_error_a_warning(inspect):
+    body = planted("anthropic-messages", "/messages/0/content/0/note", 1) | {"model": "claude-sonnet-9-20991201"}
+    found = inspect(body, protocol="anthropic-messages", provider="anthropic")
+    assert [f.severity for f in found if f.pointer == "/messages/0/content/0/note"] == ["warning"]
+
+
+def test_one_difference_in_many_messages_is_one_finding(inspect):
+    body = copy.deepcopy(CHAT)
+    body["messages"] = [{**body["messages"][0], "note": 1}, *body["messages"][1:], {**body["messages"][0], "note": 1}]
+    (found,) = [f for f in inspect(body, protocol="openai-chat", provider="openai") if f.pointer.endswith("/note")]
+    assert (found.pointer, found.related) == ("/messages/0/note", ("/messages/3/note",))
+
+
+WEAK = (NULL, WRONG_VALUE)
+
+
+def test_accepted_recordings_differ_from_the_grammar_of_their_provider_nowhere(recordings):
+    """The gate of every new version: what was accepted is in the types, or in an overlay with its reason."""
+    differences, seen = Counter(), 0
+    for file in sorted(recordings.glob("*/*/*")):
+        if not file.is_file():
+            continue
+        with closing(open_input(str(file))) as session:
+            inspector = Inspector(session)
+            for row in inspector.steps():
+                if row.protocol and row.provider:
+                    decoded = inspector.detail(row.index).decoded
+                    known = grammar_of(row.protocol, row.provider.partition(":")[0])
+                    if accepted_by(decoded) and known and known.provider == row.provider.partition(":")[0]:
+                        seen += 1
+                        faults = request_faults(decoded, known.provider)
+                        differences.update(
+                            (row.protocol, f.code, f.holder, f.name) for _, f in faults if f.code not in WEAK
+                        )
+    assert not differences
+    assert seen > 150

@@ -1,0 +1,327 @@
+"""Grammars: the keys and types of every object of a body, and the places where a body differs from them.
+
+``grammar.json`` in the folder of a protocol is derived from official types (``python -m tests.grammars``); a provider
+with types of its own has ``grammar-NAME.json`` there. ``grammar-overlay.json`` says by hand what is accepted beyond
+them: ``{type, keys, optional, open, for, why}``, where ``for`` is the provider whose own grammar it is about, and a
+type that is ``open`` accepts anything.
+
+A type is ``"any"``, ``"str"``, ``"int"``, ``"num"``, ``"bool"``, ``"null"``, ``"#NAME"`` (an object), or a list:
+``["[]", T]``, ``["{}", T]`` (a map), ``["=", VALUE, …]``, ``["|", T, …]``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
+from functools import cache
+from typing import Any, TypeAlias
+
+from workbench.config import resources
+from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
+from workbench.provenance import escape
+from workbench.wire import loads
+
+Kind: TypeAlias = Any
+"""A type as it is in the file."""
+
+UNKNOWN_KEY, WRONG_TYPE, WRONG_VALUE, MISSING, UNKNOWN_VARIANT, NULL = (
+    "key",
+    "type",
+    "value",
+    "missing",
+    "variant",
+    "null",
+)
+
+_TAGS = ("type", "role")
+"""Keys that tell which object of a union it is."""
+_PROTOCOLS = ("anthropic-messages", "openai-chat", "openai-responses")
+"""Protocols whose objects have such tags."""
+_WORDS = {"str": "a string", "int": "an integer", "num": "a number", "bool": "true or false", "null": "null"}
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeFault:
+    """A place where a body differs from its grammar.
+
+    Attributes:
+        pointer: of the key that is unknown, the value that is wrong, or the object that lacks a key.
+        code: ``UNKNOWN_KEY``, ``WRONG_TYPE``, ``WRONG_VALUE``, ``MISSING``, ``UNKNOWN_VARIANT`` (of ``type`` or
+            ``role``) or ``NULL`` (at a key that may be absent).
+        name: the key.
+        holder: name of the type of the object.
+        expected: what the grammar expects, in words.
+        known: keys or values that are known there.
+    """
+
+    pointer: str
+    code: str
+    name: str
+    holder: str
+    expected: str = ""
+    known: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectType:
+    """An object: its keys with their types, and those that it never lacks; anything at all if it is open."""
+
+    name: str
+    keys: Mapping[str, Kind]
+    need: frozenset[str]
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyGrammar:
+    """The grammar of the bodies of one protocol, at one provider.
+
+    Attributes:
+        label: packages and their versions.
+        date: day on which it was derived.
+        request, answer: names of the types of the bodies; "" where none is known.
+        provider: name of the contract whose provider these types are of; others borrow them.
+        is_proto: JSON of protocol buffers: keys in both spellings, enums in any case, one value in place of a list.
+    """
+
+    label: str
+    date: str
+    request: str
+    answer: str
+    provider: str
+    is_proto: bool
+    types: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    _made: dict[str, ObjectType] = field(default_factory=dict, repr=False, compare=False)
+
+    def object(self, name: str) -> ObjectType:
+        """A type by its name."""
+        found = self._made.get(name)
+        if found is None:
+            raw = self.types[name]
+            keys = dict(raw["keys"])
+            if self.is_proto:
+                keys |= {_snake(key): kind for key, kind in raw["keys"].items()}
+            found = self._made[name] = ObjectType(name, keys, frozenset(raw.get("need", ())), bool(raw.get("open")))
+        return found
+
+    def request_kind(self, key: str) -> Kind:
+        """Type of a top-level field of a request; None if it is unknown."""
+        return self.object(self.request).keys.get(key)
+
+    def faults(self, kind: Kind, value: JsonValue, pointer: str = "", holder: str = "") -> Iterator[ShapeFault]:
+        """Places below a value that differ from a type.
+
+        Args:
+            pointer: of the value.
+            holder: name of the type of the object that it is in.
+        """
+        if kind == "any":
+            return iter(())
+        if isinstance(kind, str) and kind[0] == "#":
+            return self._object(self.object(kind[1:]), value, pointer, holder)
+        if isinstance(kind, str):
+            return iter(() if _is_plain(kind, value, is_proto=self.is_proto) else (_type_fault(kind, pointer, holder),))
+        return self._checks()[kind[0]](kind, value, pointer, holder)
+
+    def _checks(self) -> Mapping[str, Callable[[Kind, JsonValue, str, str], Iterator[ShapeFault]]]:
+        return {"[]": self._list, "{}": self._map, "=": self._enum, "|": self._union}
+
+    def _map(self, kind: Kind, value: JsonValue, pointer: str, holder: str) -> Iterator[ShapeFault]:
+        if not isinstance(value, dict):
+            yield _type_fault(kind, pointer, holder)
+            return
+        for key, inner in value.items():
+            yield from self.faults(kind[1], inner, f"{pointer}/{escape(key)}", holder)
+
+    def _enum(self, kind: Kind, value: JsonValue, pointer: str, holder: str) -> Iterator[ShapeFault]:
+        if not self._is_one_of(kind, value):
+            yield _value_fault(kind, value, pointer, holder)
+
+    def _is_one_of(self, kind: Kind, value: JsonValue) -> bool:
+        if any(value == known and type(value) is type(known) for known in kind[1:]):
+            return True
+        return self.is_proto and (isinstance(value, int) or str(value).upper() in map(str.upper, map(str, kind[1:])))
+
+    def _list(self, kind: Kind, value: JsonValue, pointer: str, holder: str) -> Iterator[ShapeFault]:
+        if isinstance(value, list):
+            for number, each in enumerate(value):
+                yield from self.faults(kind[1], each, f"{pointer}/{number}", holder)
+        elif self.is_proto and value is not None:
+            yield from self.faults(kind[1], value, pointer, holder)
+        else:
+            yield _type_fault(kind, pointer, holder)
+
+    def _object(self, known: ObjectType, value: JsonValue, pointer: str, holder: str) -> Iterator[ShapeFault]:
+        if known.is_open:
+            return
+        if not isinstance(value, dict):
+            yield _type_fault(f"#{known.name}", pointer, holder)
+            return
+        tags = _values_of(known.keys.get("type"))
+        if tags and isinstance(value.get("type"), str) and value["type"] not in tags and not self.is_proto:
+            yield ShapeFault(f"{pointer}/type", UNKNOWN_VARIANT, "type", known.name, known=tags)
+            return
+        for key, inner in value.items():
+            yield from self._member(known, key, inner, f"{pointer}/{escape(key)}")
+        for key in known.need:
+            if key not in value:
+                yield ShapeFault(pointer, MISSING, key, known.name)
+
+    def _member(self, known: ObjectType, key: str, value: JsonValue, pointer: str) -> Iterator[ShapeFault]:
+        kind = known.keys.get(key)
+        if kind is None:
+            yield ShapeFault(pointer, UNKNOWN_KEY, key, known.name, known=tuple(known.keys))
+        elif value is not None or _may_be_null(kind):
+            yield from self.faults(kind, value, pointer, known.name)
+        elif not self.is_proto:
+            yield ShapeFault(pointer, WRONG_TYPE if key in known.need else NULL, key, known.name, _words(kind))
+
+    def _union(self, kind: Kind, value: JsonValue, pointer: str, holder: str) -> Iterator[ShapeFault]:
+        if not isinstance(value, dict):
+            yield from self._plain_union(kind, value, pointer, holder)
+            return
+        objects = [arm for arm in kind[1:] if isinstance(arm, str) and arm[0] == "#"]
+        maps = [arm for arm in kind[1:] if isinstance(arm, list) and arm[0] == "{}"]
+        for tag in _TAGS:
+            objects, unknown = self._by_tag(objects, tag, value)
+            if unknown and not maps:
+                is_there = tag in value
+                at, code = (f"{pointer}/{tag}", UNKNOWN_VARIANT) if is_there else (pointer, MISSING)
+                yield ShapeFault(at, code, tag, holder, known=unknown)
+                return
+        found = [list(self.faults(arm, value, pointer, holder)) for arm in (*objects, *maps)]
+        yield from min(found, key=len) if found else [_type_fault(kind, pointer, holder)]
+
+    def _by_tag(self, arms: list[str], tag: str, value: Mapping[str, JsonValue]) -> tuple[list[str], tuple[str, ...]]:
+        """Objects of a union that a tag admits; where it admits none, the values that are known."""
+        if len(arms) < 2 or (tag in value and not isinstance(value[tag], str)):
+            return arms, ()
+        admitted = {arm: _values_of(self.object(arm[1:]).keys.get(tag)) for arm in arms}
+        fitting = [arm for arm in arms if self._admits(arm, admitted[arm], tag, value)]
+        if not fitting and all(admitted.values()):
+            return [], tuple(sorted({name for names in admitted.values() for name in names}))
+        return fitting or arms, ()
+
+    def _admits(self, arm: str, values: tuple[str, ...], tag: str, value: Mapping[str, JsonValue]) -> bool:
+        known = self.object(arm[1:])
+        if tag not in value:
+            return tag not in known.need
+        return value[tag] in values or (not values and tag in known.keys)
+
+    def _plain_union(self, kind: Kind, value: JsonValue, pointer: str, holder: str) -> Iterator[ShapeFault]:
+        """A value that is no object: the type of its own kind that it fits best tells what is wrong."""
+        best: list[ShapeFault] | None = None
+        for arm in kind[1:]:
+            if _is_of_kind(arm, value):
+                found = list(self.faults(arm, value, pointer, holder))
+                best = found if best is None or len(found) < len(best) else best
+        yield from [_type_fault(kind, pointer, holder)] if best is None else best
+
+
+def grammar_of(protocol: str, provider: str = "") -> BodyGrammar | None:
+    """The grammar of a protocol, that of the provider itself if it has one; None if no grammar is known."""
+    own = _load(protocol, f"grammar-{provider}.json") if provider else None
+    return own or _load(protocol, "grammar.json")
+
+
+@cache
+def _load(protocol: str, name: str) -> BodyGrammar | None:
+    text = resources.grammar(protocol, name)
+    if text is None:
+        return None
+    raw: Any = loads(text)
+    overlay: Any = loads(resources.grammar(protocol, "grammar-overlay.json") or b"[]")
+    _add_overlay(raw["types"], overlay, "" if name == "grammar.json" else raw["provider"])
+    return BodyGrammar(
+        label=", ".join(raw["sources"]),
+        date=raw["date"],
+        request=raw["request"],
+        answer=raw["answer"],
+        provider=raw["provider"],
+        is_proto=bool(raw.get("proto")),
+        types=raw["types"],
+    )
+
+
+@cache
+def tags_elsewhere(protocol: str) -> frozenset[str]:
+    """Values of ``type`` and ``role`` that other protocols have and this one has not."""
+    names = {path: grammar_of(path) for path in (*_PROTOCOLS, protocol)}
+    own = names[protocol]
+    others = {tag for name, each in names.items() if each and name != protocol for tag in _tags(each)}
+    return frozenset(others - (_tags(own) if own else set()))
+
+
+def _tags(grammar: BodyGrammar) -> set[str]:
+    kinds = (each["keys"].get(tag) for each in grammar.types.values() for tag in _TAGS)
+    return {value for kind in kinds for value in _values_of(kind)}
+
+
+def _add_overlay(types: dict[str, Any], lines: Any, provider: str) -> None:
+    for line in lines:
+        if line.get("for", "") != provider:
+            continue
+        known = types[line["type"]]
+        known["keys"].update(line.get("keys", {}))
+        known["open"] = line.get("open", known.get("open", False))
+        known["need"] = [key for key in known.get("need", ()) if key not in line.get("optional", ())]
+
+
+def _is_of_kind(kind: Kind, value: JsonValue) -> bool:
+    """A type is one of values of this JSON type, so that its faults are those of the value."""
+    if isinstance(kind, list):
+        is_text = kind[0] == "=" and isinstance(value, str)
+        return is_text or (kind[0] == "[]" and isinstance(value, list))
+    return kind[0] != "#" and _is_plain(kind, value, is_proto=False)
+
+
+def _type_fault(kind: Kind, pointer: str, holder: str) -> ShapeFault:
+    return ShapeFault(pointer, WRONG_TYPE, pointer.rpartition("/")[2], holder, _words(kind))
+
+
+def _is_plain(kind: str, value: JsonValue, *, is_proto: bool) -> bool:
+    if kind == "str":
+        return isinstance(value, str)
+    if kind == "bool":
+        return isinstance(value, bool)
+    if kind == "null":
+        return value is None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return is_proto and isinstance(value, str) and re.fullmatch(r"-?[0-9.]+(e-?[0-9]+)?", value) is not None
+    return kind == "num" or float(value).is_integer()
+
+
+def _may_be_null(kind: Kind) -> bool:
+    return kind in ("any", "null") or (isinstance(kind, list) and kind[0] == "|" and "null" in kind[1:])
+
+
+def _values_of(kind: Kind) -> tuple[str, ...]:
+    """Texts that a type admits, if it admits no others."""
+    if isinstance(kind, list) and kind[0] == "=":
+        return tuple(value for value in kind[1:] if isinstance(value, str))
+    if isinstance(kind, list) and kind[0] == "|":
+        arms = [arm for arm in kind[1:] if arm != "null"]
+        return _values_of(arms[0]) if len(arms) == 1 else ()
+    return ()
+
+
+def _value_fault(kind: Kind, value: JsonValue, pointer: str, holder: str) -> ShapeFault:
+    name, known = pointer.rpartition("/")[2], tuple(str(each) for each in kind[1:])
+    is_kind = any(isinstance(value, type(each)) for each in kind[1:])
+    return ShapeFault(pointer, WRONG_VALUE if is_kind else WRONG_TYPE, name, holder, _words(kind), known)
+
+
+def _words(kind: Kind) -> str:
+    if isinstance(kind, str):
+        return "an object" if kind[0] == "#" else _WORDS.get(kind, "a value")
+    if kind[0] in ("[]", "{}"):
+        return "a list" if kind[0] == "[]" else "an object"
+    if kind[0] == "=":
+        return "one of " + ", ".join(str(each) for each in kind[1:9]) if len(kind) > 2 else str(kind[1])
+    return " or ".join(dict.fromkeys(_words(arm) for arm in kind[1:] if arm != "null"))
+
+
+def _snake(key: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda upper: "_" + upper[1].lower(), key)

@@ -1,0 +1,294 @@
+"""Bodies held to the grammar of their protocol: unknown keys, wrong types and absent keys at any depth.
+
+Other families know more of a place: where one of them speaks, this one is silent. What differs from official
+types alone is a warning; it is an error where the contract says that the provider refuses such a difference there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import cache
+from typing import NamedTuple
+
+from workbench import regex
+from workbench.contracts import Finding, Severity, dotted_path
+from workbench.errors import WireError
+from workbench.ir import JsonValue, Message
+from workbench.protocols import REQUEST, DecodedExchange, fact, grammars, text_of
+from workbench.rules._acceptance import accepted_by
+from workbench.rules._body import base, fields, list_key, top
+from workbench.rules._families import every_rule
+from workbench.rules._field_checks import fact_of_fields
+from workbench.rules._nodes import is_in
+from workbench.rules.context import Rule, RuleContext
+from workbench.rules.gateway import betas
+from workbench.rules.wording import quote, show_value, with_related
+from workbench.wire import Origin, loads
+
+RULES: tuple[Rule, ...] = ()
+
+MOST = 24
+"""Faults of a request that are reported."""
+
+_SHAPES = (
+    *("content.shape", "content.image-in-result", "content.unsupported-part"),
+    *("schema.malformed", "schema.missing-parameters", "schema.tool-type", "params.missing"),
+)
+"""Rules that speak of an object as a whole."""
+_DATE = regex.compile(r"(20\d\d)-?([01]\d)-?([0-3]\d)(?!\d)")
+_PLAIN = regex.compile(r"[-_]")
+_TOOLS = ("tools", "functions", "toolConfig/tools")
+_CHOICES = ("tool_choice", "function_call", "toolConfig", "tool_config")
+_LISTS = ("messages", "input", "contents")
+_ELSEWHERE = ("model", *_LISTS)
+"""Required keys that may be in the URL, or that other rules miss."""
+
+
+class _PlacedFault(NamedTuple):
+    """A fault, with its absolute pointer."""
+
+    fault: grammars.ShapeFault
+    pointer: str
+
+
+def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings, and what differs from the grammar where none of them speaks."""
+    found = list(findings)
+    grammar = _grammar(case)
+    if grammar is None:
+        yield from found
+        return
+    faults = list(_faults(case, grammar))
+    here = {each.pointer for each in faults if each.fault.code != grammars.NULL}
+    found = [finding for finding in found if not (_is_note(finding) and finding.pointer in here)]
+    yield from found
+    places = [finding for finding in found if finding.side == REQUEST]
+    grouped: dict[tuple[str, str, str], list[_PlacedFault]] = {}
+    for each in faults:
+        if not any(_speaks(finding, each) for finding in places):
+            grouped.setdefault((each.fault.code, each.fault.name, each.fault.holder), []).append(each)
+    for group in list(grouped.values())[:MOST]:
+        yield from _finding(case, grammar, group)
+
+
+def _grammar(case: RuleContext) -> grammars.BodyGrammar | None:
+    """The grammar that a request is held to; None if it is to none: what was accepted is right."""
+    was_sent = case.request is not None and case.decoded.exchange.origin is not Origin.RECONSTRUCTED
+    if not was_sent or accepted_by(case.decoded):
+        return None
+    return grammars.grammar_of(case.decoded.protocol or "", case.contract.name)
+
+
+def request_faults(decoded: DecodedExchange, provider: str) -> list[tuple[str, grammars.ShapeFault]]:
+    """(pointer, fault) of everything in a request that differs from the grammar, whatever other rules say."""
+    grammar = grammars.grammar_of(decoded.protocol or "", provider)
+    return (
+        []
+        if grammar is None
+        else [(base(decoded) + f.pointer, f) for f in _of_fields(decoded, grammar)]
+        + [
+            (message.pointer + fault.pointer, fault)
+            for message in decoded.messages(REQUEST)
+            for fault in _of_message(message, grammar, list_key(decoded))
+        ]
+    )
+
+
+def _faults(case: RuleContext, grammar: grammars.BodyGrammar) -> Iterator[_PlacedFault]:
+    decoded = case.decoded
+    known = case.contract.term("params.fields") or ()
+    for fault in fact_of_fields(decoded, _of_fields, grammar):
+        if not (fault.code == grammars.UNKNOWN_KEY and fault.name in known):
+            yield _PlacedFault(fault, base(decoded) + fault.pointer)
+    key = list_key(decoded)
+    if grammar.request_kind(key) is None:
+        return
+    for message, faults in _in_messages(case, grammar, key):
+        yield from (_PlacedFault(fault, message.pointer + fault.pointer) for fault in faults)
+
+
+def _in_messages(
+    case: RuleContext, grammar: grammars.BodyGrammar, key: str
+) -> Iterator[tuple[Message, tuple[grammars.ShapeFault, ...]]]:
+    messages = case.decoded.messages(REQUEST)
+    if messages and text_of(messages[0]) is not None:
+        for _, message in case.suspects(_has_faults, grammar, key):
+            yield message, _faults_of(message, grammar, key)
+        return
+    listed = next((value for name, value in top(case.decoded, key) if name == key), None)
+    for number, message in enumerate(messages):
+        if (
+            isinstance(listed, list)
+            and message.pointer == f"{base(case.decoded)}/{key}/{number}"
+            and number < len(listed)
+        ):
+            yield message, _check_message(grammar, key, listed[number])
+
+
+def _has_faults(message: Message, grammar: grammars.BodyGrammar, key: str) -> bool:
+    return bool(_faults_of(message, grammar, key))
+
+
+def _faults_of(message: Message, grammar: grammars.BodyGrammar, key: str) -> tuple[grammars.ShapeFault, ...]:
+    return fact(message, _of_message, grammar, key)
+
+
+def _of_message(message: Message, grammar: grammars.BodyGrammar, key: str) -> tuple[grammars.ShapeFault, ...]:
+    try:
+        return _check_message(grammar, key, loads(text_of(message) or b"null"))
+    except WireError:
+        return ()
+
+
+def _check_message(grammar: grammars.BodyGrammar, key: str, value: JsonValue) -> tuple[grammars.ShapeFault, ...]:
+    kind = _element(grammar.request_kind(key))
+    return () if kind is None or value is None else tuple(grammar.faults(kind, value, "", grammar.request))
+
+
+def _element(kind: object) -> object:
+    """Type of the elements of a list, which may be one of several types."""
+    if isinstance(kind, list) and kind[0] == "|":
+        kind = next((arm for arm in kind[1:] if isinstance(arm, list) and arm[0] == "[]"), None)
+    return kind[1] if isinstance(kind, list) and kind[0] == "[]" else None
+
+
+def _of_fields(decoded: DecodedExchange, grammar: grammars.BodyGrammar) -> tuple[grammars.ShapeFault, ...]:
+    """Faults of the fields beside the messages, with pointers from the body."""
+    faults = grammar.faults(f"#{grammar.request}", fields(decoded))
+    return tuple(
+        fault
+        for fault in faults
+        if not (fault.code == grammars.MISSING and not fault.pointer and fault.name in _ELSEWHERE)
+    )
+
+
+def _is_note(finding: Finding) -> bool:
+    """A decoder noticed that it cannot read a value, and no fact is known of it: the grammar knows more."""
+    is_plain = finding.rule == "content.shape" and finding.severity is Severity.WARNING
+    return is_plain and finding.side == REQUEST and not finding.source
+
+
+def _speaks(finding: Finding, judged: _PlacedFault) -> bool:
+    """A finding is about the same place."""
+    if is_in(finding.pointer, judged.pointer):
+        return bool(judged.pointer) or judged.fault.code != grammars.MISSING or finding.rule in _SHAPES
+    holder = judged.pointer.rpartition("/")[0]
+    return finding.pointer == holder != "" and finding.rule in _SHAPES
+
+
+def _finding(case: RuleContext, grammar: grammars.BodyGrammar, group: list[_PlacedFault]) -> Iterator[Finding]:
+    (fault, pointer), *others = group
+    value = "" if fault.code == grammars.MISSING else _text_at(case, pointer)
+    severity = _severity(case, grammar, fault, pointer, value)
+    if severity is None:
+        return
+    path, term, types = dotted_path(pointer), _term(fault), f"{grammar.label} ({grammar.date})"
+    stated = case.contract.terms.get(term) if severity is Severity.ERROR else None
+    source = f"{stated.source} ({stated.date}); {types}" if stated else types
+    said = {"path": path, "field": fault.name, "name": fault.name, "found": value, "value": value}
+    rule = every_rule()[_slug(fault, pointer[len(base(case.decoded)) :])]
+    finding = case.finding(rule, REQUEST, pointer, _text(fault, path, value), source=source, values=said)
+    if severity is not Severity.ERROR or not (
+        fault.code == grammars.UNKNOWN_KEY and finding.check and not finding.check.when
+    ):
+        finding = replace(finding, check=None, refusal="")
+    finding = replace(finding, severity=severity, fact=term if stated else "")
+    yield with_related(finding, (each.pointer for each in others)) if others else finding
+
+
+def _text_at(case: RuleContext, pointer: str) -> str:
+    span = case.decoded.place(REQUEST, pointer).span
+    return show_value(loads(case.decoded.request_text[slice(*span)])) if span else ""
+
+
+def _severity(
+    case: RuleContext, grammar: grammars.BodyGrammar, fault: grammars.ShapeFault, pointer: str, value: str
+) -> Severity | None:
+    """How much a fault weighs; None if nothing is to be said."""
+    place = pointer[len(base(case.decoded)) :]
+    if fault.code == grammars.NULL or _is_listed(case, "shapes.ignored", place):
+        return None
+    is_ignored = fault.code == grammars.UNKNOWN_KEY and case.contract.term("params.unknown-fields") == "ignored"
+    if is_ignored and place.count("/") == 1 and not _similar_key(fault):
+        return None
+    if fault.code != grammars.WRONG_VALUE and _is_listed(case, _term(fault), place):
+        return Severity.WARNING if _is_newer(case, grammar) else Severity.ERROR
+    if grammar.provider != case.contract.name and not _is_plain_mistake(fault, value, case.decoded.protocol or ""):
+        return None
+    return Severity.WARNING
+
+
+def _term(fault: grammars.ShapeFault) -> str:
+    if fault.code == grammars.MISSING:
+        return "shapes.required-keys"
+    return "shapes.refused-keys" if fault.code == grammars.UNKNOWN_KEY else "shapes.refused-types"
+
+
+def _is_listed(case: RuleContext, term: str, place: str) -> bool:
+    globs = case.contract.term(term)
+    return isinstance(globs, list) and any(_steps(str(glob)).fullmatch(place) for glob in globs)
+
+
+@cache
+def _steps(glob: str) -> re.Pattern[str]:
+    """Pattern of the pointers that a glob is for: ``*`` is one step, ``**`` any number of steps."""
+    plain = re.escape(glob).replace(r"\*\*", ".+").replace(r"\*", "[^/]+")
+    return re.compile(plain)
+
+
+def _is_newer(case: RuleContext, grammar: grammars.BodyGrammar) -> bool:
+    """The model, or a beta, is newer than the types."""
+    names = [case.request.model or "" if case.request else "", *(name for _, name in betas(case))]
+    dates = ("-".join(found.groups()) for name in names for found in _DATE.finditer(name))
+    return any(date > grammar.date for date in dates)
+
+
+def _is_plain_mistake(fault: grammars.ShapeFault, value: str, protocol: str) -> bool:
+    """A fault that no dialect of the protocol makes right: types of its vendor are borrowed for other providers."""
+    if fault.code in (grammars.WRONG_TYPE, grammars.MISSING):
+        return True
+    if fault.code == grammars.WRONG_VALUE:
+        return False
+    if fault.code == grammars.UNKNOWN_VARIANT:
+        return value in grammars.tags_elsewhere(protocol)
+    return bool(_similar_key(fault))
+
+
+def _similar_key(fault: grammars.ShapeFault) -> str:
+    """The key that was probably meant; empty if none is like it."""
+    plain = {_PLAIN.sub("", key).lower(): key for key in fault.known}
+    same = plain.get(_PLAIN.sub("", fault.name).lower())
+    return same or next(iter(get_close_matches(fault.name, fault.known, 1, 0.86)), "")
+
+
+def _slug(fault: grammars.ShapeFault, place: str) -> str:
+    """The rule for a fault at a place."""
+    if fault.code == grammars.UNKNOWN_KEY:
+        return "gateway.unknown-field"
+    first, _, rest = place[1:].partition("/")
+    if place.startswith(tuple(f"/{key}" for key in _TOOLS)) and rest:
+        return (
+            "schema.tool-type"
+            if fault.code == grammars.UNKNOWN_VARIANT and place.endswith("/type")
+            else "schema.malformed"
+        )
+    if first in _LISTS and rest:
+        return "content.shape"
+    if first in _CHOICES:
+        return "choice.unsupported"
+    return "params.missing" if fault.code == grammars.MISSING else "params.unsupported"
+
+
+def _text(fault: grammars.ShapeFault, path: str, value: str) -> str:
+    if fault.code == grammars.UNKNOWN_KEY:
+        meant = _similar_key(fault)
+        return f"{path} is unknown here" + (f"; did you mean {quote(meant)}?" if meant else "")
+    if fault.code == grammars.MISSING:
+        return f"{path or 'the request'} has no {quote(fault.name)}, which is required"
+    if fault.code == grammars.UNKNOWN_VARIANT:
+        return f"{path} {quote(value)} is unknown here; known: {', '.join(fault.known[:12])}"
+    expected = fault.expected or "another value"
+    return f"{path} is {quote(value)}: {expected} is expected"
