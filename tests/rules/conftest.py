@@ -21,6 +21,7 @@ URLS = {
     "gemini-interactions": "/v1beta/interactions",
     "ollama": "/api/chat",
     "bedrock-converse": "/model/m/converse",
+    "cohere-v2": "/v2/chat",
     "gemini": "/v1beta/models/gemini-3-pro-preview:generateContent",
 }
 

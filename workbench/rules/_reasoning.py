@@ -79,17 +79,40 @@ def is_rebuilt(case: RuleContext) -> bool:
     return case.decoded.exchange.origin is Origin.RECONSTRUCTED
 
 
+_NOUN = r"(?:reasoning(?:[ _]content)?|thinking|thoughts?|content)"
 _FILLER = regex.compile(
-    r"\W*(?:(?:(?:the|no)\s+)?(?:reasoning(?:[ _]content)?|thinking|thoughts?|content)?\W*(?:was|is|were|has been)?\s*"
-    r"(?:omitted|redacted|removed|stripped|(?:un|not )available|placeholder|missing|lost|none|null|n/?a)"
-    r"(?:\s+(?:from|by|for|due to)\s.{0,20})?|tool[ _]calls?)?\W*",
+    rf"\W*(?:(?:(?:the|no)\s+)?{_NOUN}?\W*(?:was|is|were|has been)?\s*"
+    r"(?:omitted|redacted|removed|stripped|(?:un|not )available|placeholder|missing|lost|none|null|n/?a|hidden|empty"
+    r"|undefined|nil|withheld|skipped|dummy|not (?:provided|recorded|included|shown|given|kept))"
+    r"(?:\s+(?:from|by|for|due to)\s.{0,20})?"
+    rf"|no\s+{_NOUN}(?:\s+(?:is|was|were))?(?:\s+(?:available|provided|recorded|given|here|needed|required|yet))?"
+    rf"|{_NOUN}(?=\W*(?:\.\.\.|…))"
+    r"|(?:(?:call(?:ed|ing)?|us(?:e|ed|ing)|invok(?:e|ed|ing))\s+)?(?:the\s+)?"
+    r"(?:tool|function)(?:[ _]calls?|s)?(?:\s+[\w.-]{1,40})?"
+    r"|(?:无|没有|暂无|空|略|省略)(?:思考|推理)?(?:内容|过程)?|(?:思考|推理)(?:内容|过程)?(?:已)?(?:省略|隐藏|为空|略|中)"
+    r")?\W*",
     re.IGNORECASE | re.DOTALL,
 )
+_BRACKETED = regex.compile(
+    rf"\s*[\[(<（【{{][^\[\]()<>（）【】{{}}\n]{{0,20}}{_NOUN}[^\[\]()<>（）【】{{}}\n]{{0,20}}[\])>）】}}]\s*",
+    re.IGNORECASE,
+)
+"""A remark in brackets about reasoning, and nothing else."""
+
+_DUMMY = r"(?:dummy|fake|placeholder|mock|sample|example|null|none|undefined|redacted|invalid|skip|unknown|todo|empty)"
+_WORD = rf"(?:{_DUMMY}|no|test|sig|signature|thoughts?|thinking|reasoning|encrypted|content|data|value|validator)"
+_DUMMY_PROOF = regex.compile(rf"(?=.*{_DUMMY})<?\W?{_WORD}(?:[ _.\-]{_WORD}){{0,5}}\W?>?\d{{0,3}}", re.IGNORECASE)
 
 
 def is_placeholder(text: str | None) -> bool:
     """Nobody thinks this: it is where reasoning was lost."""
-    return bool(text) and len(text or "") <= 60 and _FILLER.fullmatch(text or "") is not None
+    said = text or ""
+    return 0 < len(said) <= 60 and bool(_FILLER.fullmatch(said) or _BRACKETED.fullmatch(said))
+
+
+def is_dummy_proof(proof: str) -> bool:
+    """Nobody issues this as a proof: words that somebody wrote in its place."""
+    return 0 < len(proof) <= 60 and _DUMMY_PROOF.fullmatch(proof) is not None
 
 
 def block_type(part: Part) -> str:

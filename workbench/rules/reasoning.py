@@ -12,6 +12,7 @@ from workbench.rules._items import item_id
 from workbench.rules._reasoning import (
     BLOCKS,
     block_type,
+    has_reasoning,
     is_off,
     is_placeholder,
     is_rebuilt,
@@ -24,6 +25,7 @@ from workbench.rules._trimming import dropped_reasoning
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.reasoning_place import ORDER
 from workbench.rules.wording import as_warning, quote, with_related
+from workbench.terms import Scope
 
 WARNING = Severity.WARNING
 
@@ -56,6 +58,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         for entry in case.ledger.deviations:
             yield from _entry(case, entry, is_latest=entry.turn == latest)
         yield from _check_signatures(case)
+        yield from _check_empty(case)
         yield from _stale(case)
         yield from _without_calls(case)
 
@@ -99,6 +102,37 @@ def _check_signatures(case: RuleContext) -> Iterator[Finding]:
     for ref, part in sent_reasoning(case, _is_unsigned):
         if part.carrier is Carrier.THINKING and part.signature is None and ref not in told:
             yield case.at(EMPTY, ref, "the thinking block has no signature", when="no-signature")
+
+
+_BLOCKS = (*BLOCKS, Carrier.REASONING_BLOCK, Carrier.THINKING_CHUNK)
+"""Carriers that are blocks of their own: an empty one says nothing."""
+
+
+def _check_empty(case: RuleContext) -> Iterator[Finding]:
+    """Proofs that are there and empty, and blocks without anything, in a request whose answers nobody recorded."""
+    is_by_call = Carrier.THOUGHT_SIGNATURE in case.contract.reasoning.carriers
+    found = (e for e in case.ledger.deviations if e.sent is ReplayOutcome.EMPTY and not is_by_call)
+    told = {entry.sent_part for entry in found if _was_something(entry)} | {*case.ledger.genuine}
+    for ref, part in sent_reasoning(case, _has_empty):
+        what = _empty_field(part)
+        is_demanded = is_by_call and case.contract.reasoning.scope is Scope.TOOL_LOOP  # then its call has none
+        if what and ref not in told and not (is_demanded and part.carrier is Carrier.THOUGHT_SIGNATURE):
+            message = f"the {what} of this piece of reasoning is there but empty"
+            yield case.at(EMPTY, ref, message, name=what, when=f"no-{what}")
+
+
+def _has_empty(message: Message) -> bool:
+    return any(_empty_field(part) for _, part in message.reasoning())
+
+
+def _empty_field(part: Reasoning) -> str:
+    """Field of a piece of reasoning that is empty and must not be; "" for none."""
+    if part.signature == "":
+        return "signature"
+    if part.data == "":
+        return "data"
+    is_bare = part.carrier in _BLOCKS and part.text is not None and not part.text.strip()
+    return "text" if is_bare and not part.signature and not part.data else ""
 
 
 def _is_unsigned(message: Message) -> bool:
@@ -188,9 +222,28 @@ def _without_calls(case: RuleContext) -> Iterator[Finding]:
     if case.contract.term("reasoning.without-calls") != "warning" or is_off(case):
         return
     messages = case.decoded.messages(REQUEST)
-    bare = [e for e in case.ledger.entries if e.sent is ReplayOutcome.NOT_OWED and e.message is not None and e.text]
+    open_turns = _thinking_turns(case)
+    bare = [
+        e for e in case.ledger.entries
+        if e.sent is ReplayOutcome.NOT_OWED and e.message is not None and (e.text or e.message in open_turns)
+    ]  # fmt: skip
     if bare and case.request and case.request.tools:
         places = [messages[e.message].pointer for e in bare if e.message is not None]
         message = f"{len(bare)} turn{'s' * (len(bare) > 1)} without calls do not send back the {_field(case, bare[0])}"
-        evidence = f"{received_words(bare[0])} · the documentation exempts such turns, but clients report refusals"
+        came = received_words(bare[0]) or "the calls before it were made while thinking"
+        evidence = f"{came} · the documentation exempts such turns, but clients report refusals"
         yield with_related(as_warning(case.finding(MISSING, REQUEST, places[0], message, evidence=evidence)), places)
+
+
+def _thinking_turns(case: RuleContext) -> frozenset[int]:
+    """Messages without reasoning that answer after calls which were made while thinking, up to the next question."""
+    found, is_thinking = set(), False
+    for n, message in enumerate(case.decoded.messages(REQUEST)):
+        if message.role == case.contract.closure.call_role:
+            has_calls, thinks = any(True for _ in message.tool_calls()), has_reasoning(message)
+            if is_thinking and not has_calls and not thinks:
+                found.add(n)
+            is_thinking = is_thinking or (has_calls and thinks)
+        elif message.role == "user":
+            is_thinking = False
+    return frozenset(found)

@@ -12,7 +12,7 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.contracts import loading as contracts
 from workbench.ir import Carrier, Message, NodeRef, Reasoning
 from workbench.rules._items import item_id
-from workbench.rules._reasoning import BLOCKS, is_placeholder, is_rebuilt, sent_reasoning, stand_ins
+from workbench.rules._reasoning import BLOCKS, is_dummy_proof, is_placeholder, is_rebuilt, sent_reasoning, stand_ins
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_warning, quote, with_related
 
@@ -74,7 +74,9 @@ def _may_be_foreign(
     return any(
         part.carrier in refused
         or part.carrier not in carriers
+        or part.extra.get("format")
         or (is_verified and bool(_bad_form(part)))
+        or is_dummy_proof(_proof(part)[1])
         or (own and _is_of_other_form(part, own))
         for _, part in message.reasoning()
     )
@@ -106,7 +108,12 @@ def _bad_proof(case: RuleContext, ref: NodeRef, part: Reasoning) -> Iterator[Fin
     """A signature, or encrypted content, that this provider cannot have issued: by its form alone."""
     name, proof = _proof(part)
     is_verified = case.contract.term("reasoning.signature") == "verified-everywhere"
-    reason = _bad_form(part) if is_verified and part.carrier in BLOCKS else ""
+    if is_dummy_proof(proof) and proof not in stand_ins(case) and not (is_verified and _bad_form(part)):
+        message = f"the {name} of this block is a placeholder: nobody issued it"
+        yield case.at(FABRICATED, ref, message, name=name, evidence=quote(proof, 60))
+        return
+    reason = _bad_form(part) if is_verified and part.carrier in (*BLOCKS, Carrier.REASONING_BLOCK) else ""
+    reason = reason or _of_other_format(case, part)
     own = case.contract.term("reasoning.proof")
     if not reason and isinstance(own, str) and _is_of_other_form(part, own) and proof not in stand_ins(case):
         reason = _foreign_form(case, part, proof)
@@ -127,6 +134,20 @@ def _is_of_other_form(part: Reasoning, own: str) -> bool:
     """It has a proof that does not begin as those of the provider."""
     _, proof = _proof(part)
     return part.carrier in _PROVED and bool(proof) and re.match(own, proof) is None
+
+
+def _of_other_format(case: RuleContext, part: Reasoning) -> str:
+    """Whose proof it looks like, where it says whose it is (``format``) and is not; an empty string if it is."""
+    owner = (case.contract.term("reasoning.formats") or {}).get(str(part.extra.get("format")))
+    proof = part.signature or part.data
+    form = contracts.proof_forms().get(_title(owner)) if owner else None
+    if not form or not isinstance(proof, str) or not proof or re.match(form, proof):
+        return ""
+    return _foreign_form(case, part, proof)
+
+
+def _title(name: str) -> str:
+    return contracts.read(name).title if name in contracts.names() else ""
 
 
 def _foreign_form(case: RuleContext, part: Reasoning, proof: str) -> str:

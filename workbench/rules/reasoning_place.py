@@ -183,16 +183,27 @@ def _objects(message: Message, role: str) -> Iterator[_Object]:
     """Objects of a message in which reasoning may be misplaced: itself, its parts, and objects that wrap a call."""
     yield message.pointer, message.extra
     for part in message.parts:
-        if not isinstance(part, Reasoning | Opaque):
+        if not isinstance(part, Opaque):
             yield from _with_inner(message.absolute(part), part.extra)
         for inner in part.content if isinstance(part, ToolResultIR) else ():
-            if isinstance(inner, Reasoning) and inner.carrier is not Carrier.THINK_TEXT:
-                yield message.absolute(inner), {str(inner.carrier): inner.text}
+            if _is_block(inner):
+                yield message.absolute(inner), {_BLOCK: True}
 
 
 def _with_inner(pointer: str, keys: Mapping[str, JsonValue]) -> Iterator[_Object]:
     yield pointer, keys
     yield from ((f"{pointer}/{escape(key)}", value) for key, value in keys.items() if isinstance(value, Mapping))
+
+
+_BLOCK = "thinking"
+"""Field for which a whole block of reasoning is named where it may not be."""
+
+
+def _is_block(part: Part) -> bool:
+    """A block of reasoning, read or not."""
+    if isinstance(part, Opaque):
+        return part.type in (Carrier.THINKING, Carrier.REDACTED_THINKING)
+    return isinstance(part, Reasoning) and part.carrier is not Carrier.THINK_TEXT
 
 
 def _has_unknown_keys(message: Message, role: str) -> bool:
@@ -201,9 +212,9 @@ def _has_unknown_keys(message: Message, role: str) -> bool:
 
 
 def _has_strange_objects(part: Part) -> bool:
-    if isinstance(part, ToolResultIR) and any(isinstance(inner, Reasoning) for inner in part.content):
+    if isinstance(part, ToolResultIR) and any(map(_is_block, part.content)):
         return True
-    return not isinstance(part, Reasoning | Opaque) and bool(part.extra)
+    return not isinstance(part, Opaque) and bool(part.extra)
 
 
 def _is_own_place(case: RuleContext, pointer: str, number: int, own: Mapping[str, tuple[str, ...]]) -> bool:

@@ -38,7 +38,10 @@ PLACES = {
 }
 """Name of a place → where it is in a request."""
 
-CARRIERS = {"reasoningContent": ("/messages/*/content/*/reasoningContent",)}
+CARRIERS = {
+    "reasoningContent": ("/messages/*/content/*/reasoningContent",),
+    "signature": ("/messages/*/content/*/reasoningContent/reasoningText/signature",),
+}
 
 TOKEN_COUNTS = TokenCounts(
     prompt="/inputTokens",

@@ -66,7 +66,7 @@ PLACES = {
 
 CARRIERS = {
     "tool_plan": ("/messages/*[role=assistant]/tool_plan",),
-    "thinking": ("/thinking", "/messages/*/content/*[type=thinking]/thinking"),
+    "thinking": ("/thinking", "/messages/*[role=assistant]/content/*[type=thinking]/thinking"),
 }
 
 TOKEN_COUNTS = TokenCounts(prompt="/tokens/input_tokens", output="/tokens/output_tokens", cached=("/cached_tokens",))
