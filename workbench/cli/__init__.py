@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-COLLECT_AFTER = 20_000
+COLLECT_AFTER = 100_000
 """New objects after which garbage in cycles is collected; the default, 700, does so 120 times while modules load."""
 
 
