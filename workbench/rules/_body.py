@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from workbench import regex
 from workbench.ir import JsonValue
@@ -74,11 +75,17 @@ def top(decoded: DecodedExchange, first: str) -> Iterator[tuple[str, JsonValue]]
     is_left_out = first in _CHOICES and decoded.request is not None and decoded.request.tool_choice is None
     params = decoded.request.params if decoded.request else {}
     params = params.get(at[1:], {}) if at else params
-    for key in dict.fromkeys((first, _snake(first))):
-        if key in params and key not in _SHARED:
+    for key, is_shared, is_held in _spellings(first):
+        if key in params and not is_shared:
             yield key, params[key]
-        elif not is_left_out and (key in _HELD or key in _SHARED):
+        elif is_held and not is_left_out:
             yield key, _member(decoded, at, key)
+
+
+@lru_cache(maxsize=4096)
+def _spellings(key: str) -> tuple[tuple[str, bool, bool], ...]:
+    """The spellings of a top-level key, and of each: parameters hold a part of it; it may be in another field."""
+    return tuple((each, each in _SHARED, each in _HELD or each in _SHARED) for each in dict.fromkeys((key, _snake(key))))
 
 
 def _member(decoded: DecodedExchange, at: str, key: str) -> JsonValue:

@@ -235,7 +235,7 @@ _PLAIN = regex.compile(r"[A-Za-z0-9_.-]+")
 
 def _may_have(text: bytes, words: tuple[tuple[bytes, ...], ...]) -> bool:
     for group in words:
-        if not any(word in text for word in group):
+        if not any(map(text.__contains__, group)):
             return b"\\u" in text
     return True
 

@@ -20,7 +20,7 @@ from workbench import plugins
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.formats.importers import _files
 from workbench.formats.importers._files import files_in, is_pattern, matches
-from workbench.formats.importers._sniff_marks import may_claim
+from workbench.formats.importers._sniff_marks import that_may_claim
 from workbench.fronts import lazy
 from workbench.limits import MAX_UNWRAPPED
 from workbench.protocols import TEXT
@@ -222,8 +222,9 @@ def load(name: str) -> Importer:
 
 def candidates(head: bytes) -> list[tuple[float, str]]:
     """(score, importer name) for every importer with a score above zero, best first."""
-    names = [name for name in plugins.names(__name__) if name in plugins.third_party(__name__) or may_claim(name, head)]
-    scores = ((plugins.call_part(__name__, name, partial(_score, name, head), 0.0), name) for name in names)
+    foreign = plugins.third_party(__name__)
+    names = {*foreign, *that_may_claim(plugins.names(__name__), head)}
+    scores = ((plugins.call_part(__name__, name, partial(_score, name, head), 0.0), name) for name in sorted(names))
     return sorted((s for s in scores if s[0] > 0), key=lambda s: (-s[0], s[1]))
 
 

@@ -5,7 +5,7 @@ An importer without an entry is always asked. That no importer claims a file wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from workbench import regex
 
@@ -36,7 +36,8 @@ _ESCAPE = regex.compile(rb"\\u00[2-7]")
 """A letter that JSON need not escape: then a key may be written otherwise."""
 
 
-def may_claim(name: str, head: bytes) -> bool:
-    """False if the importer of this name does not claim a file with this head."""
-    marks = _MARKS.get(name)
-    return marks is None or any(mark in head for mark in marks) or _ESCAPE.search(head) is not None
+def that_may_claim(names: Iterable[str], head: bytes) -> list[str]:
+    """The names of those importers that may claim a file with this head; the others do not."""
+    if _ESCAPE.search(head):
+        return list(names)
+    return [name for name in names if (marks := _MARKS.get(name)) is None or any(map(head.__contains__, marks))]
