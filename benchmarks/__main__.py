@@ -1,4 +1,4 @@
-"""``python -m benchmarks [PART]…``: prints ratios against a peer measured in the same run.
+"""``python -m benchmarks [PART]…``: prints ratios against a peer measured in the same run, then the goals beside them.
 
 Parts: stream, listing, writing, inspect, checking, startup, keys, follow, relay, convert, textcalls, arguments,
 matrix, minimize, edit, large.
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+
+from benchmarks.goals import print_table
 
 PARTS = (
     *("stream", "listing", "writing", "inspect", "checking", "startup", "keys", "follow"),
@@ -28,6 +30,7 @@ def main() -> int:
         return 2
     for name in wanted:
         import_module(f"benchmarks.{name}").main()
+    print_table(wanted)
     return 0
 
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import zstandard
 
+from benchmarks.goals import reach
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import SessionWriter
 
@@ -49,6 +50,7 @@ class Shape(NamedTuple):
 
 COMPACTED = Shape("5,000 exchanges compacted", 5000, 600_000, 430, is_streamed=True)
 SHORT = Shape("1,000 growing", 1000, float("inf"), 40, is_streamed=False)
+FAULTY = Shape("200 with one fault", 200, float("inf"), 40, is_streamed=False)
 LONG = Shape("4,000 growing", 4000, float("inf"), 40, is_streamed=False)
 
 
@@ -73,8 +75,13 @@ def main() -> None:
             seconds, megabytes = spent[shape]
             ratio = f"{seconds / floor:5.1f} × the floor ({floor:.2f} s)"
             print(f"check, {shape.name:26} {seconds:6.2f} s of CPU, {megabytes:4.0f} MB, {ratio}")
+    reach("check, 5,000 exchanges, compacted", spent[COMPACTED].seconds)
+    reach("check, 5,000 exchanges, memory", spent[COMPACTED].megabytes)
+    reach("check, 1,000 exchanges of one conversation", spent[SHORT].seconds)
     growth = spent[LONG].seconds / spent[SHORT].seconds
     print(f"check, 4,000 growing is {growth:.1f} × 1,000 growing (4 is linear)")
+    reach("check, 4,000 exchanges ÷ 1,000", growth)
+    reach("one fault that lasts 200 exchanges", count_findings())
 
 
 def check(path: Path) -> Cost:
@@ -87,6 +94,20 @@ def check(path: Path) -> Cost:
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
+def count_findings() -> int:
+    """Errors and warnings of a session in which one call lost its result, and each later request repeats that."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "session.wb"
+        with SessionWriter(path) as writer:
+            for exchange in exchanges(FAULTY, lost=3):
+                writer.append(exchange)
+        command = [sys.executable, "-m", "workbench", "check", str(path), "--format", "json"]
+        told = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
+    found = [finding for file in told["files"] for finding in file["findings"] if finding["severity"] != "info"]
+    print(f"check, one lost result in {FAULTY.exchanges} exchanges: {len(found)} findings")
+    return len(found)
+
+
 def parse_pieces(path: Path) -> float:
     """Seconds of the floor."""
     begun, expand = time.process_time(), zstandard.ZstdDecompressor().decompress
@@ -97,8 +118,8 @@ def parse_pieces(path: Path) -> float:
     return time.process_time() - begun
 
 
-def exchanges(shape: Shape) -> Iterator[Exchange]:
-    """An agent: each answer calls a tool, and comes back in the next request with the result."""
+def exchanges(shape: Shape, lost: int = -1) -> Iterator[Exchange]:
+    """An agent: each answer calls a tool, and comes back in the next request with the result, but for the lost one."""
     rng = random.Random(1)
     words = [rng.randbytes(3).hex() for _ in range(4000)]
     schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -118,7 +139,7 @@ def exchanges(shape: Shape) -> Iterator[Exchange]:
             "tool_use_id": call["id"],
             "content": " ".join(rng.choices(words, k=shape.words)),
         }
-        history += [_message("assistant", content), _message("user", [result])]
+        history += [_message("assistant", content), _message("user", "go on" if n == lost else [result])]
         size = len(raw)
 
 

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from benchmarks import _stream_bodies as bodies
+from benchmarks.goals import reach
 from workbench.convert import convert
 from workbench.convert.streaming import StreamConversion
 from workbench.wire.stream import read_stream
@@ -149,6 +150,7 @@ def main() -> None:
         print(f"    workbench        {ours * 1e3:7.2f} ms   {ours / trip:5.2f} x one JSON round trip")
         if not isinstance(theirs, str):
             more = (ours - theirs[n]) / trip
+            reach(f"conversion, {source} → {target}", more)
             print(
                 f"    litellm          {theirs[n] * 1e3:7.2f} ms   {ours / theirs[n]:5.2f} x; ours is {more:+.2f} trips"
             )

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
+from benchmarks.goals import reach
 from benchmarks.inspect import agent
 from workbench.rules.inspection import Inspector
 from workbench.send import matrix
@@ -50,6 +51,7 @@ def main() -> None:
     rows = every()
     whole, own = seconds(every), seconds(lambda: Inspector(asked).run())
     trip = seconds(lambda: json.dumps(json.loads(body)))
+    reach("matrix, 500 messages, all contracts", whole * 1e3)
     spoken = {row.protocol for row in rows}
     print(f"matrix: {MESSAGES} messages, {len(body) / 1e6:.1f} MB, {len(rows)} contracts, {len(spoken)} protocols")
     print("  " + ", ".join(f"{count} {verdict}" for verdict, count in Counter(r.verdict.value for r in rows).items()))

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks._relay_load import Asking, ask_often, ask_streams, cpu_of, family, memory_of, process, settled
+from benchmarks.goals import reach
 from workbench.recorder import process as recorder
 from workbench.wire import digests
 from workbench.wire.exchange import State
@@ -33,7 +34,7 @@ from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import open_session
 
 CONNECTIONS, SECONDS = 16, 2.0
-ALONE, EVENTS = 60, 200
+ALONE, EVENTS, AT_ONCE = 60, 200, 200
 STREAMS, EVENTS_EACH, PAUSE, APART = (200, 500), 40, 0.05, 0.002
 
 RECORDER, STREAMING = "recorder", "mitmdump streaming"
@@ -59,7 +60,7 @@ def main() -> None:
     """Every measure on every path."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         paths = _paths(Path(folder), stack)
-        for measure in (_requests, _alone, *(_streams(count) for count in STREAMS)):
+        for measure in (_requests, _alone, *(_streams(count) for count in STREAMS), _at_once):
             for path in paths.values():
                 asyncio.run(measure(path))
         for path in paths.values():
@@ -139,6 +140,13 @@ def _streams(count: int) -> Callable[[Way], Coroutine[None, None, None]]:
     return measure
 
 
+async def _at_once(path: Way) -> None:
+    """Short streams that all begin together."""
+    clients = await ask_streams(path.port, AT_ONCE, 2, 0.0, 0.0)
+    path.figures["at once: first byte worst ms"] = max(client.first for client in clients) * 1e3
+    await settled(family(path.pid))
+
+
 def _percentiles(what: str, seconds: Sequence[float]) -> dict[str, float]:
     cuts = statistics.quantiles(seconds, n=100, method="inclusive")
     return {f"{what} p50 ms": cuts[49] * 1e3, f"{what} p99 ms": cuts[98] * 1e3}
@@ -157,6 +165,11 @@ def _print(paths: dict[str, Way]) -> None:
         added = ((other, path.figures[name] - direct[name]) for other, path in paths.items() if other != "direct")
         print(f"  added {name:16}{'':20}" + "".join(f"{value:>20,.2f}" for _, value in added))
     print("  (CPU and memory of 'direct' are the upstream's own)")
+    reach("recorder, 1,000 streams", ours[f"{STREAMS[0]}: CPU s/1,000"])
+    reach("recorder, 1,000 JSON requests", ours["JSON: CPU s/1,000"])
+    reach("recorder, JSON requests", ours["requests/s"])
+    armed = paths["request armed"].figures["at once: first byte worst ms"]
+    reach("200 requests at once, breakpoint armed: longest wait", armed - ours["at once: first byte worst ms"])
     if peer := paths.get(STREAMING):
         print(f"  {RECORDER} : {STREAMING}  {ours['requests/s'] / peer.figures['requests/s']:.1f} times the requests/s")
         for name in (
@@ -165,6 +178,7 @@ def _print(paths: dict[str, Way]) -> None:
         ):
             print(f"  {name:32} 1 : {peer.figures[name] / ours[name]:.1f}")
         added = [path.figures["first byte p50 ms"] - direct["first byte p50 ms"] for path in (peer, paths[RECORDER])]
+        reach("recorder, first byte sooner than mitmdump's", added[0] / added[1])
         print(f"  {'added first byte p50 ms':32} 1 : {added[0] / added[1]:.1f}")
 
 

@@ -15,12 +15,16 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.goals import reach
 from benchmarks.stream import measure
 from workbench.ir import ToolCallIR, ToolDef
 from workbench.toolcalls.formats import TextCall, find, formats, get
 
 CALLS = 300
 PIECE = 4
+TITLES = {"qwen3-coder": "Qwen XML", "hermes": "Hermes"}
+"""Formats with goals."""
+
 ENVIRONMENT = "WORKBENCH_BENCH_SGLANG"
 DETECTORS = {
     "deepseek-v3": ("deepseekv3_detector", "DeepSeekV3Detector"),
@@ -113,6 +117,10 @@ def main() -> None:
     print(f"  {'format':<13}{'characters':>10}{columns}{'unknown':>9}   4 × the text, one by one")
     for name, written in texts.items():
         mine = [CALLS / measure(lambda: ours(name, written, size), 3) for size in (0, PIECE)]  # noqa: B023 (called at once)
+        if name in TITLES:
+            reach(f"text calls in pieces, {TITLES[name]}", mine[1])
+            if peers := rates.get(name):
+                reach(f"text calls whole, {TITLES[name]}", mine[0] / (peers[0] or 1e9))
         columns = ""
         for own, other in zip(mine, rates.get(name) or (0.0, 0.0), strict=True):
             columns += f"{own:9,.0f}" + (f"{other:9,.0f}{own / other:7.1f}" if other else f"{'-':>9}{'-':>7}")

@@ -85,7 +85,8 @@ def top(decoded: DecodedExchange, first: str) -> Iterator[tuple[str, JsonValue]]
 @lru_cache(maxsize=4096)
 def _spellings(key: str) -> tuple[tuple[str, bool, bool], ...]:
     """The spellings of a top-level key, and of each: parameters hold a part of it; it may be in another field."""
-    return tuple((each, each in _SHARED, each in _HELD or each in _SHARED) for each in dict.fromkeys((key, _snake(key))))
+    written = dict.fromkeys((key, _snake(key)))
+    return tuple((each, each in _SHARED, each in _HELD or each in _SHARED) for each in written)
 
 
 def _member(decoded: DecodedExchange, at: str, key: str) -> JsonValue:
