@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.texts import RETIRED, ROOT, Text, docstrings, nodes, retired, texts
+from tests.texts import PHRASES, RETIRED, ROOT, Text, docstrings, nodes, retired, stilted, texts
 
 GUIDE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 
@@ -42,6 +42,34 @@ LEFT: dict[str, tuple[int, int]] = {
 def test_texts_use_no_retired_word() -> None:
     found = [f"{text}   « {retired(text.words)} »" for text in texts() if retired(text.words)]
     assert not [line for line in found if not any(kept in line for kept in KEPT)], "\n".join(found)
+
+
+def test_texts_use_no_stilted_phrase() -> None:
+    found = [f"{text}   « {stilted(text.words)} »" for text in texts() if stilted(text.words)]
+    assert not found, "\n".join(found)
+
+
+def test_the_guide_names_the_phrases_that_are_refused() -> None:
+    for pattern in PHRASES:
+        first = re.split(r"[|(?\\]", pattern.removeprefix("(?<!there )").removeprefix("(?:"))[0].strip()
+        assert re.search(rf"^\| .*{re.escape(first)}.* \|", GUIDE, re.MULTILINE), pattern
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("sampling settings beside thinking", "beside"),
+        ("the target speaks no other protocol", "speaks"),
+        ("check that the upstream speaks https://", ""),
+        ("there is no response", ""),
+        ("the signature is no longer valid", ""),
+        ("a line on the channel is no message", "is no "),
+        ("so many of its refusals are not listed", ""),
+        ("give each its own index", ""),
+    ],
+)
+def test_a_stilted_phrase_is_seen(words: str, expected: str) -> None:
+    assert stilted(words) == expected
 
 
 def by_room(places: Iterable[str]) -> Counter[str]:

@@ -44,6 +44,23 @@ RETIRED: dict[str, str] = {
 }
 """Words that the guide retires (a pattern, case matters only for names) → what to write instead."""
 
+PHRASES: dict[str, str] = {
+    r"beside\b": "next to, together with",
+    r"speaks?\b(?! https?://)": "uses, supports, says",
+    r"for ever\b": "forever",
+    r"as asked": "as requested",
+    r"whatever": "any",
+    r"so many(?! of\b)": "this many",
+    r"of (?:its|their) own": "its own, separate",
+    r"anybody|nobody": "no one, or say who",
+    r"(?<!there )(?:is|are) no (?!longer\b|such\b)": "is not",
+    r"(?:text|functions|tools|servers|texts) alone": "only text",
+    r"certainly (?:above|below)": "above … with 95 % confidence",
+    r"proves nothing": "inconclusive",
+}
+"""Words and patterns that texts for users avoid as well; docstrings may have them."""
+
+_PHRASES = re.compile("|".join(rf"\b(?:{words})" for words in PHRASES), re.IGNORECASE)
 _RETIRED = re.compile("|".join(rf"\b(?:{words})\b" for words in RETIRED))
 _WORDS = re.compile(r"[A-Za-z][a-z']+[,:;]* +(?:[a-z'(\"{]|\{\})")
 _CODE = re.compile(
@@ -88,6 +105,12 @@ def docstrings(paths: Sequence[Path] = ()) -> Iterator[Text]:
 def retired(text: str) -> str:
     """The first word of a text that the guide retires; empty for none."""
     found = _RETIRED.search(text)
+    return found.group() if found else ""
+
+
+def stilted(text: str) -> str:
+    """The first phrase of a text that texts for users avoid (``PHRASES``); empty for none."""
+    found = _PHRASES.search(text)
     return found.group() if found else ""
 
 

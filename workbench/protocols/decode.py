@@ -181,7 +181,7 @@ class DecodedExchange:
         if self.exchange.kind is ExchangeKind.MCP:
             return None, TOOL_SIDE
         if wanted:
-            return wanted, "as asked"
+            return wanted, "as requested"
         if TURNS in self.exchange.meta:
             return None, "a WebSocket connection; its requests and responses are the exchanges after it"
         if self.exchange.kind is ExchangeKind.WEBSOCKET:

@@ -145,7 +145,7 @@ def _put_message_between(asked: HealthyRequest) -> Iterator[PlantedFault]:
 def _break_ids(asked: HealthyRequest) -> Iterator[PlantedFault]:
     for call, result in asked.pairs():
         if call.field("id") and result.field("tool_call_id"):
-            body, bad = asked.fresh(), "an id: not allowed, and much too long for anybody, whoever it is that reads it"
+            body, bad = asked.fresh(), "an id that no provider accepts: it has spaces and a colon, and is much too long"
             put(body, call.field("id"), bad)
             put(body, result.field("tool_call_id"), bad)
             yield PlantedFault(body, _either(_at_call(bad), _at_result(bad)))

@@ -122,7 +122,7 @@ def written_lines(paths: Sequence[Path], proof: ExportProof | None, is_trying: b
         for text in run.lines:
             lines += wrap(text, width, "muted", indent=6, most=3)
     if proof.why_not:
-        lines += wrap(f"✗ the test proves nothing: {proof.why_not}", width, "error")
+        lines += wrap(f"✗ this is not a valid test: {proof.why_not}", width, "error")
     else:
         lines += wrap("✓ the test distinguishes both", width, "ok strong")
     return [*lines, BLANK]
