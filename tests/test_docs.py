@@ -155,7 +155,7 @@ def test_the_keys_apply(own: Path) -> None:
     (own / "keys.yaml").write_text(EXAMPLES["keys.yaml"], encoding="utf-8")
     found = keymap.load(keymap.path())
     assert not found.problems
-    assert found.changed == {"session.next-break": ("n", "f8"), "wire.headers": ()}
+    assert found.changed == {"session.next-break": ("]", "f8"), "wire.headers": ()}
 
 
 def test_the_page_on_the_architecture_has_the_rooms_in_their_order() -> None:

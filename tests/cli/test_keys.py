@@ -17,11 +17,11 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_key_is_listed_as_it_is_bound(run: Run, file: Path) -> None:
-    file.write_text("session.next-break: [n, f8]\nwire.headers: none\n")
+    file.write_text('session.next-break: ["]", f8]\nwire.headers: none\n')
     done = run("keys")
     assert (done.status, done.err) == (0, "")
     assert all(id in done.out for id in keys.table())
-    assert "* session.next-break           n f8 " in done.out
+    assert "* session.next-break           ] f8 " in done.out
     assert "* wire.headers                 none " in done.out
 
 
@@ -40,7 +40,7 @@ def test_json(run: Run, file: Path) -> None:
     assert done.status == 2
     assert value["file"] == str(file)
     assert len(value["keys"]) == len(keys.table())
-    assert value["problems"] == ["session.zoom: n is already used by session.next-break on the same screen"]
+    assert value["problems"] == ["session.zoom: n is already used by session.next-match on the same screen"]
     assert {"id": "session.zoom", "where": "session", "keys": ["z"], "default": ["z"]}.items() <= next(
         k for k in value["keys"] if k["id"] == "session.zoom"
     ).items()

@@ -21,9 +21,11 @@ def own_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def test_a_users_keys_are_bound_shown_and_explained(own_keys: Path) -> None:
-    own_keys.write_text("session.zoom: [f8, X]\nwire.headers: none\nsession.next-break: p\nsession.previous-break: n\n")
+    own_keys.write_text(
+        'session.zoom: [f8, X]\nwire.headers: none\nsession.next-break: "["\nsession.previous-break: "]"\n'
+    )
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
-        assert " p next break  n previous break" in driver.text
+        assert " [ next break  ] previous break" in driver.text
         assert "f8 zoom" in driver.text
         await driver.press("2", "z")
         assert not driver.screen.has_class("-zoom")

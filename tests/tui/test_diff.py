@@ -56,7 +56,7 @@ async def test_the_first_request_says_that_there_is_nothing_before_it() -> None:
     async with showing(example("deepseek-reasoning-lost"), exchange=0, size=(80, 24)) as driver:
         screen = await compared(driver)
         assert "no earlier request to compare with" in driver.text
-        await driver.press("enter", "j", "]")
+        await driver.press("enter", "j", "J")
         await until(driver.pilot, lambda: screen.changes.compared)
         assert "Request 2 against request 1" in driver.text
         await driver.press("escape")

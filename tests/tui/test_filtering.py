@@ -50,18 +50,18 @@ async def test_walking_stays_within_the_filter() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.shows(2)
         await filtered(driver, "conversation:1")
-        await driver.press("left_square_bracket")
+        await driver.press("K")
         await driver.shows(0)
-        await driver.press("left_square_bracket")
+        await driver.press("K")
         assert "no earlier exchange passes the filter" in driver.text
-        await driver.press("right_square_bracket")
+        await driver.press("J")
         await driver.shows(2)
         await filtered(driver, "conversation:2")
-        await driver.press("n")
+        await driver.press("]")
         assert "no further break" in driver.text
         assert "no findings in the exchanges shown" in driver.text
         await driver.press("1", "G", "enter")
-        await driver.press("left_square_bracket")
+        await driver.press("K")
         await driver.shows(1)
         await filtered(driver, "")
         assert shown(driver) == [0, 1, 2]
@@ -74,7 +74,7 @@ async def test_nothing_passes() -> None:
         await filtered(driver, "tool:nobody")
         assert "no exchange matches the filter" in driver.text
         assert "0 of 3 shown" in driver.text
-        await driver.press("j", "k", "G", "n", "w", "left_square_bracket")
+        await driver.press("j", "k", "G", "]", "w", "K")
         assert driver.app.is_running
 
 

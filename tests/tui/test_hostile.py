@@ -90,7 +90,7 @@ async def test_nothing_hostile_reaches_the_terminal(size: tuple[int, int]) -> No
                 assert_clean(driver)
             await driver.press("2", "r", "H")
             assert_clean(driver)
-        await driver.press("n", "question_mark")
+        await driver.press("]", "question_mark")
         assert_clean(driver)
         assert driver.app.is_running
 
@@ -126,7 +126,7 @@ async def test_deep_json_is_shown() -> None:
 
 ROOMS = {
     "stream": ("1", "g", "j", "t", "n", "j", "tab", "j", "enter", "tab", "j", "enter", "slash", "x", "enter"),
-    "diff": ("]", "d", "j", "enter", "d", "tab", "j", "v", "right_square_bracket", "left_square_bracket"),
+    "diff": ("J", "d", "j", "enter", "d", "tab", "j", "v", "J", "K"),
     "repairs": ("6", "f", "j", "f", "tab", "j", "1", "h", "q"),
     "copy": (
         "3",

@@ -47,13 +47,13 @@ def test_names_of_keys(word: str, name: str | None) -> None:
 
 
 def test_what_the_file_says_is_what_is_bound_and_shown() -> None:
-    found = keymap.read({"session.next-break": ["n", "f8"], "wire.headers": "none", "session.wire": 9})
+    found = keymap.read({"session.next-break": ["]", "f8"], "wire.headers": "none", "session.wire": 9})
     assert found.problems == ()
-    assert shown(found, "session.next-break") == ("n", "f8")
+    assert shown(found, "session.next-break") == ("]", "f8")
     assert shown(found, "wire.headers") == ()
     assert shown(found, "session.wire") == ("9",)
     assert shown(found, "session.zoom") == ("z",)
-    assert found.overrides()["session.next-break"] == "n,f8"
+    assert found.overrides()["session.next-break"] == "],f8"
     assert found.row(keys.table()["wire.headers"]).show == ""
 
 
@@ -63,7 +63,7 @@ def test_what_the_file_says_is_what_is_bound_and_shown() -> None:
         ({"session.nxt-break": "f8"}, "session.nxt-break: no such id; did you mean session.next-break?"),
         ({"zzz": "f8"}, "zzz: no such id: see workbench keys"),
         ({"session.zoom": "hyperspace"}, "session.zoom: 'hyperspace' is not a key"),
-        ({"session.zoom": "n"}, "session.zoom: n is already used by session.next-break on the same screen"),
+        ({"session.zoom": "n"}, "session.zoom: n is already used by session.next-match on the same screen"),
         ({"session.zoom": "j"}, "session.zoom: j is already used by pane.down on the same screen"),
         ({"wire.headers": "z"}, "wire.headers: z is already used by session.zoom on the same screen"),
         ({"session.zoom": "question_mark"}, "session.zoom: ? is already used by global.help"),
@@ -80,9 +80,9 @@ def test_what_is_wrong_is_said_and_the_rest_applies(entries: dict[str, JsonValue
 
 
 def test_two_keys_may_change_places() -> None:
-    found = keymap.read({"session.next-break": "p", "session.previous-break": "n"})
+    found = keymap.read({"session.next-break": "[", "session.previous-break": "]"})
     assert found.problems == ()
-    assert (shown(found, "session.next-break"), shown(found, "session.previous-break")) == (("p",), ("n",))
+    assert (shown(found, "session.next-break"), shown(found, "session.previous-break")) == (("[",), ("]",))
 
 
 def test_of_two_entries_for_one_key_the_first_stays() -> None:
@@ -119,3 +119,25 @@ def test_a_file_that_is_no_mapping_no_yaml_or_no_file_is_one_problem(tmp_path: P
     file.write_text("")
     assert keymap.load(file) == Keymap()
     assert "directory" in keymap.load(tmp_path).problems[0]
+
+
+def test_the_keymap_that_ships_gives_the_keys_as_they_were() -> None:
+    found = keymap.read({"keymap": "classic", "session.zoom": "f8"})
+    assert found.problems == ()
+    assert shown(found, "session.next-break") == ("n",)
+    assert shown(found, "session.next-exchange") == ("]",)
+    assert shown(found, "compare.previous-difference") == ("N", "p")
+    assert found.is_off("session.next-match")
+    assert shown(found, "session.zoom") == ("f8",)
+
+
+def test_own_keys_win_over_the_keymap_they_are_laid_over() -> None:
+    found = keymap.read({"keymap": "classic", "session.next-break": "f7"})
+    assert shown(found, "session.next-break") == ("f7",)
+    clash = keymap.read({"keymap": "classic", "session.zoom": "n"})
+    assert shown(clash, "session.zoom") == ("n",)
+    assert shown(clash, "session.next-break") == ("]",)
+
+
+def test_an_unknown_keymap_is_named() -> None:
+    assert keymap.read({"keymap": "vim"}).problems == ("keymap: no keymap 'vim'; there is classic",)

@@ -55,6 +55,29 @@ async def test_a_text_that_another_pane_holds_is_found_there() -> None:
         await until(driver.pilot, lambda: driver.focused == "wire" and "/tool_use_id  match 1 of" in driver.text)
 
 
+async def test_n_goes_on_in_the_other_panes_and_their_matches_are_counted() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (120, 40)) as driver:
+        await driver.shows(2)
+        await driver.press("5", "g", "slash", *"toolu_", "enter")
+        await until(driver.pilot, lambda: not driver.screen.pane_search.is_busy)
+        assert " in Wire" in driver.screen.pane_search.also()
+        for _ in range(len(driver.screen.pane_search.found)):
+            await driver.press("n")
+        await until(driver.pilot, lambda: driver.focused != "closure")
+        await until(driver.pilot, lambda: driver.screen.pane_search.found and not driver.screen.pane_search.is_busy)
+        await driver.press("N")
+        await until(driver.pilot, lambda: driver.focused == "closure")
+        await until(driver.pilot, lambda: driver.screen.pane_search.found and not driver.screen.pane_search.is_busy)
+        assert driver.pane("closure").cursor == max(driver.screen.pane_search.found)
+
+
+async def test_without_a_search_n_says_how_to_search() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (120, 40)) as driver:
+        await driver.shows(2)
+        await driver.press("n")
+        assert "no search yet" in driver.text
+
+
 async def test_a_capital_means_this_case() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.shows(2)

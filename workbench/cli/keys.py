@@ -2,7 +2,8 @@
 
 Your own keys go into $XDG_CONFIG_HOME/workbench/keys.yaml (usually ~/.config/workbench/keys.yaml):
 
-    session.next-break: [n, f8]     one key or a list
+    keymap: classic                 keys as they were before ] and [ went to breaks
+    session.next-break: ["]", f8]   one key or a list
     wire.headers: none              no key at all
 
 Keys are named as here: n, N, ?, f8, ctrl+x, enter, esc, space, comma, tab, up, pgdn. Problems in the file (an unknown

@@ -73,17 +73,18 @@ HOME = (
 )
 
 SESSION = (
-    Key("session.next-break", "n", "next(1)", "next break", "next break (error or warning) of the session", 1),
-    Key("session.previous-break", "p", "next(-1)", "previous break", "previous break", 2),
-    Key("session.previous-match", "N", "match(-1)", "previous match", "previous match of a search; n: the next"),
+    Key("session.next-break", "]", "next(1)", "next break", "next break (error or warning) of the session", 1),
+    Key("session.previous-break", "[", "next(-1)", "previous break", "previous break", 2),
+    Key("session.next-match", "n", "match(1)", "next match", "next match of the search, in this pane and the others"),
+    Key("session.previous-match", "N", "match(-1)", "previous match", "previous match of the search"),
     Key("session.next-warning", "w", "warning(1)", "next warning", "next warning of the session", 9),
     Key("session.previous-warning", "W", "warning(-1)", "previous warning", "previous warning"),
     Key("session.next-pane", "tab", "pane(1)", "pane", "next pane", 5),
     Key("session.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     *session_panes.keys(),
     Key("session.side", "r", "side", "request/response", "show the request or the response in the Wire pane", 7),
-    Key("session.next-exchange", "]", "exchange(1)", "next exchange", "next exchange, from any pane"),
-    Key("session.previous-exchange", "[", "exchange(-1)", "previous exchange", "previous exchange, from any pane"),
+    Key("session.next-exchange", "J", "exchange(1)", "next exchange", "next exchange, from any pane"),
+    Key("session.previous-exchange", "K", "exchange(-1)", "previous exchange", "previous exchange, from any pane"),
     Key("session.story", "S", "story", "story", "show the session as a story, from top to bottom, and its timeline", 8),
     Key("session.diff", "d", "diff", "diff", "compare this request with the previous one of its conversation", 10),
     Key(
@@ -163,7 +164,7 @@ SESSION = (
     Key("session.mark", "space", "mark", "mark", "mark the selection or, in Exchanges, the exchange; again to unmark"),
     Key("session.next-mark", "'", "next_mark", "next mark", "next mark or note"),
     Key("session.note", "a", "note", "note", "write or edit a note on the selection"),
-    Key("session.search", "/", "search", "search", "search in the focused pane", 6),
+    Key("session.search", "/", "search", "search", "search all panes, the focused one first", 6),
     Key("session.leave", "escape", "leave", "back", "end search, zoom or inspection, go to the findings, then back"),
     Key("session.back", "q", "back", "back", "go back to the previous screen, else to Home", 4),
 )

@@ -2,8 +2,11 @@
 
 ``$XDG_CONFIG_HOME/workbench/keys.yaml`` maps ids of the table to a key, a list of keys, or ``none``::
 
-    session.next-break: [n, f8]
+    keymap: classic
+    session.next-break: ["]", f8]
     wire.headers: none
+
+``keymap`` names a file of ``tui/keymaps`` that the entries are laid over.
 
 A wrong entry is reported, and the others still apply. This module does not import Textual.
 """
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
     from workbench.ir import JsonValue
 
 Names = tuple[str, ...]
+
+KEYMAP = "keymap"
+"""Entry that names a keymap of this folder."""
 
 _MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"})
 _NAMED = frozenset(
@@ -50,6 +56,10 @@ class Keymap(NamedTuple):
     def row(self, key: Key) -> Key:
         """A row of the table with the user's keys."""
         return key._replace(keys=",".join(self.changed[key.id])) if key.id in self.changed else key
+
+    def is_off(self, id: str) -> bool:
+        """The user has switched off a key."""
+        return self.changed.get(id) == ()
 
     def rows(self, table: Iterable[Key]) -> list[Key]:
         """Rows with the user's keys."""
@@ -96,13 +106,29 @@ def read(value: JsonValue) -> Keymap:
         return Keymap(problems=("keys.yaml must be a mapping from ids to keys: see workbench keys",))
     problems: list[str] = []
     wanted: dict[str, Names] = {}
-    for id, given in value.items():
+    own = {id: given for id, given in value.items() if id != KEYMAP}
+    for id, given in (own | {id: given for id, given in _base(value, problems).items() if id not in own}).items():
         try:
             wanted[id] = _entry(id, given)
         except ValueError as error:
             problems.append(f"{id}: {error}")
     kept = _settle(wanted, problems)
     return Keymap(kept, tuple(problems))
+
+
+def _base(value: Mapping[str, JsonValue], problems: list[str]) -> Mapping[str, JsonValue]:
+    """Entries of the keymap that a file names; none if it names none."""
+    from workbench.config import load as parse
+
+    name = value.get(KEYMAP)
+    if name is None:
+        return {}
+    found = {file.stem: file for file in (Path(__file__).parent / "keymaps").glob("*.yaml")}
+    if name not in found:
+        problems.append(f"{KEYMAP}: no keymap {name!r}; there is {', '.join(sorted(found))}")
+        return {}
+    entries = parse(found[str(name)].read_bytes(), name=f"{name}.yaml")
+    return entries if isinstance(entries, dict) else {}
 
 
 def _entry(id: str, given: JsonValue) -> Names:

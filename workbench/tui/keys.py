@@ -170,9 +170,9 @@ def _with_hint(id: str, word: str, text: str, rank: int) -> Key:
 PASS_ON = _with_hint("edit.send", "pass on", "pass the edited bytes on instead of what is paused", 1)
 EDIT_HELD = tuple(PASS_ON if key.id == PASS_ON.id else key for key in EDIT)
 SEARCH = (  # what the footer shows instead while a search is active
-    _with_hint("session.next-break", "next match", "next match of the search", 1),
+    _with_hint("session.next-match", "next match", "next match of the search", 1),
     _with_hint("session.previous-match", "previous match", "previous match", 4),
-    _with_hint("session.leave", "end search", "end the search; then n goes through the breaks again", 2),
+    _with_hint("session.leave", "end search", "end the search", 2),
 )
 _SWITCH = table()["session.branch"]._replace(rank=3)
 WITH_BRANCH = tuple(_SWITCH if key.id == _SWITCH.id else key for key in SESSION)

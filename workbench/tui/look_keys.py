@@ -26,9 +26,10 @@ LANES = (
 )
 
 STREAM = (
-    Key("stream.next-mark", "n", "mark(1)", "next anomaly", "next anomaly, or event from which a client differs", 1),
-    Key("stream.previous-mark", "p", "mark(-1)", "previous", "previous such event", 2),
-    Key("stream.previous-match", "N", "match(-1)", "previous match", "previous match of a search; n: the next"),
+    Key("stream.next-mark", "]", "mark(1)", "next anomaly", "next anomaly, or event from which a client differs", 1),
+    Key("stream.previous-mark", "[", "mark(-1)", "previous", "previous such event", 2),
+    Key("stream.next-match", "n", "match(1)", "next match", "next match of the search"),
+    Key("stream.previous-match", "N", "match(-1)", "previous match", "previous match of the search"),
     Key("stream.next-pane", "tab", "pane(1)", "pane", "next pane: events, message, clients", 5),
     Key("stream.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("stream.search", "/", "search", "search", "search the events and what they changed", 6),
@@ -39,10 +40,10 @@ STREAM = (
 
 DIFF = (
     Key("diff.pane", "tab,shift+tab", "pane", "meaning, bytes", "switch between the changes and their bytes", 4),
-    Key("diff.next-exchange", "]", "exchange(1)", "next request", "compare the next request with the one before it", 5),
+    Key("diff.next-exchange", "J", "exchange(1)", "next request", "compare the next request with the one before it", 5),
     Key(
         "diff.previous-exchange",
-        "[",
+        "K",
         "exchange(-1)",
         "previous request",
         "compare the previous request with the one before it",
@@ -53,11 +54,11 @@ DIFF = (
 
 COMPARE = (
     Key(
-        "compare.next-difference", "n", "next(1)", "next difference", "next difference, in this turn or a later one", 1
+        "compare.next-difference", "]", "next(1)", "next difference", "next difference, in this turn or a later one", 1
     ),
-    Key("compare.previous-difference", "N,p", "next(-1)", "previous", "previous difference", 4),
-    Key("compare.next-turn", "]", "turn(1)", "next turn", "next turn, with or without a difference", 6),
-    Key("compare.previous-turn", "[", "turn(-1)", "previous turn", "previous turn"),
+    Key("compare.previous-difference", "[", "next(-1)", "previous", "previous difference", 4),
+    Key("compare.next-turn", "J", "turn(1)", "next turn", "next turn, with or without a difference", 6),
+    Key("compare.previous-turn", "K", "turn(-1)", "previous turn", "previous turn"),
     Key("compare.next-pane", "tab", "pane(1)", "pane", "next pane: turns, differences, side by side", 5),
     Key("compare.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("compare.other", "o", "other", "other", "compare with another exchange or another file", 3),
@@ -71,8 +72,8 @@ CONVERSION = (
     Key("conversion.side", "r", "side", "request/response", "convert the request or the response", 4),
     Key("conversion.next-pane", "tab", "pane(1)", "pane", "next pane: original, converted, losses", 6),
     Key("conversion.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    Key("conversion.next-exchange", "]", "exchange(1)", "next exchange", "next exchange", 8),
-    Key("conversion.previous-exchange", "[", "exchange(-1)", "previous exchange", "previous exchange", 9),
+    Key("conversion.next-exchange", "J", "exchange(1)", "next exchange", "next exchange", 8),
+    Key("conversion.previous-exchange", "K", "exchange(-1)", "previous exchange", "previous exchange", 9),
     Key("conversion.write", "w", "write", "write", "write the converted body to a file", 5),
     Key("conversion.back", "q,escape,c", "back", "back", "go back to the session", 2),
 )
@@ -94,13 +95,13 @@ MATRIX = (
     Key("matrix.pane", "tab,shift+tab", "pane", "pane", "next pane: contracts, findings of one, request", 3),
     Key(
         "matrix.next-refusal",
-        "n",
+        "]",
         "refusal(1)",
         "next refusal",
         "next contract that refuses the request or finds it suspicious",
         1,
     ),
-    Key("matrix.previous-refusal", "p", "refusal(-1)", "previous", "previous such contract", 4),
+    Key("matrix.previous-refusal", "[", "refusal(-1)", "previous", "previous such contract", 4),
     Key(
         "matrix.contract",
         "e",

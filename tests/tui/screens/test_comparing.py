@@ -72,17 +72,17 @@ async def test_two_places_open_at_the_first_divergence_and_n_goes_through_all() 
         while screen.turn is screen.comparison.turns[1]:
             assert screen.damage
             kinds.append((screen.damage.side, str(screen.damage.kind)))
-            await driver.press("n")
+            await driver.press("]")
         assert ("response", "events re-cut") in kinds
         assert screen.turn is screen.comparison.turns[2] and "this exchange is on one side only" in driver.text
-        await driver.press("n")
+        await driver.press("]")
         assert screen.turn is screen.comparison.turns[2]
-        await driver.press("N")
+        await driver.press("[")
         assert screen.turn is screen.comparison.turns[1] and screen.damage
         assert (screen.damage.side, str(screen.damage.kind)) == kinds[-1]
-        await driver.press("[")
+        await driver.press("K")
         assert "no difference: both sides are identical" in driver.text
-        await driver.press("]", "enter")
+        await driver.press("J", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
         await driver.shows(2)
         assert driver.screen.wire.side == "request"

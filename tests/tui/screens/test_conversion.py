@@ -81,7 +81,7 @@ async def test_the_answer_and_other_exchanges_can_be_converted_too() -> None:
         before = screen.side
         await driver.press("r")
         await until(driver.pilot, lambda: screen.losses.shown and screen.losses.shown.side != before)
-        await driver.press("]")
+        await driver.press("J")
         await until(
             driver.pilot, lambda: screen.index == 1 and (screen.losses.shown is None or screen.losses.shown.exchange)
         )
@@ -109,7 +109,7 @@ async def test_what_cannot_be_converted_says_why() -> None:
         assert isinstance(screen, ConversionScreen)
         await until(driver.pilot, lambda: screen.losses.why != "converting …")
         assert "Converting" not in driver.text.splitlines()[0]
-        await driver.press("r", "l", "]", "q")
+        await driver.press("r", "l", "J", "q")
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

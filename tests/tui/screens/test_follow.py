@@ -261,7 +261,7 @@ async def test_the_first_break_is_announced_once(recorder: Recorder) -> None:
         recorder.whole(*BROKEN, user("again"))
         await rows(driver, 3)
         assert sum("first break" in toast for toast in toasts(driver)) == 1
-        await driver.press("n")
+        await driver.press("]")
         await driver.shows(1)
 
 

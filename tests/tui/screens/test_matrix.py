@@ -103,11 +103,11 @@ async def test_n_and_p_walk_through_those_who_do_not_accept() -> None:
     async with showing(broken()) as driver:
         screen = await matrix_of(driver)
         here = screen.cursor_number()
-        await driver.press("n")
+        await driver.press("]")
         assert screen.cursor_number() > here
-        await driver.press("p")
+        await driver.press("[")
         assert screen.cursor_number() == here
-        await driver.press("p")
+        await driver.press("[")
         assert "no earlier refusal" in driver.text
 
 

@@ -149,7 +149,7 @@ async def test_breaks_are_walked_across_exchanges() -> None:
     async with showing(three_breaks()) as driver:
         await until(driver.pilot, lambda: driver.screen.opened)
         places = []
-        for key in ("n", "n", "n", "p"):
+        for key in ("]", "]", "]", "["):
             places.append((driver.screen.opened.index, driver.pane("findings").cursor))  # type: ignore[union-attr]
             await driver.press(key)
             wanted = driver.screen.navigation.goal.exchange
@@ -174,9 +174,9 @@ async def test_the_exchange_where_a_finding_began_is_a_key_away() -> None:
         await driver.shows(0)
         assert "request 1–2" in driver.text  # one break, and how long it lasts
         assert "1 error, 1 info in 1 of 2 exchanges" in driver.text
-        await driver.press("n")
-        assert "no further break" in driver.text
         await driver.press("]")
+        assert "no further break" in driver.text
+        await driver.press("J")
         await driver.shows(1)
         assert "↑ carried" in driver.text
         assert driver.screen.pointer.selection and driver.screen.pointer.selection.pointer == "/messages/1/tool_calls/0"
@@ -206,7 +206,7 @@ async def test_the_timeline_opens_exchanges() -> None:
         await driver.shows(2)
         await driver.press("1", "g")
         await driver.shows(0)
-        await driver.press("right_square_bracket")
+        await driver.press("J")
         await driver.shows(1)
         assert driver.pane("exchanges").cursor == 1
 
@@ -279,7 +279,7 @@ async def test_the_selection_survives_every_size() -> None:
 @pytest.mark.parametrize("size", [(39, 40), (100, 14), (3, 2)])
 async def test_a_tiny_terminal_gets_a_message(size: tuple[int, int]) -> None:
     async with showing(samples.example(samples.LOST_RESULT), size) as driver:
-        await driver.press("j", "n", "tab", "z")
+        await driver.press("j", "]", "tab", "z")
         assert "W" in driver.text
 
 
@@ -296,7 +296,7 @@ async def test_search_walks_through_matches_and_is_left() -> None:
         assert wire.byte > at
         await driver.press("N")
         assert wire.byte == at
-        await driver.press("escape", "n")
+        await driver.press("escape", "]")
         assert "no further break" in driver.text
 
 
@@ -344,7 +344,7 @@ async def test_an_exchange_that_cannot_be_shown_says_why(monkeypatch: pytest.Mon
         driver.screen.navigation.open(1)
         await until(driver.pilot, lambda: "exchange 2 cannot be shown: torn" in driver.text)
         assert driver.screen.opened is None
-        await driver.press("2", "j", "3", "enter", "r", "p", "n")
+        await driver.press("2", "j", "3", "enter", "r", "[", "]")
         await driver.shows(2)
 
 
@@ -364,12 +364,12 @@ async def test_an_empty_session_and_a_foreign_one_say_why_there_is_nothing() -> 
         assert "the session has no exchanges" in driver.text
         assert "inspecting" not in driver.text
         assert "opening" not in driver.text
-        await driver.press("n", "j", "r", "enter", "z", "q")
+        await driver.press("]", "j", "r", "enter", "z", "q")
     page = samples.exchange(b"", b"<html>", url="https://example.org/index.html")
     async with showing(samples.session(page), (120, 40)) as driver:
         assert "nothing to check" in driver.text
         assert "nothing to decode" in driver.text
-        await driver.press("3", "j", "4", "j", "5", "j", "6", "n")
+        await driver.press("3", "j", "4", "j", "5", "j", "6", "]")
 
 
 async def test_a_session_that_cannot_be_opened_leaves_with_its_error() -> None:
@@ -418,9 +418,9 @@ async def test_warnings_have_their_own_key() -> None:
         await driver.press("W")
         await driver.shows(0)
         assert "! warning" in lit(driver, "findings")
-        await driver.press("n")
+        await driver.press("]")
         await driver.shows(1)
-        await driver.press("n")
+        await driver.press("]")
         assert "no further break" in driver.text
 
 
@@ -439,7 +439,7 @@ async def test_the_key_bar_follows_the_search() -> None:
         assert "n next match" in driver.text
         assert "esc end search" in driver.text
         await driver.press("escape")
-        assert "n next break" in driver.text
+        assert "] next break" in driver.text
 
 
 async def test_who_asks_for_what_is_not_inspected_yet_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -491,7 +491,7 @@ async def test_an_open_zoom_does_not_stand_over_the_notice_for_tiny_terminals() 
 async def test_toasts_leave_the_findings_alone() -> None:
     async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
         await driver.shows(2)
-        await driver.press("n")
+        await driver.press("]")
         lines = driver.text.splitlines()
         shown = next(n for n, text in enumerate(lines) if "no further break" in text)
         assert lines[shown].startswith("─2 Wire")  # a border: neither a byte nor a finding is under it

@@ -77,10 +77,10 @@ async def test_n_and_p_go_through_the_marks() -> None:
         await driver.press("g")
         seen = []
         for _ in marks:
-            await driver.press("n")
+            await driver.press("]")
             seen.append(screen.events.cursor)
         assert tuple(seen) == marks
-        await driver.press("p")
+        await driver.press("[")
         assert screen.events.cursor == marks[-2] if len(marks) > 1 else marks[0]
 
 

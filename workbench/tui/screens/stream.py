@@ -13,6 +13,7 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.keymap import keymap_of
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, Span, count, line, wrap
@@ -244,8 +245,8 @@ class StreamScreen(Screen["int | None"]):
             self.dismiss(self.events.cursor)
 
     def action_mark(self, step: int) -> None:
-        """Go to the next marked event, or to the next match of an active search."""
-        if self.search:
+        """Go to the next marked event; to the next match, if the user's keys have none for that."""
+        if self.search and keymap_of(self.app).is_off("stream.next-match"):
             self.action_match(step)
             return
         found = self.stream.next_mark(self.events.cursor, step) if self.stream else None

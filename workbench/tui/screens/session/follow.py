@@ -55,7 +55,7 @@ class LiveFollower:
         finding = None if number is None else state.findings[number]
         is_broken = finding is not None and finding.severity == "error"
         if finding and is_broken and self._is_break_known is False:
-            where = f"first break: exchange {finding.exchange + 1:,} · n: go there"
+            where = f"first break: exchange {finding.exchange + 1:,} · ]: go there"
             self.screen.notify(clip(visible(finding.message), 200), title=where, severity="error", markup=False)
         self._is_break_known = bool(self._is_break_known) or is_broken
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from workbench.safetext import visible
+from workbench.tui.keymap import keymap_of
 from workbench.tui.models import findings as walk
 from workbench.tui.service import JobAnswer, guard
 from workbench.views import REQUEST, RESPONSE
@@ -28,8 +29,8 @@ class SessionMoves:
         self.screen, self.navigation = screen, navigation
 
     def next(self, step: int) -> None:
-        """Go to the next break, or the next match of a search."""
-        if self.screen.pane_search.wanted:
+        """Go to the next break; to the next match of a search, if the user's keys have none for that."""
+        if self.screen.pane_search.wanted and keymap_of(self.screen.app).is_off("session.next-match"):
             self.screen.pane_search.match(step)
             return
         self._walk(step, walk.worst(self.screen.state.findings), "break")

@@ -1,4 +1,4 @@
-"""Search in the focused pane of the session screen, while the person types, a slice of time at a time."""
+"""Search in the panes of the session screen, the focused one first, while the person types, a slice at a time."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 SLICE_SECONDS = 0.03
 """Seconds of searching at a time, so that keys stay responsive."""
+
+LAST = 1 << 60
+"""Position behind every match."""
 
 HINT = "enter accept · esc cancel · capital letters match case"
 
@@ -122,7 +125,7 @@ class PaneSearch:
                 break
         else:
             self._work = None
-            self._elsewhere = [] if self.found else self._look_elsewhere()
+            self._elsewhere = self._look_elsewhere()
         self._show()
 
     def _look_elsewhere(self) -> list[tuple[str, int]]:
@@ -145,12 +148,29 @@ class PaneSearch:
         """Go to the first match in another pane, if this one has none. Returns False if no pane has one."""
         if self.found or not self._elsewhere:
             return False
-        name, wanted = self._elsewhere[0][0], self.wanted
+        self._go_to_pane(self._elsewhere[0][0], 1)
+        return True
+
+    def _go_to_pane(self, name: str, step: int) -> None:
+        """Go to the first match of a pane, or to its last one."""
+        wanted = self.wanted
         self.screen.panes.focus(name)
         for pane in self.screen.query(f"#{name}").results(LineView):
-            self.begin(pane, wanted, move_from=0)
+            self.begin(pane, wanted, move_from=0 if step > 0 else LAST)
             pane.post_message(LineView.CursorMove(pane))
-        return True
+
+    def _next_pane(self, step: int) -> str:
+        """The next pane with matches behind the last match of this one; empty to stay in this one.
+
+        Matches in Exchanges open other exchanges, so that a search there stays there.
+        """
+        if self.view is None or self.view is self.screen.exchanges or self.is_busy:
+            return ""
+        holding = dict(self._look_elsewhere())
+        order = [name for name, _ in PANES]
+        here = order.index(self.view.id or "")
+        around = [order[(here + step * n) % len(order)] for n in range(1, len(order))]
+        return next((name for name in around if name in holding and name != "exchanges"), "")
 
     def _show(self) -> None:
         assert self.view
@@ -158,17 +178,20 @@ class PaneSearch:
         beyond = bisect_left(self.found, self._origin)
         if self._is_moving and (beyond < len(self.found) or not self.is_busy):
             self._is_moving = False
-            self.view.go_to(self.found[beyond % len(self.found)] if self.found else self._origin)
+            target = -1 if self._origin == LAST else beyond % max(1, len(self.found))
+            self.view.go_to(self.found[target] if self.found else self._origin)
         self._say()
         self.screen.header.show_keys()
 
     def match(self, step: int) -> None:
-        """Go to the next or previous match, if a search is active."""
+        """Go to the next or previous match."""
         if self.wanted:
             self.step(step)
+        else:
+            self.screen.notify("no search yet · /: search · ]: next break", markup=False)
 
     def step(self, step: int) -> None:
-        """Go to the next or previous match, wrapping around; in another pane start the search there."""
+        """Go to the next or previous match, through all panes and around; in another pane start the search there."""
         view = self.screen.focused
         if not isinstance(view, LineView):
             return
@@ -180,6 +203,9 @@ class PaneSearch:
         if not self.found:
             return
         at = bisect_right(self.found, view.position) if step > 0 else bisect_left(self.found, view.position) - 1
+        if not 0 <= at < len(self.found) and (name := self._next_pane(step)):
+            self._go_to_pane(name, step)
+            return
         if not 0 <= at < len(self.found):
             self.screen.notify("continued at the top" if step > 0 else "continued at the end", markup=False)
         view.go_to(self.found[at % len(self.found)])
@@ -196,16 +222,23 @@ class PaneSearch:
         at = max(1, bisect_right(self.found, self.view.position))
         return f"match {at:,} of {len(self.found):,}{busy}"
 
+    def also(self) -> str:
+        """Other panes with matches, in words."""
+        return f" · also {self._counts()}" if self.found and self._elsewhere else ""
+
+    def _counts(self) -> str:
+        names = dict(PANES)
+        return ", ".join(f"{many:,} in {names[name]}" for name, many in self._elsewhere)
+
     def _name(self) -> str:
         return next((words for name, words in PANES if self.view and name == self.view.id), "this pane")
 
     def _elsewhere_words(self) -> str:
         if not self._elsewhere:
             return " or in another pane"
-        names = dict(PANES)
-        return f"; {', '.join(f'{many:,} in {names[name]}' for name, many in self._elsewhere)} · enter: go there"
+        return f"; {self._counts()} · enter: go there"
 
     def _say(self) -> None:
         if self._prompt and self._prompt.is_mounted:
-            words = self.words()
-            self._prompt.say([line(Span(words or "search this pane", "strong"), Span(f"  {HINT}", "muted"))])
+            words = f"{self.words()}{self.also()}" if self.wanted else "search all panes, this one first"
+            self._prompt.say([line(Span(words, "strong"), Span(f"  {HINT}", "muted"))])
