@@ -18,7 +18,7 @@ from __future__ import annotations
 
 
 class WorkbenchError(Exception):
-    """Base of all: one line that says what is wrong, where, and what to do.
+    """Base class of all errors: one line that says what is wrong, where, and what to do.
 
     Args:
         what: the fault, without a final period.

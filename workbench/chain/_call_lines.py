@@ -110,7 +110,7 @@ def first_ref(line: CallLine) -> NodeRef:
 
 
 class _Judge:
-    """Says what is true of each pair under the terms."""
+    """Describes each pair of call and result under the terms of a contract."""
 
     def __init__(self, history: History, terms: ClosureTerms, *, is_held: bool) -> None:
         self.turns = history.turns

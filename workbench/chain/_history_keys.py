@@ -13,7 +13,7 @@ from workbench.protocols import HistoryPrefix, fact
 
 
 class HistoryState(NamedTuple):
-    """Everything that was said up to some point.
+    """Key of a history up to some message.
 
     Attributes:
         hop: place of recording: the same history seen at two places makes two conversations.
@@ -153,7 +153,7 @@ class HistoryKeys:
         return hash(("pair", self.hop, self.chain.items[start - 1].plain, run)) if start else None
 
     def call(self, item: Item) -> int:
-        """Key of a call: its id, and where that is a counter what is called too."""
+        """Key of a call: its id; also name and arguments if the id is only a counter."""
         return hash(("call", self.hop, item.call_id, 0 if looks_unique(item.call_id or "") else item.plain))
 
 

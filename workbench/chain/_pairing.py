@@ -240,7 +240,7 @@ def _pair_with_unidentified(calls: list[CallNode], results: list[ResultNode]) ->
 
 
 def _pairs_by_name(calls: list[CallNode], results: list[ResultNode]) -> list[tuple[CallNode, ResultNode]]:
-    """By name where as many results as calls have it; in order where the protocol names no calls at all."""
+    """Pair by name if equally many calls and results have it; by order if the protocol has no names of calls."""
     called, answered = Counter(c.call.name for c in calls), Counter(r.result.name for r in results)
     nameless = not any(c.call.id for c in calls)
     return [

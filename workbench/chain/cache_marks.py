@@ -44,7 +44,7 @@ def _blocks(decoded: DecodedExchange) -> list[str]:
 
 
 def _marked_pointers(message: Message) -> list[str]:
-    """Pointers, below a message, of what is marked in it."""
+    """Pointers of the marked parts, relative to the message."""
     return [*([""] if message.extra.get(MARK) else []), *_marked_parts(message.parts)]
 
 

@@ -264,7 +264,7 @@ def _same_calls(shown: ReceivedAnswer, answer: ReceivedAnswer, *, is_earlier: bo
 
 
 def _may_show(shown: ReceivedAnswer, answer: ReceivedAnswer) -> bool:
-    """Nothing speaks against it: the same calls, no other ids, and texts of which one holds the other."""
+    """True if both can be the same answer: same calls, no other ids, and one text contains the other."""
     if shown.calls != answer.calls or bool(shown.text) != bool(answer.text):
         return False
     if shown.ids and answer.ids and not set(shown.ids) & set(answer.ids):

@@ -123,7 +123,7 @@ def _by_error(text: str, protocol: str | None) -> tuple[str, str] | None:
 
 
 def _whole(name: str, how: str, clues: Clues, protocol: str | None) -> tuple[Contract, str]:
-    """The contract as it is, where it covers the protocol."""
+    """The contract itself if it covers the protocol; else ``generic``."""
     file = contracts.read(name)
     if not file.speaks(protocol):
         return _generic(protocol), f"{how}, but the contract of {name} does not cover {protocol}: generic is used"

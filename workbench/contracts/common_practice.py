@@ -51,7 +51,7 @@ class CommonPractice:
 
 
 def is_most(refusing: int, saying: int) -> bool:
-    """So many of the contracts that say something are a practice."""
+    """True if at least ``LEAST`` contracts refuse, and two thirds of those that have a fact."""
     return refusing >= LEAST and 3 * refusing >= 2 * saying
 
 

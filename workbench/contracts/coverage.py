@@ -68,7 +68,7 @@ def _of_models(contract: str, models: Iterable[str]) -> str:
 
 
 def words_known() -> int:
-    """How many refusals the contracts have in the provider's own words."""
+    """Number of refusals for which the contracts quote the provider's text."""
     return sum(bool(check.template) for file in files() for _, check in file.checks)
 
 
@@ -98,7 +98,7 @@ def _of_terms(file: ContractFile, protocol: str, wire: Mapping[str, str]) -> Ite
 
 
 def _pointers(facts: Mapping[str, Fact]) -> Iterator[tuple[Consequence, Iterable[str]]]:
-    """What the older terms say of parameters: consequence → pointers."""
+    """Facts about parameters in the older terms: consequence → pointers."""
     refused = _list(facts, "params.refused")
     yield Consequence.REFUSED, [str(each["at"]) for each in refused if isinstance(each, Mapping)]
     for term in ("params.ignored", "params.ignored-while-thinking"):

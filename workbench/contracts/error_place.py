@@ -167,7 +167,7 @@ def _from_root(body: Mapping[str, JsonValue], steps: list[str]) -> list[str]:
 
 
 def _walk(body: JsonValue, steps: Sequence[str], decoded: DecodedExchange, contract: Contract) -> str:
-    """The pointer of a path, as far as it is there. Names of union branches between its steps are left out."""
+    """Pointer of the longest part of a path that exists. Names of union branches between its steps are left out."""
     key = _key(body, steps[0])
     if key is None:
         return ""

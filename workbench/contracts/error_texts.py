@@ -1,4 +1,4 @@
-"""From a pasted error text to the rule behind it."""
+"""Find the rule behind a pasted error text."""
 
 from __future__ import annotations
 

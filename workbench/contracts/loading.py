@@ -130,7 +130,7 @@ def _common_practices() -> Mapping[str, CommonPractice]:
 
 
 def common_practice(protocol: str | None) -> CommonPractice | None:
-    """What most providers of a protocol refuse, by the contracts that ship; None if too few of them speak it."""
+    """Refusals shared by most shipped contracts of a protocol; None if too few contracts cover it."""
     return _common_practices().get(protocol or "")
 
 

@@ -113,7 +113,7 @@ class _NotedTerms(Mapping[str, Fact]):
 
 
 class _NotedFacts(dict[Any, Any]):
-    """What was derived from a contract (``known.fact``), noted as the readings it was derived from."""
+    """A value derived from a contract (``known.fact``), noted as the facts it was derived from."""
 
     def __init__(self, contract: Contract, reads: dict[Read, Any]) -> None:
         self._contract, self._reads = contract, reads

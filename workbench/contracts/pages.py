@@ -134,7 +134,7 @@ def _bytes(given: Mapping[str, JsonValue], text: str, value: str) -> bytes | Non
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Everything there is to say about a rule.
+    """All sections of the page of a rule.
 
     Attributes:
         summary: one sentence.
@@ -192,7 +192,7 @@ def page(slug: str) -> Page:
 
 @cache
 def read(slug: str) -> Node:
-    """The page as it is in its file."""
+    """The page as parsed from its file."""
     from workbench.config import safeyaml
 
     name = f"{slug}.yaml"
@@ -240,7 +240,7 @@ def _example(node: Node) -> Example | None:
 
 
 def section(title: str, body: Iterable[str]) -> Iterator[str]:
-    """A blank line, the title, and what is under it."""
+    """A section: blank line, title, indented lines."""
     yield ""
     yield title
     yield from body

@@ -81,7 +81,7 @@ class StreamConverter:
         self._last: type[Part] | None = None  # type of the last part that was emitted as its own
 
     def emit_available(self, part: StreamingPart, written: list[bytes]) -> None:
-        """Emit what is certain of a part."""
+        """Emit the beginning of a part that can no longer change."""
         if self._source_part is None:
             self._source_part = part.opening()
             if self._source_part is None:
@@ -109,7 +109,7 @@ class StreamConverter:
         self._splitter, self._read_pieces, self._source_part = None, 0, None
 
     def break_off(self, part: StreamingPart, written: list[bytes]) -> None:
-        """End inside a part: emit what is left of it, unless it is a tool call."""
+        """End inside a part: emit the rest of it, unless it is a tool call."""
         if self._splitter:
             self._split(self._splitter.close(), written)
         elif self._target_part is None:

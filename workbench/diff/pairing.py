@@ -315,7 +315,7 @@ def versions(
 def _threads(
     exchanges: Iterable[DecodedExchange], conversations: ConversationFinder
 ) -> dict[str, list[_ExchangeThread]]:
-    """By hop, in order of first appearance."""
+    """Group by hop, in order of first appearance."""
     found: dict[str, dict[object, _ExchangeThread]] = {}
     for position, decoded in enumerate(exchanges):
         like, conversation = likeness_of(decoded), conversations.add(decoded)

@@ -74,7 +74,7 @@ def _read(_: Identity) -> Mapping[str, list[Any]]:
 
 @cache
 def _program() -> str:
-    """Digest of all that decides what is found in a session, but for the session."""
+    """Digest of everything except the session that influences its findings: program, contracts, settings."""
     digest = hashlib.sha256(__version__.encode())
     for path in sorted(_files()):
         with suppress(OSError):

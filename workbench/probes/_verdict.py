@@ -102,7 +102,7 @@ def _words(outcome: Outcome, samples: Sequence[Sample]) -> str:
 
 
 def _facts(samples: Sequence[Sample]) -> dict[str, JsonValue]:
-    """Of each fact the most frequent value, the first of several."""
+    """Most frequent value of each fact; the first one if several are equally frequent."""
     found: dict[str, JsonValue] = {}
     for name in dict.fromkeys(name for sample in samples for name in sample.facts):
         said = [sample.facts[name] for sample in samples if name in sample.facts]

@@ -43,7 +43,7 @@ def evaluate(played: PlayedConversation) -> Sample:
 
 
 def _rounds(played: PlayedConversation) -> list[bool]:
-    """Of each answer with calls whether all of them failed; several at once count as one try."""
+    """For each answer with calls: True if all of them failed. Parallel calls count as one attempt."""
     found: list[bool] = []
     for done in played.calls:
         if done.step.number == 0:

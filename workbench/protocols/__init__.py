@@ -150,7 +150,7 @@ class StreamingPart(Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Nothing of it is still to come."""
+        """True if the part is complete."""
         ...
 
     def opening(self) -> Part | None:

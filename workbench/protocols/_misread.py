@@ -96,7 +96,7 @@ def note_envelope(response: ModelResponse, pointer: str) -> ModelResponse:
 
 
 def with_own_fields(response: ModelResponse, events: Sequence[SseEvent]) -> ModelResponse:
-    """The answer with what is in fields that no event stream has: errors there are never seen by clients."""
+    """The answer plus errors from fields that event streams do not have; clients never read these."""
     found: dict[tuple[str, str], list[int]] = {}
     failure: ApiError | None = None
     for event in events:

@@ -10,7 +10,7 @@ from workbench.provenance import escape
 
 
 class Param(NamedTuple):
-    """A parameter as it is in a body.
+    """A parameter as written in a body.
 
     Attributes:
         pointer: where.

@@ -175,7 +175,7 @@ class AnswerCapabilities:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """Everything that a protocol can carry."""
+    """Everything that a protocol can express."""
 
     reasoning: ReasoningCapabilities = ReasoningCapabilities()
     media: MediaCapabilities = MediaCapabilities()

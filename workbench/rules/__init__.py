@@ -1,4 +1,4 @@
-"""Rules: what is wrong with a chain under a provider's contract.
+"""Rules: findings about a chain under a provider's contract.
 
 In: a session and a contract. Out: findings, each with its rule, place and basis, and the verdict of an exchange.
 One file per family. A family module has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings, or

@@ -84,7 +84,7 @@ def _is_on_the_wire(decoded: DecodedExchange) -> bool:
 
 
 def may_be_accepted(case: RuleContext) -> bool:
-    """Nothing shows what the provider makes of this request: it is open, was cut off, or failed for other reasons."""
+    """True if the response does not show acceptance or refusal: open, cut off, or failed for other reasons."""
     error = case.response.error if case.response else None
     if case.response is not None and error is None:
         return False
@@ -178,7 +178,7 @@ def _neighbours(case: RuleContext, pointer: str) -> tuple[str, ...]:
 
 
 def _conditions(case: RuleContext) -> bytes:
-    """Everything that is asked for beside the history: parameters, the names of the tools, betas."""
+    """All settings of a request except its history: parameters, names of tools, betas."""
     known = case.decoded.facts.get(_conditions)
     if known is None:
         known = case.decoded.facts[_conditions] = _hash(b"\n".join(_request_keys(case)))

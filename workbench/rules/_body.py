@@ -90,7 +90,7 @@ def _spellings(key: str) -> tuple[tuple[str, bool, bool], ...]:
 
 
 def _member(decoded: DecodedExchange, at: str, key: str) -> JsonValue:
-    """A top-level field as it is in the text; None if it is absent."""
+    """A top-level field as written in the text; None if absent."""
     if not at:
         return decoded.request_members.get(key)
     body = decoded.request_members.get(at[1:])

@@ -105,7 +105,7 @@ def _join_places(findings: Iterable[Finding]) -> Iterable[Finding]:
 
 
 def _may_spread(finding: Finding) -> bool:
-    """It tells of a request's history, and not of what a provider said of one request."""
+    """True if the finding concerns the history and not the response to one request."""
     return finding.cause is not None and finding.side == REQUEST and finding.basis is not Basis.RECORDING
 
 

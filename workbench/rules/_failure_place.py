@@ -43,7 +43,7 @@ def is_about_the_request(refusal: KnownRefusal | None, status: int) -> bool:
 
 
 def was_judged(error: ApiError | None, decoded: DecodedExchange) -> bool:
-    """The provider refused the request for what is in it, and not for a key, a limit or a failure of its own."""
+    """True if the refusal concerns the content of the request, and not a key, a limit or a server failure."""
     http = decoded.exchange.response
     return is_about_the_request(refusal_of(error or ApiError(""), decoded), http.status if http else 0)
 

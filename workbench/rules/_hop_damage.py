@@ -182,7 +182,7 @@ def _headers(case: RuleContext, outer: DecodedExchange) -> Iterator[Finding]:
 
 
 def _check_content(case: RuleContext, other: DecodedExchange, side: str) -> Iterator[Finding]:
-    """By what is said: between two protocols, and between streams."""
+    """Compare by meaning: between two protocols, and between streams."""
     losses = list(content_losses(side, other.messages(side), case.decoded.messages(side)))
     mapped = _mapped_ids(losses, case.decoded, side)
     for loss in losses:

@@ -1,4 +1,4 @@
-"""What became of a tool call, by what its result says: the class of it, and the text without what changes each time."""
+"""Outcome of a tool call, from its result: a class, and the text without times and other varying parts."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ _READ = 2_000  # characters of a result that tell what it is
 
 
 class ResultOutcome(enum.Enum):
-    """What a tool result says of its call. Silence is success of a tool that acts, and nothing from one that reads."""
+    """Outcome of a call by its result. Empty text is success for a tool that acts, nothing found for others."""
 
     NORMAL = "normal"
     PENDING = "pending"
@@ -158,7 +158,7 @@ def _kind(result: ToolResultIR, text: str) -> ResultOutcome:
 
 
 def _value(text: str) -> JsonValue:
-    """What the text says as JSON; None if it is no object or list, or a long one."""
+    """The text parsed as JSON; None if it is not an object or list, or too long."""
     if text[:1] not in ("{", "[") or len(text) > _LONGEST_JSON:
         return None
     try:

@@ -65,7 +65,7 @@ class _LostContent(NamedTuple):
 
 
 def _lost_part(part: dict[str, JsonValue], told: str) -> _LostContent | None:
-    """What the model did not get of one part."""
+    """Lost content of one part: the bytes that did not reach the model."""
     inner, kind = part.get("resource"), part.get("type")
     name: JsonValue = ""
     if kind == "text":

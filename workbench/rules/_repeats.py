@@ -1,4 +1,4 @@
-"""Calls that a history repeats: the steps of it, what came of them, and what a call does to the world."""
+"""Repeated calls in a history: steps, their outcomes, and side effects of tools."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _READ = regex.compile(
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
-    """One call of a history with what came of it.
+    """One call of a history with its outcome.
 
     Attributes:
         digest: of name and arguments, without the id.
@@ -147,7 +147,7 @@ def _is_question(message: Message) -> bool:
 
 
 def has_effect(call: ToolCallIR, tools: Mapping[str, ToolDef]) -> bool:
-    """Calling it twice does something twice, by all that is said of the tool. What nobody tells counts as a read."""
+    """True if two calls have two effects, by annotations, name and description; no hint counts as read-only."""
     tool = tools.get(call.name or "")
     hints = _hints(tool)
     if hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True:

@@ -1,4 +1,4 @@
-"""What is derived of one exchange for several contracts: its chain by their terms, its findings by what rules read."""
+"""Results of one exchange shared by several contracts: chains by their terms, findings by the facts that rules read."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ VOTES_KEPT = 512
 
 
 class _Vote(NamedTuple):
-    """What providers say: rule and words of the first that refuses, the names of those that do, and how many speak."""
+    """Opinions of providers: rule and text of the first refusal, names of all that refuse, number asked."""
 
     rule: str
     message: str

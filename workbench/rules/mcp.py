@@ -157,7 +157,7 @@ def _of_passed(decoded: DecodedExchange, pointer: str, outcome: ToolOutcome, los
 
 
 def _facts_after(decoded: DecodedExchange, facts: ServerFacts) -> ServerFacts:
-    """What the connection said, this request and its result included."""
+    """Declarations of the connection, including this request and its result."""
     http = decoded.exchange.request
     method = http.method if http else ""
     if not facts.is_told_by(method):

@@ -109,7 +109,7 @@ def _bad_proof(case: RuleContext, ref: NodeRef, part: Reasoning) -> Iterator[Fin
     name, proof = _proof(part)
     is_verified = case.contract.term("reasoning.signature") == "verified-everywhere"
     if is_dummy_proof(proof) and proof not in stand_ins(case) and not (is_verified and _bad_form(part)):
-        message = f"the {name} of this block is a placeholder: nobody issued it"
+        message = f"the {name} of this block is a placeholder that no provider issued"
         yield case.at(FABRICATED, ref, message, name=name, evidence=quote(proof, 60))
         return
     reason = _bad_form(part) if is_verified and part.carrier in (*BLOCKS, Carrier.REASONING_BLOCK) else ""

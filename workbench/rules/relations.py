@@ -73,7 +73,7 @@ RULES = (CONFLICT, TOOL_TYPE, DESCRIPTION, PROPERTY_NAME, NO_TOOLS, PART, MIXED)
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    """What relations ask of a message alone: one object for all that ask the same, of any contract.
+    """Conditions of relations on a single message; one shared object for equal conditions of all contracts.
 
     Attributes:
         relation: one of them.

@@ -198,7 +198,7 @@ def _is_wait(call: ToolCallIR) -> bool:
 
 
 def _shared_failure(step: PastCall, *, is_varied: bool) -> object:
-    """What calls with other arguments, or of other tools, have in common if none returns anything."""
+    """Common outcome of calls with other arguments or of other tools that all return nothing."""
     is_alike = step.is_failed or (step.kind is ResultOutcome.EMPTY and not is_varied and not _is_wait(step.call))
     return (None if is_varied else step.call.name, step.mark, step.question) if is_alike else step.ref
 

@@ -97,7 +97,7 @@ def _suspects(case: RuleContext, error: ApiError, found: Iterable[Finding]) -> l
 
 
 def _weight(pointer: str, reasons: dict[str, list[_Reason]]) -> int:
-    """What speaks for a place, and for the places around it and in it."""
+    """Evidence for a place, and for the places that contain it or are inside it."""
     near = (why for at, why in reasons.items() if f"{at}/".startswith(f"{pointer}/") or pointer.startswith(f"{at}/"))
     return sum(max(each.weight for each in why) for why in near) + sum(each.weight for each in reasons[pointer])
 

@@ -128,7 +128,7 @@ class RepairSearch:
 
     @property
     def verdict(self) -> Verdict:
-        """Verdict of the contract on the request as it is."""
+        """Verdict of the contract on the unchanged request."""
         verdict = self.trial.judgement.verdict
         return Verdict.REFUSES if verdict in (Verdict.ACCEPTS, Verdict.UNKNOWN) and self.all_broken else verdict
 

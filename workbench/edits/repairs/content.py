@@ -22,7 +22,7 @@ MOVED = "(media: in the next message)"
 
 
 def empty(fault: Fault) -> Iterator[Proposal]:
-    """Remove what is empty, or fill it with a placeholder."""
+    """Remove empty content, or fill it with a placeholder."""
     if fault.number is None:
         return
     message, ref = fault.messages[fault.number], fault.ref

@@ -38,7 +38,7 @@ _CERTAIN = 0.5
 
 
 def side_of(value: JsonValue) -> str | None:
-    """``"request"``, ``"response"``, ``"event"``, or None for what is none of them."""
+    """Kind of a JSON value: ``"request"``, ``"response"``, ``"event"``, or None for anything else."""
     if isinstance(value, list):
         whole = value and all(isinstance(v, dict) and isinstance(v.get("candidates"), list) for v in value)
         return RESPONSE if whole else None  # Gemini without alt=sse answers with an array of chunks

@@ -131,7 +131,7 @@ class AnthropicMessages(CodecAdapter):
     traits = TRAITS
 
     def claims_request(self, value: JsonValue) -> float:
-        """By the shape of the tools, then of the blocks, then by keys; a model's name is no more than a hint."""
+        """Recognise the protocol by the shape of tools, then of blocks, then by keys; a model name is only a hint."""
         if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
             is_broken = isinstance(value, dict) and isinstance(value.get("messages"), str | dict)
             return 0.5 if is_broken and str(value.get("model", "")).startswith("claude") else 0.0

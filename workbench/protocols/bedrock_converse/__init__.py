@@ -113,7 +113,7 @@ class BedrockConverse(CodecAdapter):
         return UrlFacts(unquote(found[1]), found[2] is not None) if found else UrlFacts()
 
     def claims_request(self, value: JsonValue) -> float:
-        """By its own keys, then by blocks named by their key."""
+        """Recognise the protocol by its own keys, then by blocks that are named by their key."""
         if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
             return 0.0
         if any(isinstance(value.get(key), dict) for key in _REQUEST_KEYS):

@@ -51,7 +51,7 @@ def _answer(body: Mapping[str, JsonValue], value: JsonValue) -> ModelResponse:
 
 
 def envelope(body: Mapping[str, JsonValue]) -> dict[str, Any]:
-    """Everything of a ``ModelResponse`` that an answer says beside its content, as keyword arguments."""
+    """Keyword arguments of a ``ModelResponse`` except its content."""
     reason = body.get("stopReason")
     reason = reason if isinstance(reason, str) else None
     output = body.get("output")

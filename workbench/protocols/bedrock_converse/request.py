@@ -227,7 +227,7 @@ def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
 
 
 def message_nodes(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Messages in which what the IR says in words of its own is said as it is on the wire."""
+    """Messages with the IR's own terms replaced by those of the wire format."""
     return tuple(replace(message, parts=_as_written(message.parts)) for message in messages)
 
 
@@ -346,7 +346,7 @@ def _media(part: Media) -> JsonValue:
 
 
 def write_tool(tool: ToolDef) -> dict[str, JsonValue]:
-    """A tool as it is declared, with what else was said of it."""
+    """A declared tool, with its further keys."""
     key = "systemTool" if tool.kind == "server" else "toolSpec"
     written: dict[str, JsonValue] = dict(tool.extra)
     for path, value in (

@@ -142,7 +142,7 @@ class _UnnamedBlocks(BlockStreamDecoder):
 
     @property
     def is_fresh(self) -> bool:
-        """Nothing has come yet."""
+        """True before the first event."""
         return self._last is None
 
     def feed(self, event: SseEvent) -> None:

@@ -55,7 +55,7 @@ class Effect(NamedTuple):
 
     @property
     def words(self) -> str:
-        """In words: ``adds 5 characters to text``."""
+        """Describe the effect: ``adds 5 characters to text``."""
         match self.what:
             case What.BEGAN:
                 return f"begins {self.noun}"

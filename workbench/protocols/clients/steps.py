@@ -105,7 +105,7 @@ def changes(before: ModelResponse, after: ModelResponse) -> Iterator[tuple[tuple
 
 
 def pairs(before: ModelResponse, after: ModelResponse) -> Iterator[tuple[int, int, Part | None, Part]]:
-    """(message, part, the part as it was before, as it is after) of every part that an event was about."""
+    """(message, part, part before, part after) for every part that an event changed."""
     for m, message in enumerate(after.messages):
         held = dict(_keyed_parts(before.messages[m])) if m < len(before.messages) else {}
         for p, (place, part) in enumerate(_keyed_parts(message)):

@@ -98,7 +98,7 @@ class CohereV2(CodecAdapter):
     import_hints = IMPORT_HINTS
 
     def claims_request(self, value: JsonValue) -> float:
-        """By the values and keys that only this protocol has; a model's name counts where nothing speaks against it."""
+        """Recognise the protocol by its own values and keys; a model name counts if nothing contradicts it."""
         if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
             return 0.0
         choice = value.get("tool_choice")
@@ -113,7 +113,7 @@ class CohereV2(CodecAdapter):
         return 0.96 if _OUR_MODELS.match(str(value.get("model", ""))) else 0.2
 
     def claims_response(self, value: JsonValue) -> float:
-        """A message beside a finish reason in capitals, or beside what is billed."""
+        """True for a message next to a finish reason in capitals or next to billed units."""
         message = value.get("message") if isinstance(value, dict) else None
         if not isinstance(message, dict) or "done" in value or "choices" in value:
             return 0.0

@@ -41,7 +41,7 @@ def _read(value: JsonValue) -> ModelResponse | None:
 
 
 def describe(body: Mapping[str, JsonValue], **fields: Any) -> ModelResponse:
-    """An answer, with what is beside its message."""
+    """An answer: its message and the keys next to it."""
     reason, answer_id = body.get("finish_reason"), body.get("id")
     reason = reason if isinstance(reason, str) else None
     return ModelResponse(

@@ -156,7 +156,7 @@ def _error(node: Mapping[str, JsonValue], envelope: Mapping[str, JsonValue], mes
 
 
 def _merge_errors(inner: ApiError, outer: ApiError) -> ApiError:
-    """The inner error, with what only the outer one says."""
+    """The inner error, plus the keys that only the outer one has."""
     return ApiError(
         message=inner.message,
         type=inner.type or outer.type,

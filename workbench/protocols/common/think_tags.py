@@ -135,7 +135,7 @@ class Splitter:
         return found
 
     def _leading(self, found: list[tuple[bool, str]]) -> bool:
-        """Nothing has come but what may be a tag at the beginning."""
+        """True while the text so far can still be a tag at the beginning."""
         opened = _LEADING.match(self._text)
         if opened:
             self._enter(opened, found)

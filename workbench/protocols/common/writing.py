@@ -13,7 +13,7 @@ Cut = Callable[[str], Iterable[str]]
 
 
 def write_stream(writer: StreamWriter, response: ModelResponse, cut: Cut = lambda text: (text,)) -> bytes:
-    """The stream of an answer in normal form; one piece for each string, or as many as it is cut into."""
+    """Stream of an answer in normal form: one delta per string, or several if the string is divided."""
     pieces = []
     if response.messages or not response.error:
         pieces.append(writer.start(response))

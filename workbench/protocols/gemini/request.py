@@ -217,7 +217,7 @@ def choice_of(config: JsonValue) -> tuple[str, str | None]:
 
 
 def choice_json(choice: ToolChoice) -> JsonValue:
-    """The ``functionCallingConfig`` for a choice: what was sent, as far as it says the same."""
+    """The ``functionCallingConfig`` for a choice; the recorded object if it means the same."""
     if choice.mode == "other" or choice_of(choice.value) == (choice.mode, choice.name):
         return choice.value
     sent = dict(choice.value) if isinstance(choice.value, dict) else {}

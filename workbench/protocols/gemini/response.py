@@ -67,7 +67,7 @@ def error_in(chunk: JsonValue) -> ApiError | None:
 
 
 def describe(value: JsonValue, messages: Iterable[Message]) -> dict[str, Any]:
-    """Everything of a ``ModelResponse`` that an answer says beside its contents, as keyword arguments."""
+    """Keyword arguments of a ``ModelResponse`` except its contents."""
     inner, at = unwrap(value, ENVELOPE, KEYS)
     reason, _ = reason_of(inner)
     rest = _rest(inner)

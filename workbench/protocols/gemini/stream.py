@@ -114,7 +114,7 @@ class ContentsStreamDecoder:
         return ModelResponse(**describe(body, ()), is_stream=True)
 
     def _feed_top(self, inner: dict[str, JsonValue], number: int) -> None:
-        """Take what is beside the candidates. Of most keys, the last value counts."""
+        """Collect the keys next to the candidates. The last value of most keys counts."""
         counts = get(inner, "usageMetadata")
         held = ("candidates", "error", key_of(inner, "usageMetadata")) if isinstance(counts, dict) else _HELD
         if isinstance(counts, dict):

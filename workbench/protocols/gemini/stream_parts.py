@@ -379,7 +379,7 @@ class Candidate:
         return next(found, None)
 
     def message(self, pointer: str, anomalies: list[Anomaly]) -> Message:
-        """The content so far; ``anomalies`` takes what is wrong with it."""
+        """The content so far; ``anomalies`` receives its faults."""
         parts: list[Part] = []
         for n, item in enumerate(self.items):
             notes, events = Notes(pointer), tuple(dict.fromkeys(item.events))

@@ -115,7 +115,7 @@ class GeminiInteractions(CodecAdapter):
     traits = TRAITS
 
     def claims_request(self, value: JsonValue) -> float:
-        """By the steps of ``input`` or a key of its own; a model's name counts where nothing speaks against it."""
+        """Recognise it by the steps of ``input`` or its own keys; a model name counts if nothing contradicts it."""
         if not isinstance(value, dict) or "messages" in value or "contents" in value:
             return 0.0
         if not any(key in value for key in (KEY, PREVIOUS, "continuation_token")):

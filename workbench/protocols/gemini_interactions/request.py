@@ -165,7 +165,7 @@ def _choice(value: JsonValue) -> tuple[str, str | None] | None:
 
 
 def choice_json(choice: ToolChoice) -> JsonValue:
-    """A choice in wire form: what was sent, as far as it says the same."""
+    """A choice in wire form; the recorded value if it means the same."""
     if choice.mode == "other" or _choice(choice.value) == (choice.mode, choice.name):
         return choice.value
     sent = choice.value if isinstance(choice.value, dict) else {}

@@ -66,7 +66,7 @@ def list_of(body: Mapping[str, JsonValue]) -> str:
 
 
 def describe(body: Mapping[str, JsonValue], messages: tuple[Message, ...], **fields: Any) -> ModelResponse:
-    """An answer, with what is beside its steps."""
+    """An answer: its steps and the keys next to them."""
     status = text_of(body.get("status"))
     rest = {k: v for k, v in body.items() if k not in _HELD or not _is_held(k, v)}
     return ModelResponse(

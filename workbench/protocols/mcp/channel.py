@@ -203,7 +203,7 @@ def _key(direction: str, id_: object) -> _Id:
 
 
 def _tool(message: dict[str, JsonValue]) -> str:
-    """What a request is about: the name of a tool or prompt, or the URI of a resource."""
+    """Object of a request: the name of a tool or prompt, or the URI of a resource."""
     params = message.get("params")
     named = (params.get("name") or params.get("uri")) if isinstance(params, dict) else None
     return named if isinstance(named, str) else ""

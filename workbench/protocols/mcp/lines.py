@@ -1,4 +1,4 @@
-"""What the lines of a connection say that no single request shows."""
+"""Facts that only all lines of a connection together show: framing faults, tool lists that changed."""
 
 from __future__ import annotations
 

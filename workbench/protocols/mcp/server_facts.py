@@ -1,4 +1,4 @@
-"""What client and server of one connection said of themselves: capabilities, and the tools with their schemas."""
+"""Declarations of client and server on one connection: capabilities, and tools with their schemas."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class Ollama(CodecAdapter):
     traits = TRAITS
 
     def claims_request(self, value: JsonValue) -> float:
-        """By what only this protocol has: its keys, pictures and thinking beside the content, arguments as objects."""
+        """Recognise the protocol by its own keys, images and thinking next to the content, arguments as objects."""
         if not isinstance(value, dict):
             return 0.0
         ours = sum(key in value for key in _OUR_KEYS)

@@ -71,7 +71,7 @@ def read_said(body: Mapping[str, JsonValue], notes: Notes) -> Message | None:
 
 
 def describe(body: Mapping[str, JsonValue], messages: Iterable[Message], **fields: Any) -> ModelResponse:
-    """An answer, with what is beside its message."""
+    """An answer: its message and the keys next to it."""
     messages = tuple(messages)
     model, reason = body.get("model"), body.get("done_reason")
     reason = reason if isinstance(reason, str) else None

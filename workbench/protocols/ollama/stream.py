@@ -118,7 +118,7 @@ class NativeStreamDecoder:
                 self._note("content.shape", f"{key!r} is {kind_of(value)}", f"{base}/{key}", number)
 
     def _turn(self, key: str) -> None:
-        """From now on another string grows, or none."""
+        """Start to collect another string, or none."""
         self._end()
         self._key = key
         if key:

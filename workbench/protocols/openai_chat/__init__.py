@@ -135,7 +135,7 @@ class OpenAIChat(CodecAdapter):
     traits = TRAITS
 
     def claims_request(self, value: JsonValue) -> float:
-        """By the shape of the tools, then of the messages, then by keys; a model's name is no more than a hint."""
+        """Recognise the protocol by the shape of tools, then of messages, then by keys; a model name is only a hint."""
         messages = value.get("messages") if isinstance(value, dict) else None
         if not isinstance(messages, list):
             is_broken = isinstance(messages, str | dict) and isinstance(value.get("model"), str)
@@ -191,7 +191,7 @@ class OpenAIChat(CodecAdapter):
 
 
 def _is_bare(tool: JsonValue) -> bool:
-    """A tool without a name or a function, as tools of the provider are: it speaks for no protocol."""
+    """True for a tool without name or function, such as a server tool; it does not indicate a protocol."""
     return not isinstance(tool, dict) or not ("function" in tool or "name" in tool)
 
 

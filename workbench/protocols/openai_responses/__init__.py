@@ -145,7 +145,7 @@ class OpenAIResponses(CodecAdapter):
     traits = TRAITS
 
     def claims_request(self, value: JsonValue) -> float:
-        """By the items of ``input``; where that is a text, by the keys beside it: embeddings have an ``input`` too."""
+        """Recognise it by the items of ``input``, or of a text by other keys: embeddings have ``input``, too."""
         if not isinstance(value, dict) or any(key in value for key in _FOREIGN):
             return 0.0
         said = value.get("input")

@@ -1,4 +1,4 @@
-"""From status, code words and text to the kind of a failure."""
+"""Find the kind of a failure by status, code words and text."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def classify(
 
 
 def complaint_of(text: str) -> Complaint | None:
-    """What a validator's sentence in a text complains of."""
+    """Fault that a validator's sentence in a text reports."""
     return complaint_in(_plain(text).translate(_SMALL))
 
 

@@ -21,7 +21,7 @@ _AROUND = 160
 
 
 class Complaint(NamedTuple):
-    """What a validator says.
+    """Statement of a validator.
 
     Attributes:
         validator: who writes so ("pydantic", "Go").
@@ -89,7 +89,7 @@ def _row(row: Mapping[str, JsonValue]) -> _Row:
 
 
 def complaint_in(small: str) -> Complaint | None:
-    """What a validator complains of in a text in small letters with one kind of quotes; the first that tells a rule."""
+    """First fault that a validator reports in a text (lower case, one kind of quotes)."""
     table, first = _table(), None
     for pattern, validator in table.readers:
         for found in pattern.finditer(small):

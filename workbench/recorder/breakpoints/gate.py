@@ -152,7 +152,7 @@ class Pause:
 
 
 class BreakpointGate:
-    """Keeps what is armed and what is paused, and asks the judge. For one event loop.
+    """Holds armed breakpoints and paused exchanges, and asks the judge. For one event loop.
 
     Args:
         run: what the ids of the recording's exchanges begin with.

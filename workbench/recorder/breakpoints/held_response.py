@@ -84,7 +84,7 @@ class FirstToolCall:
         self._update_releasable()
 
     def close(self) -> None:
-        """End the body: what is left of it is a unit."""
+        """End the body: the rest of it is one unit."""
         if not self.is_found and self._unpack is not None:
             self._end_unit(len(self._unit))
             self._update_releasable()
@@ -219,7 +219,7 @@ class HeldResponse:
 
     @property
     def is_untouched(self) -> bool:
-        """Nothing of it is sent, not even its head."""
+        """True if no byte of the response was sent, not even its head."""
         return not self._is_head_sent
 
     @property

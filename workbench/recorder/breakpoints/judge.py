@@ -66,7 +66,7 @@ class BreakpointJudge:
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Read what is new in the file."""
+        """Read new exchanges from the file."""
         self._inspector.refresh()
         for _ in self._inspector.steps():
             pass

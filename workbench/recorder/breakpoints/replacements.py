@@ -1,4 +1,4 @@
-"""What takes the place of a held message: heads for another body, and the response of a simulator."""
+"""Replacements of a paused message: heads for another body, and the response of a simulator."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class RefusalLog:
         return RequestHead(method_text, asked, self._url(target, headers), headers, version_text, self._hop)
 
     def _url(self, target: bytes, headers: Headers) -> str:
-        """Where the request would have gone; the name that it has for this place where that leads nowhere."""
+        """URL of the request at its upstream; the target as sent if no upstream matches."""
         if not target.startswith(b"/"):
             return target.decode("latin-1")
         try:

@@ -43,7 +43,7 @@ class Upstream:
 
 
 def parse_upstream(name: str, base: str) -> Upstream:
-    """Read a base URL. Raises UsageError."""
+    """Parse a base URL. Raises UsageError."""
     where = f"upstream {name}" if name else "upstream"
     shown = _WITH_SECRETS.sub("...", base)
     try:

@@ -1,4 +1,4 @@
-"""What is left of calls whose markup is so damaged that no parser finds them, and halves of control tokens.
+"""Remains of calls whose markup is too damaged for any parser, and halves of control tokens.
 
 The vocabulary is that of the formats: every tag of every format, and every beginning of one. A declared name between
 or beside such tokens, on lines of their own, is a wrecked call; so is a declared name in the shape of a JSON or Python

@@ -1,4 +1,4 @@
-"""What if: one request sent again with one difference, to several targets at once.
+"""Variants of a request (what-if): each has one difference and is sent to several targets.
 
 In: an inspected request. Out: ``RequestVariant`` values, and the outcome of each at a target. A variant that cannot be
 tried gives the reason. One file per family; a family module has ``VARIANTS``: functions from a ``VariedRequest`` to

@@ -44,7 +44,7 @@ def _answer(body: Mapping[str, JsonValue]) -> ModelResponse:
 
 
 def envelope(body: Mapping[str, JsonValue]) -> dict[str, Any]:
-    """Everything of a ``ModelResponse`` that an answer says beside its content, as keyword arguments."""
+    """Keyword arguments of a ``ModelResponse`` except its content."""
     reason = _text(body.get("stop_reason"))
     return {
         "protocol": PROTOCOL,

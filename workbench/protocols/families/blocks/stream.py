@@ -307,7 +307,7 @@ class BlockStreamDecoder:
             yield from self._missing_ends(self._last, places)
 
     def _is_unreadable(self) -> bool:
-        """Nothing of the stream could be read: how it ends is not known."""
+        """True if no event could be read, so that the end of the stream is unknown."""
         return not self._is_started and any(slug == "stream.framing" for slug, _ in self._faults)
 
     def _missing_ends(self, last: int, places: Mapping[int, str]) -> Iterator[Anomaly]:

@@ -55,7 +55,7 @@ def _read(body: JsonValue) -> ModelResponse | None:
 
 
 def describe(body: Mapping[str, JsonValue], finish_reason: str | None, **fields: Any) -> ModelResponse:
-    """An answer, with what is beside its choices."""
+    """An answer: its choices and the keys next to them."""
     return ModelResponse(
         PROTOCOL,
         id=text_of(body.get("id")),

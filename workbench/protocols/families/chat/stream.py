@@ -120,7 +120,7 @@ class StreamedChoice:
                 self.growing.append(item)
 
     def _turn(self, name: str) -> None:
-        """From now on another string or list grows."""
+        """Start to collect another string or list."""
         self._end()
         self.calls.leave()
         self._at = name
@@ -135,7 +135,7 @@ class StreamedChoice:
             last.is_over = True
 
     def result(self) -> tuple[Message, list[Anomaly]]:
-        """The message so far, and what is wrong with it."""
+        """The message so far, and its anomalies."""
         nodes, notes = dict(self._nodes()), Notes()
         message = read_message(self._value(), self.pointer, notes, is_answer=True)
         parts = tuple(locate(part, *nodes.get(part.source.pointer, _NOWHERE)) for part in message.parts)
@@ -290,7 +290,7 @@ class ChatStreamDecoder:
             self._note("stream.truncated", "the stream stops inside a chunk", "", event.number)
 
     def _feed_top(self, chunk: Mapping[str, JsonValue], number: int) -> None:
-        """Take what is beside the choices. Of most keys, the last value counts."""
+        """Collect the keys next to the choices. The last value of most keys counts."""
         self._top.update(chunk)
         found = chunk.get("id")
         if found != self._id and found and isinstance(found, str):

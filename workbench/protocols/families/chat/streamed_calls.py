@@ -136,7 +136,7 @@ class StreamedCall:
 
 
 class Calls:
-    """Sorts deltas of calls to the calls they belong to. ``note`` takes what is wrong with them."""
+    """Sorts deltas of calls to the calls they belong to. ``note`` receives their anomalies."""
 
     def __init__(self, note: Note) -> None:
         self.calls: list[StreamedCall] = []

@@ -43,7 +43,7 @@ def _read(body: JsonValue) -> ModelResponse | None:
 
 
 def describe(body: Mapping[str, JsonValue], messages: tuple[Message, ...], **fields: Any) -> ModelResponse:
-    """An answer, with what is beside its items."""
+    """An answer: its items and the keys next to them."""
     reason = finish_reason(body)
     return ModelResponse(
         PROTOCOL,

@@ -139,7 +139,7 @@ class StreamedItem:
         return built
 
     def message(self, pointer: str) -> tuple[Message, list[Anomaly]]:
-        """The item as a message with the places of its fields, and what is wrong with it."""
+        """The item as a message with the places of its fields, and its anomalies."""
         notes, value = Notes(), self.value()
         message = self._read(value, pointer, notes)
         parts = tuple(self._locate(self._proven(part), value) for part in message.parts)
