@@ -56,6 +56,14 @@ def test_an_old_name_is_the_module_itself(old: str) -> None:
     assert new.__spec__ is spec
 
 
+@pytest.mark.parametrize("old", list(moved_modules.MOVED))
+def test_an_old_name_of_a_module_hides_no_name_of_a_front(old: str) -> None:
+    """Importing ``a.b`` by its old name sets ``b`` on the package that ``a`` is now."""
+    package, _, child = old.rpartition(".")
+    front = import_module(moved_modules.now(package) or package)
+    assert getattr(front, child, None) in (None, import_module(moved_modules.now(old)))
+
+
 @pytest.fixture(autouse=True)
 def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if moved_modules.now(name)]:

@@ -148,7 +148,7 @@ def test_probing_beside_a_session_leaves_it_as_it_is(run: Run, tmp_path: Path) -
 
 
 def test_what_a_session_talks_to_is_where_it_is_probed(tmp_path: Path, run: Run) -> None:
-    from workbench.cli._probe_due import running_model
+    from workbench.cli.probe import running_model
 
     asked = dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
     for url, target in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.contracts import Contract, Fact
-from workbench.contracts.refusal import fill, known_values
+from workbench.contracts.verdict import fill, known_values
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Exchange

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.convert.dialect import rename_fields
+from workbench.convert.convert import rename_fields
 
 BODY = b'{"model": "m", "max_completion_tokens": 9, "messages": []}'
 

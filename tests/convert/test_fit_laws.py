@@ -18,9 +18,8 @@ from workbench.convert import convert
 from workbench.convert._parts import fit_call, fit_extra, fit_media, fit_result, fit_text
 from workbench.convert._request import fit_choice, fit_params, fit_thinking, fit_tools
 from workbench.convert._response import fit_end, fit_error, fit_names, fit_stop, fit_usage
-from workbench.convert.losses import LossReport
+from workbench.convert.losses import FieldPlaces, LossReport
 from workbench.convert.normal import Param
-from workbench.convert.places import FieldPlaces
 from workbench.convert.reasoning import fit_reasoning
 from workbench.ir import (
     ApiError,

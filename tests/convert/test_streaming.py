@@ -23,7 +23,7 @@ from workbench.convert.normal import NormalResponse, normal_response
 from workbench.convert.streaming import AGAIN, StreamConversion
 from workbench.ir import ApiError, Carrier, Message, ModelResponse, Part, Reasoning, Text, ToolCallIR, Usage
 from workbench.protocols import Adapter
-from workbench.protocols.common.writing import write_stream
+from workbench.protocols.common.codec import write_stream
 from workbench.wire.sse import read_events
 from workbench.wire.stream import read_stream
 

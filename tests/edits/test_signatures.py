@@ -9,9 +9,8 @@ import pytest
 
 from tests.edits.bodies import decoded, made
 from workbench.edits import apply_changes
-from workbench.edits.assessment import assess
+from workbench.edits.assessment import assess, removal_variants, unbound_pointers, without_blocks
 from workbench.edits.operations import Splices, move, remove, set_text, set_value
-from workbench.edits.signatures import removal_variants, unbound_pointers, without_blocks
 from workbench.protocols.decode import DecodedExchange
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse

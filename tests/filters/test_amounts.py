@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.filters.expression import amount, status_class
-from workbench.filters.keys import ValueKind
+from workbench.filters.expression import ValueKind, amount, status_class
 
 
 @pytest.mark.parametrize(

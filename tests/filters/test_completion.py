@@ -10,7 +10,7 @@ from tests.filters.test_matching import BROKEN
 from workbench.errors import FilterError
 from workbench.filters import parse
 from workbench.filters.completion import Suggestion, suggest, values
-from workbench.filters.keys import KEYS
+from workbench.filters.expression import KEYS
 
 KNOWN = values([f.row for f in BROKEN])
 

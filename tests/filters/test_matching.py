@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.filters.test_parser import EXPRESSIONS
 from tests.tui import samples
 from workbench.filters import And, Expression, Facts, Filter, Not, Or, parse
-from workbench.filters.keys import KEYS, ValueKind
+from workbench.filters.expression import KEYS, ValueKind
 from workbench.filters.matching import FLAGS, NUMBERS, TEXTS, host_and_path, turns
 from workbench.rules.inspection import InspectedExchange, Inspector
 from workbench.wire.exchange import Exchange

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from workbench.errors import FilterError
 from workbench.filters import And, Expression, Not, Or, Term, parse, unparse
-from workbench.filters.keys import BY_NAME, FORMS, KEYS, ValueKind
+from workbench.filters.expression import BY_NAME, FORMS, KEYS, ValueKind
 
 READ: list[tuple[str, Expression]] = [
     ("", And()),

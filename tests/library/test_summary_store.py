@@ -11,7 +11,7 @@ import pytest
 from tests.library.samples import entries, put
 from tests.tui import samples
 from workbench.config import resources
-from workbench.library import session_summary, summary_store
+from workbench.library import session_summary
 from workbench.library.session_summary import SessionSummary, describe_file
 from workbench.wire.session import store
 
@@ -74,7 +74,7 @@ def write_for_all(path: Path) -> None:
 
 
 def spoil(path: Path) -> None:
-    (resources.cache_folder() / summary_store.NAME).write_bytes(b'["list", 1, 2, 3]')
+    (resources.cache_folder() / session_summary.NAME).write_bytes(b'["list", 1, 2, 3]')
 
 
 CHANGES: list[Callable[[Path], None]] = [touch, grow, replace_by_a_copy, delete_the_cache, write_for_all, spoil]
@@ -92,35 +92,39 @@ def test_what_changed_is_read_again(change: Callable[[Path], None], tmp_path: Pa
 def test_another_program_reads_again(tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     path = recording(tmp_path / "a.wb")
     describe_file(path)
-    monkeypatch.setattr(summary_store, "_program", lambda: "a later version")
-    summary_store._read.cache_clear()
+    monkeypatch.setattr(session_summary, "_program", lambda: "a later version")
+    session_summary._read_stored.cache_clear()
     describe_file(path)
     assert len(reads) == 2
-    summary_store._read.cache_clear()
+    session_summary._read_stored.cache_clear()
 
 
 def test_a_change_of_contracts_is_another_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    before = summary_store._program.__wrapped__()
+    before = session_summary._program.__wrapped__()
     own = tmp_path / "workbench" / "profiles" / "mine.yaml"
     own.parent.mkdir(parents=True)
     own.write_text("version: 1")
-    assert summary_store._program.__wrapped__() != before
+    assert session_summary._program.__wrapped__() != before
 
 
 def test_a_recording_that_is_still_written_is_read_each_time(tmp_path: Path, reads: list[str]) -> None:
     path = recording(tmp_path / "a.wb")
     path.with_name("a.wb-wal").write_bytes(b"not yet in the file")
-    assert summary_store.identity(path) is None
-    assert summary_store.identity(tmp_path / "gone") is None
+    assert session_summary.identity(path) is None
+    assert session_summary.identity(tmp_path / "gone") is None
 
 
 def test_only_the_last_ones_are_kept(tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summary_store, "MOST", 2)
+    monkeypatch.setattr(session_summary, "MOST", 2)
     paths = [put(tmp_path / name, entries()) for name in ("a.jsonl", "b.jsonl", "c.jsonl")]
     for path in paths:
         describe_file(path)
-    assert [summary_store.find(path, summary_store.identity(path)) is not None for path in paths] == [False, True, True]
+    assert [session_summary.find(path, session_summary.identity(path)) is not None for path in paths] == [
+        False,
+        True,
+        True,
+    ]
 
 
 def test_the_smallest_is_summarised_first(tmp_path: Path) -> None:

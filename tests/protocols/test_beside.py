@@ -6,7 +6,7 @@ import pytest
 
 from workbench import protocols
 from workbench.ir import ModelRequest
-from workbench.protocols._beside import is_beside
+from workbench.protocols.common.undecoded_protocols import is_beside
 from workbench.protocols.decode import BESIDE, DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.wire.http1.admission import Admission
-from workbench.wire.http1.head import BadMessage, read_request
+from workbench.wire.http1.head import Admission, BadMessage, read_request
 
 TAKEN = {
     "address": ("GET /x HTTP/1.1\r\nHost: 127.0.0.1:8000", "/x"),

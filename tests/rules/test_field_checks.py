@@ -11,7 +11,7 @@ import pytest
 from workbench.chain import Conversation
 from workbench.contracts import Contract, Finding, Severity, loading
 from workbench.protocols import DecodedExchange, KnownMessages
-from workbench.rules._field_checks import fact_of_fields, reads_fields
+from workbench.rules._body import fact_of_fields, reads_fields
 from workbench.rules.context import Rule, RuleContext
 from workbench.wire import Body, Exchange, Headers, HttpRequest
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.rules.test_mcp import answer, ask
 from workbench.contracts.pages import Example
-from workbench.rules._passed_results import lost_parts
 from workbench.rules.inspection import Inspector
+from workbench.rules.mcp import lost_parts
 
 LONG = "the first project of the studio is alpha, and the second one is beta"
 STRUCTURED = {"sum": 42, "who": 'the "first"', "ok": True}

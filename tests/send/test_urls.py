@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.send.urls import join_url, path_of, server_url, with_query_of
+from workbench.send.target import join_url, path_of, server_url, with_query_of
 
 CHAT, BLOCKS = "/v1/chat/completions", "/v1/messages"
 GEMINI = "/v1beta/models/gemini-3:streamGenerateContent?alt=sse"

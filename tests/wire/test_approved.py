@@ -15,7 +15,7 @@ from workbench import characters
 from workbench.errors import WorkbenchError
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.recorder.capture.redaction_guard import TextGuard
-from workbench.wire import digests, encoding, frames, headers, jsontext, patch, ratelimits, urls
+from workbench.wire import digests, encoding, frames, headers, jsontext, patch, urls
 from workbench.wire.aws_texts import AwsTexts, is_messages
 from workbench.wire.exchange import (
     Body,
@@ -34,9 +34,18 @@ from workbench.wire.exchange import (
 from workbench.wire.patch import Insert, Move, Remove, Replace
 from workbench.wire.redaction import Redactor, header_kind, in_url
 from workbench.wire.secrets import find
-from workbench.wire.secrets.names import Family, family, of_header, of_query
+from workbench.wire.secrets.names import (
+    Family,
+    Style,
+    family,
+    is_made_up,
+    is_placeholder,
+    is_random,
+    is_secret,
+    of_header,
+    of_query,
+)
 from workbench.wire.secrets.stream_texts import open_from
-from workbench.wire.secrets.values import Style, is_made_up, is_placeholder, is_random, is_secret
 from workbench.wire.session import text as lines_of_text
 from workbench.wire.stream import Framing, aws_message, framing_of, read_stream, read_untyped, rewrite, sealed_payload
 from workbench.wire.translation import translation_of
@@ -538,8 +547,8 @@ WAITS = (
 
 
 def test_heads_times_and_codings(approved: Hold) -> None:
-    rows = [f"{limit} {limit.used}" for limit in ratelimits.read(Headers(LIMITS))]
-    rows += [f"{text!r}: {[ratelimits.wait(text, now) for now in (1_700_000_000.0, None)]}" for text in WAITS]
+    rows = [f"{limit} {limit.used}" for limit in headers.read(Headers(LIMITS))]
+    rows += [f"{text!r}: {[headers.wait(text, now) for now in (1_700_000_000.0, None)]}" for text in WAITS]
     known = (
         "Request-Id",
         "retry-after",

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.wire import ratelimits
+from workbench.wire import headers
 from workbench.wire.exchange import Headers
-from workbench.wire.ratelimits import Limit
+from workbench.wire.headers import Limit
 
 
 def read(**values: str) -> list[Limit]:
-    return list(ratelimits.read(Headers(tuple((name.replace("_", "-"), value) for name, value in values.items()))))
+    return list(headers.read(Headers(tuple((name.replace("_", "-"), value) for name, value in values.items()))))
 
 
 def test_anthropic() -> None:
@@ -48,7 +48,7 @@ def test_anthropic_subscriptions_tell_what_is_spent() -> None:
     ],
 )
 def test_families(names: tuple[str, str], kind: str) -> None:
-    (limit,) = ratelimits.read(Headers((("date", "x"), (names[0], "100"), (names[1], "90"))))
+    (limit,) = headers.read(Headers((("date", "x"), (names[0], "100"), (names[1], "90"))))
     assert (limit.kind, limit.used) == (kind, pytest.approx(0.1))
 
 
@@ -69,13 +69,13 @@ def test_what_is_no_number_says_nothing(limit: str, left: str) -> None:
     ],
 )  # fmt: skip
 def test_waits(value: str, seconds: float | None) -> None:
-    now = ratelimits.moment("2025-08-21T11:42:00Z")
-    found = ratelimits.wait(value, now)
+    now = headers.moment("2025-08-21T11:42:00Z")
+    found = headers.wait(value, now)
     assert found == (None if seconds is None else pytest.approx(seconds))
 
 
 def test_without_a_clock_a_date_is_no_wait() -> None:
-    assert ratelimits.wait("2025-08-21T11:42:10Z", None) is None
+    assert headers.wait("2025-08-21T11:42:10Z", None) is None
 
 
 @settings(max_examples=100)
@@ -83,6 +83,6 @@ def test_without_a_clock_a_date_is_no_wait() -> None:
     st.lists(st.tuples(st.text(max_size=40) | st.sampled_from(["x-ratelimit-limit-", "ratelimit-reset"]), st.text()))
 )
 def test_hostile_headers_are_read_too(items: list[tuple[str, str]]) -> None:
-    for limit in ratelimits.read(Headers(tuple(items))):
+    for limit in headers.read(Headers(tuple(items))):
         assert limit.used is None or 0 <= limit.used <= 1
-        ratelimits.wait(limit.reset, 0.0)
+        headers.wait(limit.reset, 0.0)

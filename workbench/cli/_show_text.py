@@ -22,9 +22,9 @@ from workbench.ir import (
 )
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules import Detail
-from workbench.views import closure as closure_lines
+from workbench.views import chain as closure_lines
+from workbench.views import chain as reasoning_lines
 from workbench.views import column_text
-from workbench.views import reasoning as reasoning_lines
 from workbench.wire import HttpRequest, HttpResponse, State, digests, seen_frames
 
 _SHOWN_BYTES = 64

@@ -57,7 +57,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _hand_over, _output, _record_as, _record_breaks
+from workbench.cli import _breakpoint_lines, _hand_over, _output, _record_as
 from workbench.cli._signals import interrupted_by
 from workbench.config import resources
 from workbench.errors import UsageError
@@ -95,7 +95,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--no-websocket", action="store_true", help="refuse WebSockets with 426, so that clients use HTTP"
     )
     _record_as.add(parser)
-    _record_breaks.configure(parser)
+    _breakpoint_lines.configure(parser)
     parser.add_argument("words", nargs="*", metavar="-- CMD", help="the client and its arguments")
 
 
@@ -112,14 +112,14 @@ def run(args: argparse.Namespace) -> int:
     from workbench.recorder import client_settings, process
 
     _record_as.check(args)
-    _record_breaks.check(args)
+    _breakpoint_lines.check(args)
     status = _hand_over.check(args.words[0]) if args.words else 0
     if status:
         return status
     client = known_clients.client_for(args.words[0]) if args.words else known_clients.SDKS
     name = client.name if client.commands else ""
     out = out_file(args.out)
-    on_event = _record_breaks.announcer(out, _say)
+    on_event = _breakpoint_lines.announcer(out, _say)
     passes_websockets = not (args.no_websocket or args.breaks)
     if args.no_websocket:
         _say("WebSockets are refused with 426: clients that can use HTTP do")

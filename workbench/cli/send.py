@@ -53,8 +53,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import _consent, _corrections, _files, _output, _send_report, _streams
-from workbench.cli._send_live import LiveAnswer
-from workbench.cli._send_report import SendRow
+from workbench.cli._send_report import LiveAnswer, SendRow
 from workbench.cli._shell import INTERRUPTED, worst
 from workbench.cli._signals import interrupted_by
 from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, WorkbenchError

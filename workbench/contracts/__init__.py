@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.contracts.choosing import SIMULATED, Servers, choose, clues_of
+from workbench.contracts.choosing import SIMULATED, Choice, Servers, choose, choose_contract, clues_of
 from workbench.contracts.common_practice import COMMON_SOURCE, is_most, soften, states
 from workbench.contracts.contract import Contract, EnforcedCheck, Fact
-from workbench.contracts.contract_choice import Choice, choose_contract
 from workbench.contracts.facts import Clues
 from workbench.contracts.finding import (
     Basis,
@@ -58,10 +57,9 @@ if TYPE_CHECKING:
     from workbench.contracts.noted_contract import NotedContract, Read, agrees
     from workbench.contracts.places import Place, PlacedValue, at_pointer, names_of
     from workbench.contracts.reader import Node
-    from workbench.contracts.refusal import dotted_path, fill, known_values
     from workbench.contracts.relations import Condition, Consequence, Evidence, Relation, rule_of
     from workbench.contracts.template import Template, plain
-    from workbench.contracts.verdict import judge
+    from workbench.contracts.verdict import dotted_path, fill, judge, known_values
 else:
     __getattr__ = lazy(__name__)
 

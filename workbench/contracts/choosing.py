@@ -7,9 +7,10 @@ the name of a model: at a host that no contract knows, the facts of a known mode
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from functools import lru_cache
+from typing import NamedTuple
 
 from workbench.contracts import loading as contracts
 from workbench.contracts.contract import Contract
@@ -19,8 +20,7 @@ from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DecodedExchange
 from workbench.undo_log import Journal
-
-__all__ = ["SIMULATED", "Servers", "choose", "clues_of", "shown_by"]
+from workbench.wire import Summary, translation_of
 
 SIMULATED = "workbench-simulator/"
 """Start of the Server header of a simulator; the name of its contract follows."""
@@ -178,3 +178,59 @@ def _place(url: str | None) -> str:
     """Host of a URL, with its port where it names one: "localhost:11434"."""
     found = re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([^/?#:]+(?::[0-9]+)?)", url or "")
     return found[1].lower() if found else ""
+
+
+WITHIN = 64
+"""Exchanges behind one among which the one is that it was translated to."""
+
+
+class Choice(NamedTuple):
+    """The contract of an exchange.
+
+    Attributes:
+        how: it was chosen, in words.
+        is_own: host and model chose it: what this session shows its provider accepting counts.
+        is_translated: an adapter of ours answered the exchange, or made its request.
+    """
+
+    contract: Contract
+    how: str
+    is_own: bool = False
+    is_translated: bool = False
+
+
+def choose_contract(
+    decoded: DecodedExchange, provider: str, expected: Callable[[], str], summaries: Sequence[Summary]
+) -> Choice:
+    """The contract of an exchange.
+
+    Args:
+        provider: that is asked for; "" to choose one.
+        expected: what the answers of its server told so far.
+        summaries: of every exchange of the session.
+    """
+    clues = clues_of(decoded)
+    if not provider:
+        label, how = _choose_translated(decoded, summaries)
+        if label:
+            return Choice(contracts.get(label, protocol=decoded.protocol, clues=clues), how, is_translated=True)
+        return Choice(*choose(clues, decoded.protocol, expected()), is_own=True)
+    contract = contracts.get(provider, protocol=decoded.protocol, clues=clues)
+    if contract.note and contract.name != provider.partition(":")[0]:
+        return Choice(contract, f"as requested; {contract.note}")
+    how = "as requested" if contract.covers else f"as requested, although it does not cover {decoded.protocol}"
+    return Choice(contract, how)
+
+
+def _choose_translated(decoded: DecodedExchange, summaries: Sequence[Summary]) -> tuple[str, str]:
+    """(label, how it was chosen) where a recorder translated: no provider gets what it was made from."""
+    made = translation_of(decoded.exchange.branch)
+    if made:
+        known = made.contract.partition(":")[0] in contracts.names()
+        return (made.contract, "from the upstream it was translated for") if known else ("", "")
+    if not decoded.exchange.hop:
+        return "", ""
+    near = summaries[decoded.index + 1 : decoded.index + WITHIN]
+    if any(row.parent == decoded.exchange.id and translation_of(row.branch) for row in near):
+        return contracts.GENERIC, "translated by the recorder: no provider received it in this form"
+    return "", ""

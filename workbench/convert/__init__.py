@@ -19,13 +19,12 @@ from workbench.convert.losses import Loss
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
+    from workbench.convert.convert import rename_fields
     from workbench.convert.declared_tools import read_declared_tools
-    from workbench.convert.dialect import rename_fields
     from workbench.convert.fit import fit_request, fit_response
-    from workbench.convert.losses import LossReport
+    from workbench.convert.losses import FieldPlaces, LossReport
     from workbench.convert.names import name_check, rewrite_words
     from workbench.convert.normal import ANSWERING, NormalRequest, NormalResponse, normal_response, rebase_parts
-    from workbench.convert.places import FieldPlaces
     from workbench.convert.reasoning import fit_reasoning
     from workbench.convert.streaming import StreamConversion
 else:

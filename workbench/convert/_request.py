@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from workbench.convert._caching import is_cache_point
 from workbench.convert._parts import INPUT, fit_extra
-from workbench.convert.losses import LossReport
+from workbench.convert.losses import FieldPlaces, LossReport
 from workbench.convert.names import name_check, rewrite_words
-from workbench.convert.places import FieldPlaces
+from workbench.convert.normal import is_cache_point
 from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.protocols import Capabilities, Param
 from workbench.provenance import escape

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.convert.losses import LossReport, keys
-from workbench.convert.places import FieldPlaces
+from workbench.convert.losses import FieldPlaces, LossReport, keys
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 from workbench.protocols import Capabilities
 from workbench.provenance import escape, scalars

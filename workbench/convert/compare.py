@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import protocols, regex
-from workbench.convert._caching import apply_cache_points
 from workbench.convert.convert import Conversion, read_body
 from workbench.convert.losses import keys
-from workbench.convert.normal import normal_request, normal_response
+from workbench.convert.normal import apply_cache_points, normal_request, normal_response
 from workbench.ir import (
     Carrier,
     JsonValue,

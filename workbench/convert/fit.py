@@ -19,12 +19,17 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.convert import _parts, _request, _response
-from workbench.convert._caching import apply_cache_points, is_cache_point
 from workbench.convert.declared_tools import NO_TOOLS, DeclaredTools
-from workbench.convert.losses import Loss, LossReport
+from workbench.convert.losses import FieldPlaces, Loss, LossReport
 from workbench.convert.names import AnswerIds, ConversationIds
-from workbench.convert.normal import NormalRequest, NormalResponse, append, rebase_parts
-from workbench.convert.places import FieldPlaces
+from workbench.convert.normal import (
+    NormalRequest,
+    NormalResponse,
+    append,
+    apply_cache_points,
+    is_cache_point,
+    rebase_parts,
+)
 from workbench.convert.reasoning import fit_reasoning, join_reasoning
 from workbench.ir import (
     NOTHING,

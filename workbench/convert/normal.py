@@ -23,6 +23,7 @@ from workbench.convert.losses import Loss, LossReport
 from workbench.ir import (
     NOTHING,
     Carrier,
+    JsonValue,
     Media,
     Message,
     ModelRequest,
@@ -33,6 +34,7 @@ from workbench.ir import (
     Text,
     ToolCallIR,
     ToolChoice,
+    ToolDef,
     ToolResultIR,
 )
 from workbench.lazy_dataclass import dataclass
@@ -233,3 +235,63 @@ def _by_common_name(params: Iterable[Param], report: LossReport) -> dict[str, ob
         if param.name and param.value is not None and named.setdefault(param.name, param.value) != param.value:
             report.lose(param.pointer, f"a second value for {param.name}")
     return named
+
+
+KEY = "cache_control"
+BLOCK = "cachePoint"
+
+
+def apply_cache_points(normal: NormalRequest) -> NormalRequest:
+    """Turn each cache-point block into a ``cache_control`` key on the preceding part."""
+    request = normal.request
+    messages = tuple(
+        message if (parts := _apply_to_parts(message.parts)) is message.parts else replace(message, parts=parts)
+        for message in request.messages
+    )
+    tools, params = _apply_to_tools(request.tools, normal.params)
+    changed = replace(request, messages=messages, system=_apply_to_parts(request.system), tools=tools)
+    return replace(normal, request=changed, params=params)
+
+
+def is_cache_point(value: JsonValue) -> bool:
+    """True for an object that holds a cache point and nothing else."""
+    return isinstance(value, dict) and value.keys() == {BLOCK}
+
+
+def _apply_to_parts(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    if not any(isinstance(part, Opaque) and part.type == BLOCK for part in parts):
+        return parts
+    kept = list[Part]()
+    for part in parts:
+        key = _key_of(part.value) if isinstance(part, Opaque) else None
+        before = kept[-1] if kept else None
+        if key and isinstance(before, Text | Media | ToolCallIR | ToolResultIR) and KEY not in before.extra:
+            kept[-1] = replace(before, extra={**before.extra, KEY: key})
+        else:
+            kept.append(part)
+    return tuple(kept)
+
+
+def _key_of(value: JsonValue) -> JsonValue:
+    """The ``cache_control`` value for a block; None if the block has fields that it cannot express."""
+    inside = value[BLOCK] if is_cache_point(value) else None
+    if not isinstance(inside, dict) or inside.get("type") != "default" or not inside.keys() <= {"type", "ttl"}:
+        return None
+    return {**inside, "type": "ephemeral"}
+
+
+def _apply_to_tools(
+    tools: tuple[ToolDef, ...], params: Iterable[Param]
+) -> tuple[tuple[ToolDef, ...], tuple[Param, ...]]:
+    """Tools with their cache keys, and the parameters without the cache points between tools."""
+    held, rest = list(tools), list[Param]()
+    for param in params:
+        place, _, number = param.pointer.rpartition("/")
+        key = _key_of(param.value) if number.isdecimal() and len(number) < 9 else None
+        before = [n for n, tool in enumerate(held) if key and tool.pointer == f"{place}/{int(number) - 1}"]
+        if before and KEY not in held[before[0]].extra:
+            tool = held[before[0]]
+            held[before[0]] = replace(tool, extra={**tool.extra, KEY: key})
+        else:
+            rest.append(param)
+    return tuple(held), tuple(rest)

@@ -2,7 +2,7 @@
 
 In: a request and a change. Out: the edited request and the change that undoes it. ``elements`` lists what can be
 edited, ``operations`` and ``additions`` edit it, ``request`` applies changes to bytes and undoes them; ``assessment``
-judges an edit, and ``signatures`` finds the signatures that it invalidates.
+judges an edit and finds the signatures that it invalidates.
 It may import the core and the rooms up to ``rules``.
 """
 
@@ -26,15 +26,14 @@ from workbench.edits.request import (
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.edits import additions, operations, repairs, signatures
+    from workbench.edits import additions, assessment, operations, repairs
     from workbench.edits.additions import insert_message
     from workbench.edits.assessment import EditAssessment, assess
     from workbench.edits.elements import Element, ElementAction, ElementKind, elements_of, parent_pointer
-    from workbench.edits.json_changes import changes_between
     from workbench.edits.message_parts import element_pointer, list_position, remove_parts
     from workbench.edits.notes import MAX_NOTE, Notebook, NotePlace, UserNote, open_notebook
     from workbench.edits.operations import Splices
-    from workbench.edits.proposal import repair_edits, value_at
+    from workbench.edits.proposal import changes_between, repair_edits, value_at
 else:
     __getattr__ = lazy(__name__)
 
@@ -56,6 +55,7 @@ __all__ = [
     "apply_changes",
     "apply_splices",
     "assess",
+    "assessment",
     "changes_between",
     "diff_splices",
     "element_pointer",
@@ -70,7 +70,6 @@ __all__ = [
     "remove_parts",
     "repair_edits",
     "repairs",
-    "signatures",
     "text_of",
     "value_at",
     "with_body",

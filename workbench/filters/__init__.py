@@ -17,7 +17,7 @@ from workbench.fronts import lazy
 if TYPE_CHECKING:
     from workbench.filters import text
     from workbench.filters.completion import Suggestion, Values, suggest, values
-    from workbench.filters.keys import ANY, FORMS, KEYS
+    from workbench.filters.expression import ANY, FORMS, KEYS
     from workbench.filters.matching import turns
     from workbench.filters.text import is_exact, str_pattern
 else:

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from workbench import regex
-from workbench.filters.expression import bare_or_quoted
-from workbench.filters.keys import BY_NAME, KEYS, FilterKey, ValueKind
+from workbench.filters.expression import BY_NAME, KEYS, FilterKey, ValueKind, bare_or_quoted
 from workbench.filters.matching import TEXTS, Facts
 from workbench.rules import InspectedExchange
 from workbench.wire import Exchange

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property, lru_cache
 
-from workbench.filters.expression import And, Expression, Not, Or, Term, amount, status_class
-from workbench.filters.keys import BY_NAME, ValueKind
+from workbench.filters.expression import BY_NAME, And, Expression, Not, Or, Term, ValueKind, amount, status_class
 from workbench.filters.text import holds
 from workbench.ir import ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange

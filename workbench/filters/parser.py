@@ -14,8 +14,20 @@ from typing import Final, NamedTuple
 
 from workbench import regex
 from workbench.errors import FilterError
-from workbench.filters.expression import BARE, EXPECTED, And, Expression, Not, Or, Term, amount, status_class
-from workbench.filters.keys import BY_NAME, FilterKey, ValueKind
+from workbench.filters.expression import (
+    BARE,
+    BY_NAME,
+    EXPECTED,
+    And,
+    Expression,
+    FilterKey,
+    Not,
+    Or,
+    Term,
+    ValueKind,
+    amount,
+    status_class,
+)
 
 MAX_LENGTH = 2000
 MAX_DEPTH = 40

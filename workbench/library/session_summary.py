@@ -2,19 +2,100 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench import __version__, plugins
+from workbench.config import cache_files, resources
 from workbench.errors import SessionFormatError, WorkbenchError
-from workbench.library import summary_store
+from workbench.wire import plain_form
 
-if TYPE_CHECKING:  # what reads a session is imported where one is read: most are known
+if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.rules import InspectedExchange
     from workbench.wire.session import Session
+
+
+NAME = "summaries.json"
+
+MOST = 512
+"""Summaries kept, those used last."""
+
+Identity = Sequence[int]
+
+
+def identity(path: Path) -> Identity | None:
+    """Identity of a file, which changes with its content; None if other files hold a part of it, or it is none."""
+    try:
+        log = path.with_name(f"{path.name}-wal")
+        if not path.is_file() or (log.exists() and log.stat().st_size):
+            return None
+        return cache_files.identity(path)
+    except (OSError, ValueError):
+        return None
+
+
+def find(path: Path, known: Identity | None) -> Sequence[Any] | None:
+    """The fields of the summary of a file with this identity; None if there is none."""
+    entry = _entries().get(_key(path)) if known else None
+    return entry[1] if entry and entry[0] == known else None
+
+
+def save(path: Path, known: Identity, fields: Sequence[Any]) -> None:
+    """Keep the fields of a summary. A failure is ignored."""
+    entries = dict(_entries())  # of now: another window may have written
+    entries.pop(_key(path), None)
+    entries[_key(path)] = [list(known), list(fields)]
+    kept = dict(list(entries.items())[-MOST:])
+    cache_files.write(NAME, plain_form.encode([_program(), kept], ()).encode())
+
+
+def _key(path: Path) -> str:
+    return os.path.abspath(path)
+
+
+def _entries() -> Mapping[str, list[Any]]:
+    try:
+        return _read_stored(tuple(cache_files.identity(resources.cache_folder() / NAME)))
+    except OSError:
+        return {}
+
+
+@lru_cache(maxsize=1)
+def _read_stored(_: Identity) -> Mapping[str, list[Any]]:
+    with suppress(ValueError, TypeError, KeyError, IndexError, RecursionError):
+        program, entries = plain_form.decode(cache_files.read(NAME) or b"", ())
+        if program == _program():
+            return {str(key): entry for key, entry in entries.items() if len(entry) == 2}
+    return {}
+
+
+@cache
+def _program() -> str:
+    """Digest of everything except the session that influences its findings: program, contracts, settings."""
+    digest = hashlib.sha256(__version__.encode())
+    for path in sorted(_files()):
+        with suppress(OSError):
+            digest.update(f"{path} {cache_files.identity(Path(path))}\n".encode(errors="surrogateescape"))
+    return digest.hexdigest()
+
+
+def _files() -> Iterator[str]:
+    """Modules and tables of the program, contracts, and modules of plug-ins."""
+    for folder, folders, names in os.walk(Path(__file__).parents[1]):
+        folders[:] = [name for name in folders if name not in ("__pycache__", "_data", "tui", "cli")]
+        yield from (f"{folder}/{name}" for name in names if name.endswith((".py", ".yaml")))
+    yield from map(str, (*resources.shipped_profiles().values(), *resources.own_profiles().values()))
+    for package in plugins.PARTS:
+        for module in plugins.third_party(package).values():
+            yield from map(str, Path(module.__file__ or "").parent.glob("*.py"))
+
 
 MOST_BYTES = 24 * 1024 * 1024
 """Larger files are not read for a line of a list: that takes a second, and ten times their size in memory. Recordings
@@ -57,8 +138,8 @@ def describe_file(path: Path, is_stopped: Callable[[], bool] = _never) -> Sessio
 
     It is kept for later starts, and returned from there as long as the file is the same.
     """
-    known = summary_store.identity(path)
-    fields = summary_store.find(path, known)
+    known = identity(path)
+    fields = find(path, known)
     if fields is not None:
         with suppress(TypeError):  # of a file of the cache that was changed
             return SessionSummary(*fields)
@@ -73,7 +154,7 @@ def file_size(path: Path) -> int:
         return 0
 
 
-def _read(path: Path, is_stopped: Callable[[], bool], known: summary_store.Identity | None) -> SessionSummary | None:
+def _read(path: Path, is_stopped: Callable[[], bool], known: Identity | None) -> SessionSummary | None:
     from workbench.formats.importers import open_input, reads_other_files
 
     try:
@@ -88,8 +169,8 @@ def _read(path: Path, is_stopped: Callable[[], bool], known: summary_store.Ident
     try:
         summary = describe(session, is_stopped)
         is_whole = not session.is_live and not reads_other_files(session)
-        if summary and known and is_whole and summary_store.identity(path) == known:
-            summary_store.save(path, known, summary)
+        if summary and known and is_whole and identity(path) == known:
+            save(path, known, summary)
         return summary
     finally:
         session.close()

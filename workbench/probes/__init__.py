@@ -19,8 +19,22 @@ from workbench.errors import UsageError
 from workbench.fronts import lazy
 from workbench.probes._drive import AnsweredCall, PlayedConversation, drive, follow
 from workbench.probes._measure import Measurement, ProbeRun, SampleStep, as_evidence, measure, send
-from workbench.probes._script import Ask, Outcome, Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import MOST_SAMPLES, Subject, probe_protocols, scripted_model, subject_of
+from workbench.probes._script import (
+    MOST_SAMPLES,
+    Ask,
+    Outcome,
+    Probe,
+    Sample,
+    Script,
+    Subject,
+    failed,
+    partly,
+    passed,
+    probe_protocols,
+    scripted_model,
+    subject_of,
+    unclear,
+)
 from workbench.probes._verdict import FACTS, Interval, ProbeResult, verdict
 from workbench.probes._yaml_probe import is_path, load_own, own_probes
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from workbench.ir import Reasoning, Text, ToolCallIR
 from workbench.lazy_dataclass import dataclass
-from workbench.probes._script import Ask, Sample, failed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Ask, Sample, Subject, failed, unclear
 from workbench.protocols import DecodedExchange
 from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, EndReason, Limits, LoopEnd, Send
 from workbench.wire import Exchange, HttpRequest

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.probes._script import Ask, Outcome, Probe, Sample, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Ask, Outcome, Probe, Sample, Subject, unclear
 from workbench.probes._verdict import ProbeResult, verdict
 from workbench.protocols import DecodedExchange, refusals
 from workbench.wire import Exchange, Origin, State

@@ -1,4 +1,4 @@
-"""Probes, their scripts and samples. A script does no I/O and runs no real tool.
+"""Probes, their subject, scripts and samples. A script does no I/O and runs no real tool.
 
 A script is a generator: it yields an ``Ask`` and receives the ``Exchange``, until it returns a ``Sample``. The caller
 may show the pending request, change it, or send another one.
@@ -6,15 +6,160 @@ may show the pending request, change it, or send another one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import field
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from workbench.ir import NOTHING, JsonValue
+from workbench import contracts, protocols
+from workbench.contracts import Contract, choose
+from workbench.convert import NormalRequest, fit_request, rename_fields
+from workbench.errors import UsageError
+from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Text, ToolChoice, ToolDef
 from workbench.lazy_dataclass import dataclass
-from workbench.probes._subject import Subject
-from workbench.wire import Exchange, HttpRequest
+from workbench.protocols import Adapter, Param
+from workbench.send import Target
+from workbench.send.loop import ConversationLoop, Limits
+from workbench.wire import Body, Exchange, Headers, HttpRequest, dumps
+
+if TYPE_CHECKING:
+    from workbench.simulator import ScriptedModel
+
+
+MAX_TOKENS = 2048
+"""Token limit of an answer: enough for some thought and a few calls, and small enough for small servers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model behind a target.
+
+    Attributes:
+        protocol: of the requests.
+        nonce: letters and digits that no model can know, new for each sample.
+        parser: text format of its calls; empty for the protocol's own form.
+        thinking: setting of requests; None for the model's default.
+    """
+
+    target: Target
+    protocol: str
+    model: str
+    nonce: str
+    parser: str = ""
+    thinking: str | None = None
+
+    @property
+    def adapter(self) -> Adapter:
+        """Adapter of its protocol."""
+        return protocols.get(self.protocol)
+
+    @property
+    def contract(self) -> Contract:
+        """Contract of the provider."""
+        clues = contracts.Clues(url=self.target.url or None, model=self.model)
+        if self.target.contract:
+            return contracts.get(self.target.contract, protocol=self.protocol, clues=clues)
+        return choose(clues, self.protocol)[0]
+
+    def request(
+        self,
+        words: str,
+        tools: Sequence[ToolDef] = (),
+        *,
+        choice: str | ToolChoice | None = None,
+        parallel: bool | None = None,
+        stream: bool = False,
+        system: str = "",
+        messages: Sequence[Message] = (),
+        params: Mapping[str, JsonValue] = NOTHING,
+    ) -> HttpRequest:
+        """A first request, or one after ``messages``, in the form of this protocol and provider.
+
+        Args:
+            params: more of ``protocols.PARAMS``; those that the protocol does not support are dropped.
+        """
+        meant = ModelRequest(
+            protocol=self.protocol,
+            model=self.model,
+            messages=(*messages, *((Message("user", (Text(words),)),) if words else ())),
+            system=(Text(system),) if system else (),
+            tools=tuple(tools),
+            tool_choice=ToolChoice(choice) if isinstance(choice, str) else choice,
+            parallel=parallel,
+            stream=stream,
+            thinking=self.thinking,
+            params={"max_tokens": MAX_TOKENS, **params},
+        )
+        return self.write(meant)
+
+    def write(self, meant: ModelRequest) -> HttpRequest:
+        """Encode a request in normal form for this protocol and provider; unsupported parts are dropped."""
+        adapter = self.adapter
+        params = tuple(Param(f"/{name}", value, name) for name, value in meant.params.items())
+        fitted = fit_request(NormalRequest(meant, params), adapter.capabilities).normal
+        assert isinstance(fitted, ModelRequest)
+        fields = self.contract.term("params.fields")
+        known = fields if isinstance(fields, list) else None
+        body = rename_fields(dumps(adapter.write_request(replace(fitted, protocol=adapter.name))), known)
+        headers = Headers((("content-type", "application/json"),))
+        return HttpRequest("POST", adapter.path(fitted), headers, Body(body))
+
+    def loop(self, request: HttpRequest, limits: Limits) -> ConversationLoop:
+        """A loop that begins with a request."""
+        exchange = Exchange(f"probe-{self.nonce}", request)
+        return ConversationLoop(exchange, self.protocol, self.target.contract, self.parser, limits)
+
+
+MOST_SAMPLES = 1000
+"""Most samples of each probe in one run."""
+
+
+def probe_protocols(target: Target) -> tuple[str, ...]:
+    """Protocols in which a target can be probed, its own first."""
+    return tuple(name for name in target.protocols if name in protocols.protocols())
+
+
+def subject_of(target: Target, protocol: str = "", model: str = "") -> Subject:
+    """The model behind a target; for a simulator its first, if none is named.
+
+    Raises:
+        UsageError: the target does not support the protocol, or the model is unknown.
+    """
+    known = probe_protocols(target)
+    wanted = protocol or (known[0] if known else protocols.MOST_COMMON)
+    protocols.get(wanted)
+    if known and wanted not in known:
+        raise UsageError(f"{target.name} does not support {wanted}", hint=f"it supports {', '.join(known)}")
+    return Subject(target, wanted, model or target.model or _first_model(target), "")
+
+
+def _first_model(target: Target) -> str:
+    if not target.is_simulator:
+        raise UsageError(f"which model of {target.name}?", hint="use --model NAME")
+    from workbench.simulator import Simulator
+
+    return Simulator(target.contract).names()[0]
+
+
+def scripted_model(dials: Iterable[str] = ()) -> ScriptedModel:
+    """Model of a simulator; it corrects its calls unless a dial says otherwise.
+
+    Args:
+        dials: ``"parallel=2"`` …: names and values as of ``workbench simulate``.
+
+    Raises:
+        UsageError: no such dial, or no such value.
+    """
+    from workbench.config import safeyaml
+    from workbench.simulator import ScriptedModel, dials_of
+
+    given: dict[str, JsonValue] = {"mends": 1}
+    for text in dials:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"the dial {text!r:.60} is not NAME=VALUE", hint="workbench simulate --help lists them")
+        given[name] = value if name == "http" else safeyaml.load(value.encode(), name="the dial")
+    return ScriptedModel(dials_of(given))
 
 
 class Outcome(StrEnum):

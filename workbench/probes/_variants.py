@@ -15,7 +15,7 @@ from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
 from workbench.ir import NOTHING, Carrier, JsonValue, Part, Reasoning
 from workbench.lazy_dataclass import dataclass
 from workbench.probes._drive import DriveSteps, PlayedConversation, drive
-from workbench.probes._subject import Subject
+from workbench.probes._script import Subject
 from workbench.probes._tools import ADD, Toolbox
 from workbench.send.loop import Limits
 from workbench.wire import HttpRequest, Insert

@@ -53,8 +53,7 @@ from workbench.errors import ProfileError, UsageError
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolChoice, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.probes._drive import PlayedConversation, drive
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
-from workbench.probes._subject import Subject
+from workbench.probes._script import Probe, Sample, Script, Subject, failed, partly, passed
 from workbench.probes._tools import ADD, ECHO, FAIL_ONCE, Toolbox
 from workbench.protocols import PARAMS
 from workbench.rules import Inspector

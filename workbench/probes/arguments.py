@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from workbench.ir import ToolDef
 from workbench.probes._drive import AnsweredCall, drive, without_call
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
-from workbench.probes._subject import Subject
+from workbench.probes._script import Probe, Sample, Script, Subject, failed, partly, passed
 from workbench.probes._tools import Toolbox
 from workbench.send.loop import Limits
 from workbench.toolcalls import JsonTracker

@@ -11,8 +11,7 @@ from dataclasses import replace
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Part, Reasoning
 from workbench.probes._drive import Change, follow, without_call
-from workbench.probes._script import Probe, Sample, Script, failed, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Probe, Sample, Script, Subject, failed, passed, unclear
 from workbench.probes._tools import Toolbox
 from workbench.probes._variants import rewrite_parts, thinking
 from workbench.send.loop import CallResult, EndReason, Limits, LoopEnd, Say

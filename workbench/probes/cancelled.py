@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from workbench.probes._drive import PlayedConversation, drive, follow, without_call
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.send.loop import AnswerCall, CallResult, EndReason, Limits, Say
 from workbench.wire import dumps

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 
 from workbench.ir import JsonValue, ToolChoice
 from workbench.probes._drive import PlayedConversation, drive, without_call
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import ADD, ECHO, Toolbox
 from workbench.send.loop import Limits
 

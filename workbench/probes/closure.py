@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from workbench.probes._drive import PlayedConversation, drive, without_call
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import ADD, Toolbox, digits, numbers
 from workbench.send.loop import EndReason
 

@@ -10,8 +10,7 @@ from collections.abc import Generator
 from workbench.ir import JsonValue, Message, Text
 from workbench.limits import BYTES_PER_TOKEN
 from workbench.probes._drive import drive
-from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Ask, Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import Toolbox
 from workbench.probes.large_results import LINE
 from workbench.send.loop import Limits

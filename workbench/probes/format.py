@@ -7,8 +7,7 @@ from dataclasses import replace
 from workbench import protocols
 from workbench.ir import ToolCallIR
 from workbench.probes._drive import PlayedConversation, drive, without_call
-from workbench.probes._script import Outcome, Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Outcome, Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.send.loop import Limits
 from workbench.toolcalls import formats

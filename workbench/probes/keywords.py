@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from workbench.ir import JsonValue, ToolDef
 from workbench.probes._drive import DriveSteps, PlayedConversation, drive, without_call
-from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed
-from workbench.probes._subject import Subject
+from workbench.probes._script import Ask, Probe, Sample, Script, Subject, failed, partly, passed
 from workbench.probes._tools import Toolbox
 from workbench.send.loop import Limits
 from workbench.wire import Exchange

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 
 from workbench.probes._drive import PlayedConversation, drive, follow, without_call
-from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Ask, Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.send.loop import CallResult, Limits
 from workbench.wire import Exchange

@@ -11,8 +11,7 @@ import zlib
 
 from workbench.ir import Media, Text
 from workbench.probes._drive import PlayedConversation, drive, follow, without_call
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.send.loop import CallResult, EndReason, Limits
 

@@ -11,8 +11,7 @@ from dataclasses import replace
 
 from workbench.ir import JsonValue
 from workbench.probes._drive import PlayedConversation, drive, follow, without_call
-from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed
-from workbench.probes._subject import Subject
+from workbench.probes._script import Ask, Probe, Sample, Script, Subject, failed, partly, passed
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.send.loop import Limits
 from workbench.wire import Body, Exchange, HttpRequest, dumps

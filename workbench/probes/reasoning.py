@@ -17,8 +17,7 @@ from collections.abc import Generator, Mapping
 
 from workbench.ir import JsonValue
 from workbench.probes._drive import DriveSteps, PlayedConversation, follow, without_call
-from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Ask, Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import Toolbox, digits
 from workbench.probes._variants import VARIANTS, replay_variants, thinking
 from workbench.send.loop import ConversationLoop, EndReason, Limits, LoopEnd, Say

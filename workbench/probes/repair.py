@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from workbench.probes._drive import PlayedConversation, drive, without_call
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import FAIL_ONCE, Toolbox
 from workbench.send.loop import Limits
 

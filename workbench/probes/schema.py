@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from workbench.ir import JsonValue
 from workbench.probes._drive import drive, without_call
-from workbench.probes._script import Outcome, Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Outcome, Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import SHAPES, Toolbox
 from workbench.send.loop import Limits
 from workbench.toolcalls.arguments import ladder

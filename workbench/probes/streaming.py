@@ -10,8 +10,7 @@ from workbench.contracts import Severity
 from workbench.edits import apply_changes
 from workbench.ir import JsonValue
 from workbench.probes._drive import DriveSteps, PlayedConversation, drive, without_call
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.protocols import DecodedExchange
 from workbench.protocols.clients import where_they_differ

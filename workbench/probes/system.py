@@ -11,8 +11,7 @@ from collections.abc import Generator, Mapping
 from workbench.edits import apply_changes
 from workbench.ir import JsonValue, Message, Text
 from workbench.probes._drive import drive
-from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Ask, Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import Toolbox
 from workbench.protocols import Adapter
 from workbench.send.loop import Limits, user_values

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from workbench.probes._drive import PlayedConversation, drive, without_call
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
-from workbench.probes._subject import Subject
+from workbench.probes._script import Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import ADD, ECHO, Toolbox
 from workbench.send.loop import Limits
 from workbench.toolcalls import formats

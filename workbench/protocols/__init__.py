@@ -98,7 +98,7 @@ __all__ = [
 
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.policy import Policy
+    from workbench.protocols.clients.buffers import Policy
 
 
 MOST_COMMON = "openai-chat"

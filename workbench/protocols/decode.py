@@ -12,7 +12,7 @@ from typing import Any
 from workbench import protocols
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
-from workbench.protocols import Adapter, UrlFacts, _beside, _misread
+from workbench.protocols import Adapter, UrlFacts, _misread
 from workbench.protocols.common import undecoded_protocols
 from workbench.protocols.history import merged_turns
 from workbench.protocols.known_messages import KnownMessages
@@ -192,7 +192,7 @@ class DecodedExchange:
         request = self.exchange.request
         url = request.url if request else ""
         asks = bool(request and url and request.method not in _WITHOUT_BODY)  # GET of the same URL lists what is stored
-        if asks and _beside.is_beside(url):
+        if asks and undecoded_protocols.is_beside(url):
             return None, ERROR_ALONE if _misread.is_error_alone(_peek(self.response_text)) else BESIDE
         for adapter in protocols.every():
             if asks and adapter.claims_url(url):

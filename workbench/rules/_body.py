@@ -1,15 +1,18 @@
-"""Values of a request body at the pointers that contracts name."""
+"""Values of a request body at the pointers that contracts name, and checks that run again only where these changed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import lru_cache, wraps
+from typing import TypeAlias, TypeVar
 
 from workbench import regex
+from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape
+from workbench.rules.context import RuleContext
 
 ENVELOPE = "/request"
 """Pointer of the body inside that of Code Assist."""
@@ -122,3 +125,47 @@ def _nth(step: str) -> slice:
 
 def _snake(key: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda upper: "_" + upper[1].lower(), key)
+
+
+T = TypeVar("T")
+Check: TypeAlias = Callable[[RuleContext], Iterable[Finding]]
+
+
+def reads_fields(check: Check) -> Check:
+    """Declare that a check reads these of a case and nothing else.
+
+    The contract; the URL, the announced betas and the origin of the request; its fields beside the messages.
+    """
+
+    @wraps(check)
+    def run_if_changed(case: RuleContext) -> Iterable[Finding]:
+        silent = case.silent_checks
+        if silent is None:
+            return check(case)
+        return () if check in silent else _listen(check, case, silent)
+
+    return run_if_changed
+
+
+def _listen(check: Check, case: RuleContext, silent: set[object]) -> Iterator[Finding]:
+    """The findings of a check, which is noted if it has none."""
+    is_silent = True
+    for finding in check(case):
+        is_silent = False
+        yield finding
+    if is_silent:
+        silent.add(check)
+
+
+def fact_of_fields(decoded: DecodedExchange, find: Callable[..., T], *terms: Hashable) -> T:
+    """``find(decoded, *terms)``, computed once for requests that differ in their messages alone.
+
+    Args:
+        find: a function of a module, which reads no more of the request than its fields beside the messages.
+    """
+    if decoded.request_reading is None:
+        return find(decoded, *terms)
+    known, key = decoded.request_reading.found_of_fields, (find, terms)
+    if key not in known:
+        known[key] = find(decoded, *terms)
+    return known[key]  # type: ignore[no-any-return]

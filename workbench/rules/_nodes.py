@@ -1,11 +1,11 @@
-"""The message and the part that a pointer leads into: looked up, however many a body holds."""
+"""The message and the part that a pointer leads into, and items by their ids: looked up, however many a body holds."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from workbench.ir import Message, Part
+from workbench.ir import JsonValue, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import DecodedExchange, fact
 
 
@@ -66,3 +66,34 @@ def _first(numbers: Mapping[str, int], pointer: str) -> int | None:
     """The first node that a pointer is in."""
     found = (numbers.get(at) for at in (pointer, *ancestors(pointer)))
     return min((number for number in found if number is not None), default=None)
+
+
+def item_id(message: Message) -> str:
+    """Id of an item, "" where it has none."""
+    return fact(message, _item_id)
+
+
+def _item_id(message: Message) -> str:
+    part = message.parts[0] if message.parts else None
+    held: Mapping[str, JsonValue] = message.extra
+    if isinstance(part, Opaque):
+        held = part.value if isinstance(part.value, Mapping) else {}
+    elif part is not None and not isinstance(part, Text):
+        held = {**message.extra, **part.extra}
+    own = part.id if isinstance(part, ToolCallIR) and part.is_server else None
+    found = held.get("id", own)
+    return found if isinstance(found, str) else ""
+
+
+def item_kind(message: Message) -> str:
+    """Type of an item, as its wire names it."""
+    part = message.parts[0] if message.parts else None
+    if isinstance(part, ToolCallIR):
+        return str(
+            part.extra.get("type") or ("custom_tool_call" if part.format.endswith("custom") else "function_call")
+        )
+    if isinstance(part, Opaque):
+        return part.type
+    if isinstance(part, ToolResultIR):
+        return str(part.extra.get("type") or "function_call_output")
+    return "reasoning" if isinstance(part, Reasoning) else "message"

@@ -10,7 +10,7 @@ from workbench import regex
 from workbench.contracts import Breaks, Finding
 from workbench.ir import Message, NodeRef, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
-from workbench.rules._items import item_id, item_kind
+from workbench.rules._nodes import item_id, item_kind
 from workbench.rules.closure import DUPLICATE_ID, ORPHAN
 from workbench.rules.closure_ids import ID_FORMAT
 from workbench.rules.context import Rule, RuleContext

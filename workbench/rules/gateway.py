@@ -11,8 +11,7 @@ from workbench.globs import matches_glob
 from workbench.ir import Message
 from workbench.protocols import REQUEST, fact
 from workbench.provenance import escape
-from workbench.rules._body import base, values
-from workbench.rules._field_checks import reads_fields
+from workbench.rules._body import base, reads_fields, values
 from workbench.rules.context import BETA, Rule, RuleContext
 from workbench.rules.wording import as_unproved, by_term, quote, weaker, with_related
 from workbench.wire import Origin

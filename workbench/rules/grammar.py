@@ -19,9 +19,8 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
 from workbench.protocols import REQUEST, DecodedExchange, fact, grammars, text_of
 from workbench.rules._acceptance import accepted_by
-from workbench.rules._body import base, fields, list_key, top
+from workbench.rules._body import base, fact_of_fields, fields, list_key, top
 from workbench.rules._families import every_rule
-from workbench.rules._field_checks import fact_of_fields
 from workbench.rules._nodes import is_in
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.gateway import betas

@@ -8,7 +8,7 @@ from workbench.chain import Entry, ReplayOutcome
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, NodeRef, Reasoning
 from workbench.protocols import REQUEST
-from workbench.rules._items import item_id
+from workbench.rules._nodes import item_id
 from workbench.rules._reasoning import (
     BLOCKS,
     block_type,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Opaque, Reasoning
 from workbench.protocols import REQUEST
-from workbench.rules._items import item_id, item_kind
+from workbench.rules._nodes import item_id, item_kind
 from workbench.rules._reasoning import is_rebuilt
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_warning, quote, with_related

@@ -11,7 +11,7 @@ from workbench.chain import Entry
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.contracts import loading as contracts
 from workbench.ir import Carrier, Message, NodeRef, Reasoning
-from workbench.rules._items import item_id
+from workbench.rules._nodes import item_id
 from workbench.rules._reasoning import BLOCKS, is_dummy_proof, is_placeholder, is_rebuilt, sent_reasoning, stand_ins
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_warning, quote, with_related

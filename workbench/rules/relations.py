@@ -33,9 +33,8 @@ from workbench.globs import matches_glob
 from workbench.ir import JsonValue, Message
 from workbench.protocols import REQUEST, DecodedExchange, fact, text_of
 from workbench.provenance import escape
-from workbench.rules._body import base, list_key, top
+from workbench.rules._body import base, fact_of_fields, list_key, reads_fields, top
 from workbench.rules._families import every_rule
-from workbench.rules._field_checks import fact_of_fields, reads_fields
 from workbench.rules._reasoning import is_off
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.gateway import betas

@@ -14,11 +14,9 @@ from workbench.globs import matches_glob
 from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolDef
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.provenance import escape
-from workbench.rules._body import values
-from workbench.rules._field_checks import reads_fields
-from workbench.rules._schema_path import by_index, by_name, context
+from workbench.rules._body import reads_fields, values
 from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import as_unproved, by_term, enforced_exactly, quote
+from workbench.rules.wording import as_unproved, by_index, by_name, by_term, context, enforced_exactly, quote
 from workbench.toolcalls.schemas import PLAIN, Dialect, DialectFact, dialects, find_meta_faults, lint, resolve
 from workbench.wire import Origin, dumps, loads
 

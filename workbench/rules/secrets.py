@@ -13,7 +13,7 @@ from workbench.ir import JsonValue, Media, Message
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.provenance import Leaf, leaves, scalars
-from workbench.rules._field_checks import fact_of_fields
+from workbench.rules._body import fact_of_fields
 from workbench.rules.context import Rule, RuleContext
 from workbench.wire.secrets import Family, family, find, is_secret, kind_of, public_prefix
 

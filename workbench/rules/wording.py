@@ -1,7 +1,8 @@
-"""Shared by the rule families: quoting, related nodes, and the pointers of messages."""
+"""Shared by rule families: quoting, related nodes, pointers of messages, places in a schema as providers name them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ from workbench.contracts import EnforcedCheck, Finding, Severity
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules.context import Rule, RuleContext
+from workbench.toolcalls.schemas import LISTS, MAPS
 from workbench.wire import dumps
 
 MOST_RELATED = 16
@@ -91,3 +93,41 @@ def has_stray_deltas(case: RuleContext) -> bool:
 
 def _has_stray_deltas(decoded: DecodedExchange) -> bool:
     return decoded.response is not None and any(a.slug == "stream.index" for a in decoded.response.anomalies)
+
+
+def context(pointer: str) -> str:
+    """``('properties', 'paths')``: a tuple as Python writes it."""
+    return repr(tuple(_steps(pointer)))
+
+
+def by_name(pointer: str) -> str:
+    """``.properties[mode].any_of[1]``: members by their names."""
+    return "".join(_parts(pointer, None))
+
+
+def by_index(schema: JsonValue, pointer: str) -> str:
+    """``.properties[12].value.any_of[1]``: members of a map by their place in it, as protocol buffers count."""
+    return "".join(_parts(pointer, schema))
+
+
+def _steps(pointer: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def _parts(pointer: str, schema: JsonValue) -> Iterator[str]:
+    """A piece for each keyword, with what is chosen below it; members are counted where the schema is given."""
+    steps = iter(_steps(pointer))
+    for keyword in steps:
+        schema = schema.get(keyword) if isinstance(schema, dict) else None
+        yield "." + re.sub(r"(?<=[a-z0-9])([A-Z])", lambda upper: "_" + upper[1].lower(), keyword)
+        if keyword not in MAPS and keyword not in LISTS and not isinstance(schema, list):
+            continue
+        name = next(steps, None)
+        if name is None:
+            return
+        if isinstance(schema, dict):
+            yield f"[{list(schema).index(name) if name in schema else name}].value"
+            schema = schema.get(name)
+        else:
+            yield f"[{name}]"
+            schema = schema[int(name)] if isinstance(schema, list) and name.isdecimal() else None

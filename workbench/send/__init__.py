@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.send import credentials, local, matrix, own_targets, target, urls
+    from workbench.send import credentials, local, matrix, own_targets, target
     from workbench.send.credentials import authenticate, is_set
     from workbench.send.endpoint import HttpEndpoint
     from workbench.send.headers import forwarded_headers, key_header, with_headers
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from workbench.send.outgoing import Outgoing, is_known, prepare, with_stream
     from workbench.send.preflight import Preflight, UnboundReasoning, find_unbound, judge_exchange, run_preflight
     from workbench.send.sending import BodyReceived, Event, HeadReceived, RetryWait, Sender, SendInterrupted, bound_body
-    from workbench.send.target import Origin, Target, origin
+    from workbench.send.target import Origin, Target, join_url, origin, server_url, with_query_of
     from workbench.send.target_names import providers, resolve
-    from workbench.send.urls import join_url, server_url, with_query_of
 else:
     __getattr__ = lazy(__name__)
 
@@ -65,7 +64,6 @@ __all__ = [
     "run_preflight",
     "server_url",
     "target",
-    "urls",
     "with_headers",
     "with_query_of",
     "with_stream",

@@ -19,7 +19,7 @@ from workbench.errors import LocalProtocolError, UsageError
 from workbench.ir import ModelRequest
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import Adapter, Capabilities, DecodedExchange
-from workbench.send import urls
+from workbench.send import target as urls
 from workbench.send.headers import forwarded_headers, with_headers
 from workbench.send.target import Target
 from workbench.wire import HttpRequest, JsonIndex, patch, split_url

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from workbench import contracts
 from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal_of
-from workbench.edits import signatures
+from workbench.edits import assessment
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import Inspector, Trial, accepted_by
@@ -51,12 +51,12 @@ def find_unbound(
         trial = inspector.judge(decoded, label)
         found = [f for f in trial.findings if f.rule == RULE]
         named = {p for f in found for p in (f.pointer, *f.related)}
-        edited = set(signatures.unbound_pointers(before, decoded)) if before else set()
+        edited = set(assessment.unbound_pointers(before, decoded)) if before else set()
         pointers = tuple(
             pointer
             for message in decoded.messages(REQUEST)
             for _, part in message.reasoning()
-            if signatures.is_signed(part) and (pointer := signatures.pointer_of(message, part)) is not None
+            if assessment.is_signed(part) and (pointer := assessment.pointer_of(message, part)) is not None
             if pointer in edited or any(f"{name}/".startswith(f"{pointer}/") for name in named)
         )
         if pointers:
@@ -75,7 +75,7 @@ def _checking_contracts(inspector: Inspector, decoded: DecodedExchange, target: 
 
 
 def _request_without(inspector: Inspector, trial: Trial, pointers: tuple[str, ...], label: str) -> HttpRequest | None:
-    made = signatures.without_blocks(inspector, trial, pointers, label)
+    made = assessment.without_blocks(inspector, trial, pointers, label)
     if made is None:
         return None
     after = inspector.trial(trial.decoded.index, made, provider=label, protocol=trial.decoded.protocol)

@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.views import closure, reasoning, words
-    from workbench.views.closure import call_body, call_line, closure_summary
+    from workbench.views import chain, words
+    from workbench.views.chain import (
+        call_body,
+        call_line,
+        closure_summary,
+        entry_body,
+        entry_line,
+        reasoning_summary,
+        received_words,
+    )
     from workbench.views.lines import (
         BLANK,
         STYLES,
@@ -31,7 +39,6 @@ if TYPE_CHECKING:
         wrap,
     )
     from workbench.views.parts import part_text, preview
-    from workbench.views.reasoning import entry_body, entry_line, reasoning_summary, received_words
     from workbench.views.story import Story, StoryBuilder, StoryItem
     from workbench.views.story_lines import story_body, story_digits, story_line
     from workbench.views.words import (
@@ -77,7 +84,7 @@ __all__ = [
     "byte_range",
     "call_body",
     "call_line",
-    "closure",
+    "chain",
     "closure_summary",
     "column_text",
     "count",
@@ -97,7 +104,6 @@ __all__ = [
     "part_text",
     "plain",
     "preview",
-    "reasoning",
     "reasoning_summary",
     "received_words",
     "saving_words",

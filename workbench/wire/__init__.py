@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.wire import digests, headers, jsontext, patch, plain_form, ratelimits, urls
+    from workbench.wire import digests, headers, jsontext, patch, plain_form, urls
     from workbench.wire.aws_texts import PRELUDE, AwsTexts, is_messages
     from workbench.wire.body_text import BodyText, PiecedText, WholeText
     from workbench.wire.digests import DIGESTS, BodyDigest, to_meta
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from workbench.wire.frames import CONNECTION, GRPC, TURNS, seen_frames
     from workbench.wire.headers import Topic, meaning
     from workbench.wire.json_index import JsonPlace, TextLayer, nth, split_pointer
-    from workbench.wire.json_scan import CUT
-    from workbench.wire.json_strings import decode, encode
+    from workbench.wire.json_scan import CUT, decode, encode
     from workbench.wire.jsontext import (
         JsonIndex,
         ListOutline,
@@ -144,7 +143,6 @@ __all__ = [
     "parent_of",
     "patch",
     "plain_form",
-    "ratelimits",
     "read_stream",
     "read_untyped",
     "replace",

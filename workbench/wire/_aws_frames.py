@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from workbench import regex
-from workbench.wire._sse_block import SseEvent
 from workbench.wire.json_index import JsonIndex, Span
+from workbench.wire.sse import SseEvent
 
 MAX_MESSAGE: Final = 24 * 1024 * 1024
 """Limit of one message in bytes: the specification allows payloads of 24 MB (botocore refuses larger ones)."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue
 from workbench.limits import MAX_JSON_DEPTH
-from workbench.wire.json_strings import decode, encode
+from workbench.wire.json_scan import decode, encode
 
 _REFUSED: Final = "no API accepts such a body"
 

@@ -13,8 +13,8 @@ from zlib import crc32
 
 from workbench import regex
 from workbench.wire._aws_frames import PRELUDE, TAIL, is_prelude, lengths, read, string_headers
-from workbench.wire._sse_block import SseEvent
 from workbench.wire.exchange import Redaction
+from workbench.wire.sse import SseEvent
 
 __all__ = ["PRELUDE", "AwsTexts", "is_messages"]
 

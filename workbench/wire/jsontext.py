@@ -16,11 +16,20 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.provenance import escape
 from workbench.wire._loads import dumps, dumps_ascii, dumps_parsed, loads
-from workbench.wire._runs import MemberPlace, ObjectList, element_places, find_members, list_spans, runs
 from workbench.wire.body_text import BodyText, WholeText
-from workbench.wire.json_index import JsonIndex, JsonPlace, Span, TextLayer
-from workbench.wire.json_scan import ChildTable
-from workbench.wire.json_strings import ESCAPE, decode, encode
+from workbench.wire.json_index import (
+    JsonIndex,
+    JsonPlace,
+    MemberPlace,
+    ObjectList,
+    Span,
+    TextLayer,
+    element_places,
+    find_members,
+    list_spans,
+    runs,
+)
+from workbench.wire.json_scan import ESCAPE, ChildTable, decode, encode
 
 __all__ = [
     "JsonIndex",

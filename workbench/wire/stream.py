@@ -16,8 +16,8 @@ from workbench.wire import _aws_frames, sse
 from workbench.wire._aws_frames import AwsEvent, sealed_payload
 from workbench.wire._aws_frames import write as aws_message
 from workbench.wire._loads import loads
-from workbench.wire._sse_block import SseEvent
 from workbench.wire.json_scan import CUT, Scanner
+from workbench.wire.sse import SseEvent
 
 __all__ = [
     "BodyStream",

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench import testing
-from workbench.edits.json_changes import changes_between
+from workbench.edits.proposal import changes_between
 from workbench.wire.jsontext import loads
 from workbench.wire.patch import Insert, Remove, Replace, apply
 

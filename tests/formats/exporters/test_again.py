@@ -15,7 +15,7 @@ from workbench.formats.exporters._value_cache import CachingRedactor, ValueCache
 from workbench.formats.importers import open_input
 from workbench.protocols.decode import DecodedExchange
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
-from workbench.wire.json_strings import decode, encode
+from workbench.wire.json_scan import decode, encode
 from workbench.wire.jsontext import runs
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import MemorySession, exchanges_of

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.formats.exporters.selecting import of
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import python, python_sdk
-from workbench.formats.exporters._python_words import WIDTH, body, header, text
-from workbench.formats.exporters._words import Piece, SecretVariable
+from workbench.formats.exporters._request_to_send import Piece, SecretVariable
+from workbench.formats.exporters.python import WIDTH, body, header, text
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 
 CHAT = "https://api.openai.com/v1/chat/completions"

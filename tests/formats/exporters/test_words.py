@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.formats.exporters._words import Piece, SecretVariable, is_pasteable, printf_command, shell_word, word
+from workbench.formats.exporters._request_to_send import (
+    Piece,
+    SecretVariable,
+    is_pasteable,
+    printf_command,
+    shell_word,
+    word,
+)
 
 SHELLS = [s for s in ("sh", "dash", "bash", "zsh") if shutil.which(s)]
 NASTY = [

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from workbench.formats.importers._claude_entries import entries_of
-from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._files import ImportDamage
 
 
 def entry(**value: object):

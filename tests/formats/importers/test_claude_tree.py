@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbench.formats.importers._claude_entries import ClaudeEntry, entries_of
 from workbench.formats.importers._claude_turns import Unit, newest, units_of
-from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._files import ImportDamage
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads
 

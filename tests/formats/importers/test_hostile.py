@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from workbench.config import safeyaml
 from workbench.errors import UnreadableInput
 from workbench.formats.importers import open_input
-from workbench.formats.importers._lines import ImportDamage, objects
+from workbench.formats.importers._files import ImportDamage, objects
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import exchanges_of, store
 

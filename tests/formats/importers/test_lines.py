@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.formats.importers._lines import MAX_DAMAGE, ImportDamage, first_objects, objects, split
+from workbench.formats.importers._files import MAX_DAMAGE, ImportDamage, first_objects, objects, split
 
 
 def test_lines_end_at_lf_and_crlf_alone() -> None:

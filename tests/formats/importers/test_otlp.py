@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._otlp import attributes_of, below, first, parse_structured, plain, spans_of
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from workbench.probes import CORE, Sample, verdict
 from workbench.probes._script import Outcome
 from workbench.probes.profiles import CapabilityProfile, ProfileKey
+from workbench.probes.profiles.choosing import light, stale, within
 from workbench.probes.profiles.profile import STALE_SECONDS, VERSION
-from workbench.probes.profiles.refresh import light, stale, within
 
 KEY = ProfileKey("openai", "m", "https://x.test/v1", "openai-chat", "abc")
 NOW = 1_782_400_000.0

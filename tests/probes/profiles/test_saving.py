@@ -8,7 +8,7 @@ import pytest
 
 from workbench.probes import Measurement, Outcome, Sample, subject_of, verdict
 from workbench.probes.profiles import ProfileStore
-from workbench.probes.profiles.saving import save_evidence, save_profile
+from workbench.probes.profiles.store import save_evidence, save_profile
 from workbench.send.target_names import resolve
 
 

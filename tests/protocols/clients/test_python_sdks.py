@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from tests.protocols.clients import sdks
 from workbench.protocols.clients.blocks import AnthropicPython
-from workbench.protocols.clients.buffers import CALL, REASONING, PartBuffer, chunks
+from workbench.protocols.clients.buffers import CALL, REASONING, PartBuffer, Policy, chunks, run
 from workbench.protocols.clients.chat_by_merging import OpenAIPythonChat
-from workbench.protocols.clients.policy import Policy, run
 from workbench.wire.sse import read_events
 
 Json = dict[str, Any]

@@ -9,10 +9,9 @@ import pytest
 
 from tests.protocols.clients import sdks
 from workbench.protocols import traits
-from workbench.protocols.clients.buffers import chunks
+from workbench.protocols.clients.buffers import Policy, chunks, run
 from workbench.protocols.clients.differences import policies
 from workbench.protocols.clients.items import OpenAIPythonResponses
-from workbench.protocols.clients.policy import Policy, run
 from workbench.protocols.clients.typed_clients import GoogleGenAI, OllamaPython
 from workbench.wire.sse import SseEvent
 from workbench.wire.stream import read_stream

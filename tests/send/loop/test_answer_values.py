@@ -8,7 +8,7 @@ from tests.send.loop.samples import Replay, answered, call, chat, exchanged, rep
 from workbench import protocols
 from workbench.ir import JsonValue
 from workbench.protocols.decode import DecodedExchange
-from workbench.send.loop.answer_values import answer_values
+from workbench.send.loop.next_request import answer_values
 from workbench.wire.jsontext import dumps, loads
 
 REPLAYS = {replay.name: replay for replay in replays() if "remembered" not in replay.name}

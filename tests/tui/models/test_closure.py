@@ -5,7 +5,7 @@ import pytest
 from tests.tui import samples
 from workbench.chain.closure import CallLine, CallState
 from workbench.ir import NodeRef
-from workbench.views.closure import LOOK, call_body, call_line, closure_summary
+from workbench.views.chain import CALL_LOOK, call_body, call_line, closure_summary
 from workbench.views.lines import plain
 
 CALL, RESULT = NodeRef("request", 1, 0), NodeRef("request", 2, 0)
@@ -14,7 +14,7 @@ CALL, RESULT = NodeRef("request", 1, 0), NodeRef("request", 2, 0)
 @pytest.mark.parametrize("state", list(CallState))
 def test_every_state_has_a_sign_and_its_word(state: CallState) -> None:
     text = plain(call_line(CallLine("c1", "ls", CALL, (RESULT,), state)))
-    assert text.startswith(f"{LOOK[state][0]} {state}")
+    assert text.startswith(f"{CALL_LOOK[state][0]} {state}")
 
 
 @pytest.mark.parametrize(

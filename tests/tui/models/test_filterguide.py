@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.filters import parse
-from workbench.filters.keys import FORMS, KEYS
+from workbench.filters.expression import FORMS, KEYS
 from workbench.safetext import cells
 from workbench.tui.models.glossary import filter_lines
 from workbench.views.lines import plain

@@ -10,7 +10,7 @@ from workbench.tui.models.guide import GUIDES, help_lines
 from workbench.tui.models.ir import node_line
 from workbench.tui.models.signs import SIGNS
 from workbench.tui.models.tabs import PANES
-from workbench.views import closure, reasoning, words
+from workbench.views import chain, words
 from workbench.views.lines import plain
 
 TUI = Path(__file__).resolve().parents[3] / "workbench" / "tui"
@@ -25,7 +25,7 @@ def test_every_pane_has_a_guide_and_every_guide_knows_its_signs() -> None:
 
 
 def test_every_sign_is_explained_whatever_the_pane() -> None:
-    looks = [*closure.LOOK.values(), *reasoning.LOOK.values()]
+    looks = [*chain.CALL_LOOK.values(), *chain.REPLAY_LOOK.values()]
     nodes = samples.opened(samples.TOOL_LOOP, 1).outline.nodes
     shown = {plain(node_line(n)).strip()[0] for n in nodes if n.kind == "part"}
     signs = {*words.SEVERITY_GLYPH.values(), *(glyph for glyph, _ in looks), *(s for s in shown if s > "\x7f")}

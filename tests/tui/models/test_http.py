@@ -24,7 +24,7 @@ from workbench.wire.exchange import (
     Redaction,
     State,
 )
-from workbench.wire.ratelimits import Limit
+from workbench.wire.headers import Limit
 
 REQUEST_HEADERS = Headers(
     (

@@ -7,7 +7,7 @@ import pytest
 from workbench import probes
 from workbench.probes import Interval, Outcome, ProbeResult, Subject
 from workbench.probes.profiles import CapabilityProfile, Drift, ProfileKey
-from workbench.probes.profiles.saving import SavedProfile
+from workbench.probes.profiles.store import SavedProfile
 from workbench.send.target import Target
 from workbench.send.target_names import resolve
 from workbench.tui.models import lab

@@ -6,8 +6,8 @@ import pytest
 
 from tests.tui import samples
 from workbench.chain.ledger import Entry, ReplayOutcome
+from workbench.views.chain import REPLAY_LOOK, entry_body, entry_line, reasoning_summary, received_words
 from workbench.views.lines import plain
-from workbench.views.reasoning import LOOK, entry_body, entry_line, reasoning_summary, received_words
 
 
 def entry(sent: ReplayOutcome, *, owed: bool = True) -> Entry:
@@ -16,7 +16,7 @@ def entry(sent: ReplayOutcome, *, owed: bool = True) -> Entry:
 
 @pytest.mark.parametrize("sent", list(ReplayOutcome))
 def test_every_outcome_has_a_sign_and_its_word(sent: ReplayOutcome) -> None:
-    assert plain(entry_line(entry(sent))).startswith(f"{LOOK[sent][0]} {str(sent).replace('owed', 'required')}")
+    assert plain(entry_line(entry(sent))).startswith(f"{REPLAY_LOOK[sent][0]} {str(sent).replace('owed', 'required')}")
 
 
 def test_what_nobody_asks_for_is_no_error() -> None:

@@ -13,7 +13,7 @@ from tests.tui.driving import Driver, showing, until
 from tests.tui.screens.test_send import astray
 from tests.tui.serving import endpoint
 from tests.tui.test_hostile import assert_clean
-from workbench.probes.profiles.saving import save_profile
+from workbench.probes.profiles.store import save_profile
 from workbench.send.loop import AnswerCall, EndReason, LoopEnd, Send
 from workbench.simulator import Simulator
 from workbench.tui.screens.continue_conversation.screen import ContinuingScreen

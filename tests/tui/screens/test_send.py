@@ -11,7 +11,7 @@ from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.serving import endpoint
 from tests.tui.test_hostile import assert_clean, hostile_session
-from workbench.probes.profiles.saving import save_profile
+from workbench.probes.profiles.store import save_profile
 from workbench.simulator import Simulator
 from workbench.tui.screens.questions import ConfirmScreen
 from workbench.tui.screens.send import SendScreen

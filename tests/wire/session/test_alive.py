@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from workbench.wire.session.alive import exists, is_alive, mark
+from workbench.wire.session.writers import exists, is_alive, mark
 
 
 @pytest.fixture

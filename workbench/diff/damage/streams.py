@@ -21,9 +21,9 @@ from workbench.diff.damage._stream_texts import (
     is_end,
     of_pieces,
     runs,
+    stream_delay,
     value_of,
 )
-from workbench.diff.damage._times import stream_delay
 from workbench.diff.damage._values import ValueChange, changes
 from workbench.diff.damage.kinds import Damage, DamageKind
 from workbench.diff.wire import common

@@ -15,8 +15,7 @@ from workbench import limits
 from workbench.contracts import Finding, Repair, Severity, Verdict
 from workbench.edits import HEADERS, Change, SetHeader, apply_changes
 from workbench.edits.fault import Fault
-from workbench.edits.json_changes import changes_between
-from workbench.edits.proposal import Proposal, RepairCost, read_at, repair_edits
+from workbench.edits.proposal import Proposal, RepairCost, changes_between, read_at, repair_edits
 from workbench.errors import WorkbenchError
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST

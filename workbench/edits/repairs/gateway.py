@@ -8,8 +8,7 @@ from workbench.chain import marks
 from workbench.contracts import dotted_path
 from workbench.edits import HEADERS, SetHeader
 from workbench.edits.fault import Fault
-from workbench.edits.json_changes import changes_between
-from workbench.edits.proposal import Proposal, RepairCost, read_at
+from workbench.edits.proposal import Proposal, RepairCost, changes_between, read_at
 from workbench.edits.repairs._search import Proposer
 from workbench.rules import quote
 from workbench.wire import Insert, Remove, Replace

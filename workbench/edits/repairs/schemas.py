@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench.edits.fault import Fault
-from workbench.edits.json_changes import changes_between
-from workbench.edits.proposal import Proposal, RepairCost, read_at
+from workbench.edits.proposal import Proposal, RepairCost, changes_between, read_at
 from workbench.edits.repairs._search import Proposer
 from workbench.ir import JsonValue, ModelRequest, ToolDef
 from workbench.rules import of_contract, quote, schema_as_sent, schema_at

@@ -7,9 +7,17 @@ It may import what ``edits`` may.
 
 from __future__ import annotations
 
-from workbench.edits.variants.reasoning import NO_REASONING, drop_reasoning
-from workbench.edits.variants.tools import at_level, forbid_tools, ignores, remove_tools, switch_off_parallel
-from workbench.edits.variants.varied_request import RequestVariant, VariedRequest
+from workbench.edits.variants.varied_request import (
+    NO_REASONING,
+    RequestVariant,
+    VariedRequest,
+    at_level,
+    drop_reasoning,
+    forbid_tools,
+    ignores,
+    remove_tools,
+    switch_off_parallel,
+)
 
 __all__ = [
     "NO_REASONING",

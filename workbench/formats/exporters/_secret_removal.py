@@ -1,18 +1,20 @@
-"""Removes secrets from the exchanges of a selection, wherever and however a secret is repeated in it."""
+"""Removes secrets from the exchanges of a selection, wherever it is repeated, and writes session files so."""
 
 from __future__ import annotations
 
 import json
+import tempfile
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import quote
 
-from workbench.formats.exporters import ExportSelection
+from workbench.formats.exporters import ExportResult, ExportSelection, one_file
 from workbench.formats.exporters._private_text import RedactedSession
 from workbench.formats.exporters._value_cache import CachingRedactor
 from workbench.wire import Body, Exchange, HttpRequest, HttpResponse, Redactor
-from workbench.wire.session import MemorySession
+from workbench.wire.session import MemorySession, store
 
 
 def without_secrets(selection: ExportSelection) -> Iterator[tuple[int, Exchange]]:
@@ -74,3 +76,26 @@ def _heads(exchange: Exchange) -> Exchange:
     request: HttpRequest | None = exchange.request and replace(exchange.request, body=Body())
     response: HttpResponse | None = exchange.response and replace(exchange.response, body=Body())
     return replace(exchange, request=request, response=response, frames=())
+
+
+class _NoRedactor(Redactor):
+    """A redactor that finds nothing: its input contains no secrets any more."""
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        return exchange
+
+
+def session_file(selection: ExportSelection, form: str) -> ExportResult:
+    """Write the exchanges as a session file. Raises SessionFormatError, OSError.
+
+    Args:
+        form: ``store.TEXT`` or ``store.RECORDING``.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "session"
+        exchanges = (exchange for _, exchange in without_secrets(selection))
+        session = selection.session
+        written = store.save(exchanges, path, _NoRedactor(), session.about, form, store.copied_id(session))
+        count = written.redactions
+        note = (f"{count:,} secrets are replaced by stand-ins" if count > 1 else "a secret is replaced by a stand-in",)
+        return one_file(path.read_bytes(), (note if count else ()) + tuple(f"damaged: {d}" for d in written.damage))

@@ -7,9 +7,17 @@ from typing import Final, NamedTuple
 
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import ExportResult, ExportSelection, one_file
-from workbench.formats.exporters._request_to_send import RequestToSend, request_to_send
+from workbench.formats.exporters._request_to_send import (
+    Piece,
+    RequestToSend,
+    SecretVariable,
+    is_pasteable,
+    printf_command,
+    request_to_send,
+    shell_word,
+    word,
+)
 from workbench.formats.exporters._secret_removal import knowing
-from workbench.formats.exporters._words import Piece, SecretVariable, is_pasteable, printf_command, shell_word, word
 from workbench.wire import Exchange, Redactor
 
 TITLE = "cURL command"

@@ -14,11 +14,9 @@ from typing import Final
 from workbench import contracts, protocols
 from workbench.errors import LocalProtocolError
 from workbench.formats.exporters import ExportResult, ExportSelection, one_file
-from workbench.formats.exporters._python_words import body, header, text, variables
-from workbench.formats.exporters._request_to_send import RequestToSend, request_to_send
+from workbench.formats.exporters._request_to_send import RequestToSend, SecretVariable, request_to_send
 from workbench.formats.exporters._secret_removal import knowing
-from workbench.formats.exporters._words import SecretVariable
-from workbench.formats.exporters.python import PATIENCE, head
+from workbench.formats.exporters.python import PATIENCE, body, head, header, text, variables
 from workbench.protocols import DecodedExchange, RawSdk, TransportSdk
 
 TITLE = "Python program (SDK of the provider)"

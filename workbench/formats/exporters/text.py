@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.formats.exporters import ExportResult, ExportSelection
-from workbench.formats.exporters._session_file import session_file
+from workbench.formats.exporters._secret_removal import session_file
 from workbench.wire.session import store
 
 TITLE = "text session"

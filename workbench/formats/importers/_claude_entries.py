@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.errors import LocalProtocolError
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._messages_transcript import HistoryEntry
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass

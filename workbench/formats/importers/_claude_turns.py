@@ -20,7 +20,7 @@ from itertools import chain
 from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.importers._claude_entries import SYNTHETIC, ClaudeEntry
-from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._messages_transcript import HistoryEntry, MessagesHistory, MessagesTurn, extend
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import SNIPPET

@@ -1,6 +1,6 @@
 """Reads requests and responses from mappings of any recorder, whatever its names for things.
 
-Names are data (``_fields``); the value decides the rest: a body may be text, bytes, base64, parsed JSON, a list of
+Names are data (``_values``); the value decides the rest: a body may be text, bytes, base64, parsed JSON, a list of
 chunks, or an object that states its encoding.
 """
 
@@ -12,7 +12,27 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from workbench import regex
-from workbench.formats.importers._fields import (
+from workbench.formats.importers._http import (
+    base64_body,
+    body_of,
+    bytes_of_numbers,
+    header_text,
+    headers_of,
+    joined_chunks,
+    parsed_body,
+    text_bytes,
+    whole_text,
+)
+from workbench.formats.importers._sides import (
+    RESPONSE,
+    SYNTHESISED,
+    SYNTHESISED_NOTE,
+    error_status,
+    is_error,
+    shape_of,
+    stream_of,
+)
+from workbench.formats.importers._values import (
     BODY,
     ELSEWHERE,
     FAILURE,
@@ -30,19 +50,6 @@ from workbench.formats.importers._fields import (
     number_of,
     text_of,
 )
-from workbench.formats.importers._http import (
-    base64_body,
-    body_of,
-    bytes_of_numbers,
-    header_text,
-    headers_of,
-    joined_chunks,
-    parsed_body,
-    text_bytes,
-    whole_text,
-)
-from workbench.formats.importers._payloads import SYNTHESISED_NOTE, stream_of
-from workbench.formats.importers._sides import RESPONSE, SYNTHESISED, error_status, is_error, shape_of
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire import Body, Headers, HttpRequest, HttpResponse, dumps
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from workbench import protocols
 from workbench.errors import UnreadableInput
-from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._transcript import SharedHistory, answer_of, extend_history, reasoning
 from workbench.formats.importers._values import as_list, content_parts, count, mapping, mappings, text
 from workbench.ir import JsonValue, Message, ModelResponse, Part, Text, ToolCallIR, ToolDef, ToolResultIR, Usage

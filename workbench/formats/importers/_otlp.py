@@ -11,7 +11,7 @@ from dataclasses import field
 
 from workbench import regex
 from workbench.errors import WireError
-from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._values import as_list, mapping, mappings, rest, text
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from workbench import protocols
 from workbench.errors import WireError
-from workbench.formats.importers._lines import ImportDamage, Line
+from workbench.formats.importers._files import ImportDamage, Line
 from workbench.formats.importers._transcript import SharedHistory, extend_history, protocol_of_api, reasoning
 from workbench.formats.importers._values import content_parts, count, mapping, mappings, rest, text
 from workbench.ir import Carrier, JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR, Usage

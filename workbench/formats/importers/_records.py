@@ -12,22 +12,9 @@ from dataclasses import field, replace
 from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.importers import _envelopes
 from workbench.formats.importers._envelopes import MessageSide
-from workbench.formats.importers._fields import (
-    FAILURE,
-    METHOD,
-    PATH,
-    STATUS,
-    URL,
-    fields,
-    first,
-    normalize_name,
-    number_of,
-    sides,
-)
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._logged_messages import LACKS, PUT_TOGETHER, answer_in, request_in
-from workbench.formats.importers._payloads import stream_of
 from workbench.formats.importers._sides import (
     EVENT,
     REQUEST,
@@ -37,8 +24,21 @@ from workbench.formats.importers._sides import (
     is_error,
     shape_of,
     side_of,
+    stream_of,
 )
-from workbench.formats.importers._values import mapping
+from workbench.formats.importers._values import (
+    FAILURE,
+    METHOD,
+    PATH,
+    STATUS,
+    URL,
+    fields,
+    first,
+    mapping,
+    normalize_name,
+    number_of,
+    sides,
+)
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES

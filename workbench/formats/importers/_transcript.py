@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from workbench import protocols
-from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._messages_transcript import NOT_WIRE, RECONSTRUCTED
 from workbench.ir import (
     NOTHING,

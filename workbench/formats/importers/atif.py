@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench import regex
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._transcript import (
     SharedHistory,
     TranscriptSession,

@@ -12,7 +12,7 @@ from workbench import regex
 from workbench.config import safeyaml
 from workbench.formats.importers._claude_entries import entries_of
 from workbench.formats.importers._claude_turns import URL, turns_of
-from workbench.formats.importers._lines import ImportDamage, first_objects, is_json, objects
+from workbench.formats.importers._files import ImportDamage, first_objects, is_json, objects
 from workbench.formats.importers._messages_transcript import MessagesSession
 from workbench.formats.importers._values import mapping
 from workbench.ir import JsonValue

@@ -8,7 +8,7 @@ from workbench import regex
 from workbench.errors import UnreadableInput
 from workbench.formats.importers._claude_entries import entries_of
 from workbench.formats.importers._claude_turns import URL, turns_of
-from workbench.formats.importers._lines import ImportDamage, first_objects, objects
+from workbench.formats.importers._files import ImportDamage, first_objects, objects
 from workbench.formats.importers._messages_transcript import MessagesSession
 from workbench.ir import JsonValue
 from workbench.wire import loads

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from workbench import regex
 from workbench.errors import LocalProtocolError
+from workbench.formats.importers._files import ImportDamage, Line, objects
 from workbench.formats.importers._http import body_of, epoch, header_text, headers_of, parsed_body, text_bytes, whole
-from workbench.formats.importers._lines import ImportDamage, Line, objects
 from workbench.ir import JsonValue
 from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession

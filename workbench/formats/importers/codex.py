@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 
+from workbench.formats.importers._files import ImportDamage, Line, first_objects, objects
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import ImportDamage, Line, first_objects, objects
 from workbench.formats.importers._transcript import (
     SharedHistory,
     TranscriptSession,

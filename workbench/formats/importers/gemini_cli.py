@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from workbench import regex
 from workbench.errors import WireError
+from workbench.formats.importers._files import ImportDamage, first_objects, objects
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import ImportDamage, first_objects, objects
 from workbench.formats.importers._transcript import (
     SharedHistory,
     TranscriptSession,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.formats.importers._lines import ImportDamage, Line, first_objects, objects
+from workbench.formats.importers._files import ImportDamage, Line, first_objects, objects
 from workbench.formats.importers._messages_transcript import NOT_WIRE, RECONSTRUCTED
 from workbench.formats.importers._sides import SYNTHESISED
 from workbench.formats.importers._values import rest, text

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 from workbench import regex
 from workbench.config import safeyaml
 from workbench.errors import UnreadableInput
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import (
     WAS_CHUNKS,
     base64_body,
@@ -28,7 +29,6 @@ from workbench.formats.importers._http import (
     whole,
     whole_text,
 )
-from workbench.formats.importers._lines import ImportDamage
 from workbench.ir import JsonValue
 from workbench.protocols import with_turns
 from workbench.wire import (

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from workbench import regex
 from workbench.errors import UnreadableInput
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import body_of
-from workbench.formats.importers._lines import ImportDamage
 from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
 

@@ -15,9 +15,9 @@ from io import BytesIO
 
 from workbench import protocols, regex
 from workbench.errors import UnreadableInput, WireError
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._inspect_sample import InspectSample, answer_in, tools_of
-from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._transcript import (
     SharedHistory,
     TranscriptSession,

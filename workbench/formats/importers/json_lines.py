@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench import regex
-from workbench.formats.importers._lines import ImportDamage, Line, first_objects, objects
-from workbench.formats.importers._payloads import NDJSON, SYNTHESISED_NOTE, frame_events, stream_of
+from workbench.formats.importers._files import ImportDamage, Line, first_objects, objects
 from workbench.formats.importers._records import NEITHER, RecordFinder, exchanges_of, is_record
 from workbench.formats.importers._sides import (
     EVENT,
+    NDJSON,
     REQUEST,
     RESPONSE,
     SYNTHESISED,
+    SYNTHESISED_NOTE,
+    frame_events,
     is_unframed_stream,
     response_only,
     side_of,
+    stream_of,
 )
 from workbench.wire import Exchange
 from workbench.wire.session import MemorySession

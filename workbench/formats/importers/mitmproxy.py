@@ -15,8 +15,8 @@ from dataclasses import replace
 
 from workbench import regex
 from workbench.errors import WireError
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import body_of, epoch, header_text, headers_of, whole
-from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._values import as_list, mapping, rest
 from workbench.ir import JsonValue
 from workbench.protocols import with_turns

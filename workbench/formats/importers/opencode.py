@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import field
 
 from workbench import protocols, regex
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import ImportDamage
 from workbench.formats.importers._transcript import (
     SharedHistory,
     TranscriptSession,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import field, replace
 
 from workbench import protocols, regex
 from workbench.errors import WireError
-from workbench.formats.importers._lines import ImportDamage, objects
-from workbench.formats.importers._otel_messages import MESSAGES, Talk, talk_of
-from workbench.formats.importers._otlp import Attributes, OtelSpan, first, parse_structured, spans_of
+from workbench.formats.importers._files import ImportDamage, objects
+from workbench.formats.importers._otlp import Attributes, OtelSpan, below, first, objects_in, parse_structured, spans_of
 from workbench.formats.importers._transcript import (
     SharedHistory,
     TranscriptSession,
@@ -17,11 +16,226 @@ from workbench.formats.importers._transcript import (
     answer_of,
     extend_history,
     protocol_of,
+    reasoning,
     reconstructed_exchange,
 )
-from workbench.formats.importers._values import as_list, count, mapping, text
-from workbench.ir import JsonValue, ModelResponse, Usage
-from workbench.wire import State, loads
+from workbench.formats.importers._values import as_list, content_parts, count, mapping, mappings, text
+from workbench.ir import JsonValue, Media, Message, ModelResponse, Part, Text, ToolCallIR, ToolDef, ToolResultIR, Usage
+from workbench.lazy_dataclass import dataclass
+from workbench.wire import State, dumps, loads
+
+_ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": "tool", "developer": "system"}
+_MESSAGE_EVENTS = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+}
+_MOST_OPEN = 1000
+DETAILS = "gen_ai.client.inference.operation.details"
+MESSAGES = (
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+    "gen_ai.system_instructions",
+    "gen_ai.tool.definitions",
+    "gen_ai.prompt",
+    "gen_ai.completion",
+    "llm.input_messages",
+    "llm.output_messages",
+    "llm.tools",
+    "llm.request.functions",
+)
+"""Names and name prefixes of attributes that an exchange already contains."""
+
+
+@dataclass(slots=True)
+class Talk:
+    """Messages of one span. ``answer`` is None if the span has none."""
+
+    system: tuple[Part, ...] = ()
+    asked: list[Message] = field(default_factory=list)
+    answer: tuple[Part, ...] | None = None
+    finish: str = ""
+    tools: tuple[ToolDef, ...] = ()
+
+
+def talk_of(span: OtelSpan, protocol: str) -> Talk:
+    """Input and output messages of a span."""
+    held = dict(span.attributes)
+    for event in span.events:
+        if event.name == DETAILS:
+            held |= event.attributes
+    asked, answered = _attributes(held)
+    if not asked and not answered:
+        asked, answered = _events(span)
+    talk = Talk(tools=tuple(_tools(held)))
+    instructions = parse_structured(held.get("gen_ai.system_instructions"))
+    for part in as_list(instructions) or ([instructions] if instructions else []):
+        talk.system += tuple(_parts(part, protocol))
+    for value in asked:
+        message = _message(value, protocol)
+        if message.role == "system" and not talk.asked:
+            talk.system += message.parts
+        elif message.parts:
+            talk.asked.append(message)
+    for value in answered[:1]:
+        talk.answer = _message({**value, "role": "assistant"}, protocol).parts
+        talk.finish = text(value.get("finish_reason"))
+    _number(talk)
+    return talk
+
+
+def _number(talk: Talk) -> None:
+    """Add ids to calls and results without one; a result answers the first open call of its name."""
+    said = [*talk.asked, Message("assistant", talk.answer or ())]
+    waiting: list[tuple[str | None, str]] = []
+    made: list[Message] = []
+    count = 0
+    for message in said:
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolCallIR) and part.id is None:
+                count += 1
+                part = replace(part, id=f"call_{count}")
+                waiting.append((part.name, f"call_{count}"))
+            elif isinstance(part, ToolResultIR) and part.tool_call_id is None:
+                named = next((n for n, (name, _) in enumerate(waiting[:_MOST_OPEN]) if part.name in (None, name)), None)
+                part = part if named is None else replace(part, tool_call_id=waiting.pop(named)[1])
+            parts.append(part)
+        made.append(replace(message, parts=tuple(parts)))
+    talk.asked = made[:-1]
+    talk.answer = talk.answer and made[-1].parts
+
+
+Values = list[dict[str, JsonValue]]
+
+
+def _attributes(held: dict[str, JsonValue]) -> tuple[Values, Values]:
+    """(input, output) messages from attributes, in the first form that is used."""
+    parts = objects_in(held.get("gen_ai.input.messages")), objects_in(held.get("gen_ai.output.messages"))
+    if any(parts):
+        return parts
+    inference = tuple(
+        [mapping(m.get("message")) or m for m in mappings(below(held, f"llm.{side}_messages."))]
+        for side in ("input", "output")
+    )
+    if any(inference):
+        return inference[0], inference[1]
+    return list(mappings(below(held, "gen_ai.prompt."))), list(mappings(below(held, "gen_ai.completion.")))
+
+
+def _events(span: OtelSpan) -> tuple[Values, Values]:
+    asked: Values = []
+    answered: Values = []
+    for event in span.events:
+        held = event.attributes
+        if event.name in _MESSAGE_EVENTS:
+            role = text(held.get("role")) or _MESSAGE_EVENTS[event.name]
+            asked.append({**held, **mapping(parse_structured(held.get("gen_ai.event.content"))), "role": role})
+        elif event.name == "gen_ai.choice":
+            whole = held | mapping(parse_structured(held.get("gen_ai.event.content")))
+            message = mapping(parse_structured(whole.get("message"))) or mapping(below(whole, "message."))
+            answered.append({**whole, **message})
+        elif event.name == "gen_ai.content.prompt":
+            asked += objects_in(held.get("gen_ai.prompt"))
+        elif event.name == "gen_ai.content.completion":
+            answered += objects_in(held.get("gen_ai.completion"))
+    return asked, answered
+
+
+def _message(value: dict[str, JsonValue], protocol: str) -> Message:
+    role = _ROLES.get(text(value.get("role")), text(value.get("role")) or "user")
+    calls = list(_calls(value.get("tool_calls")))
+    parts = [p for held in as_list(value.get("parts")) for p in _parts(held, protocol)]
+    said = list(_content(value, protocol))
+    if role == "tool":
+        results = [p for p in parts if isinstance(p, ToolResultIR)]
+        if not results:
+            id = text(first(value, "tool_call_id", "id")) or None
+            results = [ToolResultIR(id, tuple(said or parts), name=text(value.get("name")) or None)]
+        return Message("tool", tuple(results))
+    if any(isinstance(p, ToolResultIR) for p in parts):
+        return Message("tool", tuple(p for p in parts if isinstance(p, ToolResultIR)))
+    thought = text(first(value, "reasoning_content", "reasoning", "thinking"))
+    before = [reasoning(protocol, thought)] if thought and role == "assistant" else []
+    known = role if role in ("system", "assistant") else "user"
+    return Message(known, (*before, *said, *parts, *calls))
+
+
+def _content(value: dict[str, JsonValue], protocol: str) -> Iterator[Part]:
+    """Content as one text, as a list of typed parts, or as flattened by OpenInference."""
+    inference = [mapping(c.get("message_content")) or c for c in mappings(value.get("contents"))]
+    content = inference or parse_structured(value.get("content"))
+    if isinstance(content, list):
+        for part in content:
+            yield from _parts(part, protocol)
+    elif isinstance(content, dict):
+        yield Text(dumps(content).decode("utf-8", "replace"))
+    elif text(value.get("content")):
+        yield Text(text(value["content"]))
+
+
+def _parts(held: JsonValue, protocol: str) -> Iterator[Part]:
+    """Parts of a message in any form."""
+    if isinstance(held, str):
+        yield from (Text(held),) if held else ()
+        return
+    part = mapping(held)
+    kind = text(part.get("type"))
+    if kind in ("tool_call", "tool_use"):
+        yield from _calls([part])
+    elif kind in ("tool_call_response", "tool_result"):
+        result = parse_structured(first(part, "response", "result", "content"))
+        content = content_parts(result) if isinstance(result, str | list) else ()
+        said = content or ((Text(dumps(result).decode("utf-8", "replace")),) if result else ())
+        yield ToolResultIR(text(first(part, "id", "tool_call_id", "tool_use_id")) or None, said)
+    elif kind in ("reasoning", "thinking"):
+        signature = text(part.get("signature"))
+        yield reasoning(protocol, text(first(part, "content", "thinking", "text")), signature)
+    elif kind in ("blob", "uri"):
+        name = text(part.get("modality")) or "document"
+        mime = text(part.get("mime_type")) or None
+        yield Media(name, mime, data=text(part.get("content")) or None, url=text(part.get("uri")) or None)
+    elif kind == "text" and isinstance(part.get("content"), str):
+        yield from (Text(part["content"]),) if part["content"] else ()
+    elif part:
+        image = mapping(mapping(part.get("image")).get("image")) or below(part, "image.image.")
+        yield from content_parts([{"type": "image", **image}] if isinstance(image, dict) and image else [part])
+
+
+def _calls(held: JsonValue) -> Iterator[ToolCallIR]:
+    """Tool calls: flat, under ``function``, or under ``tool_call`` (OpenInference)."""
+    for entry in objects_in(held):
+        call = mapping(entry.get("tool_call")) or entry
+        function = mapping(call.get("function"))
+        name = text(first(function, "name") or first(call, "name")) or None
+        arguments = first(function, "arguments") if "arguments" in function else first(call, "arguments", "input")
+        yield _call(text(call.get("id")) or None, name, arguments)
+
+
+def _call(id: str | None, name: str | None, arguments: JsonValue) -> ToolCallIR:
+    if not isinstance(arguments, str):
+        return ToolCallIR(id, name, arguments, "function")
+    try:
+        return ToolCallIR(id, name, loads(arguments) if arguments else {}, "function", raw=arguments)
+    except WireError as error:
+        return ToolCallIR(id, name, None, "function", raw=arguments, error=error.what)
+
+
+def _tools(held: dict[str, JsonValue]) -> Iterator[ToolDef]:
+    inference = [
+        parse_structured(first(mapping(t.get("tool")), "json_schema")) for t in mappings(below(held, "llm.tools."))
+    ]
+    found: Iterable[JsonValue] = (
+        objects_in(held.get("gen_ai.tool.definitions"))
+        or inference
+        or list(mappings(below(held, "llm.request.functions.")))
+    )
+    for tool in mappings(list(found)):
+        inner = mapping(tool.get("function")) or tool
+        schema = parse_structured(first(inner, "parameters", "input_schema"))
+        yield ToolDef(text(inner.get("name")) or None, text(inner.get("description")) or None, schema)
+
 
 NAME = "otel"
 TITLE = "OpenTelemetry spans"

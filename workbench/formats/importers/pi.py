@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench import protocols
+from workbench.formats.importers._files import ImportDamage, first_objects, objects
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._lines import ImportDamage, first_objects, objects
 from workbench.formats.importers._pi_tree import STOPS, PiAnswer, PiEntry, link_entries
 from workbench.formats.importers._transcript import TranscriptSession, TranscriptTurn, answer_of, reconstructed_exchange
 from workbench.formats.importers._values import mapping, rest, text

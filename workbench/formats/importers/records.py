@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable
 
 from workbench import regex
 from workbench.config import safeyaml
-from workbench.formats.importers._fields import BODY, ELSEWHERE, fields, first, normalize_name
-from workbench.formats.importers._files import HEAD, BodyFiles
-from workbench.formats.importers._lines import ImportDamage, is_json, is_written_call
+from workbench.formats.importers._files import HEAD, BodyFiles, ImportDamage, is_json, is_written_call
 from workbench.formats.importers._records import RecordFinder, exchanges_of
+from workbench.formats.importers._values import BODY, ELSEWHERE, fields, first, normalize_name
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_RECORD_DEPTH, MAX_RECORD_NODES

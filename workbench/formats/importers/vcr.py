@@ -17,7 +17,7 @@ from workbench import regex
 from workbench.config import safeyaml
 from workbench.errors import LocalProtocolError, UnreadableInput
 from workbench.formats.importers._envelopes import MessageSide, request_side, response_side
-from workbench.formats.importers._fields import fields, is_base64
+from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import (
     base64_body,
     body_of,
@@ -29,7 +29,7 @@ from workbench.formats.importers._http import (
     whole,
     whole_text,
 )
-from workbench.formats.importers._lines import ImportDamage
+from workbench.formats.importers._values import fields, is_base64
 from workbench.ir import NOTHING, JsonValue
 from workbench.protocols import with_turns
 from workbench.wire import Body, Exchange, ExchangeKind, Frame, HttpRequest, HttpResponse, State, dumps, loads

@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import Any
 
 from workbench import regex
-from workbench.formats.unwrapping import _curl, _http, _logs, _scripts
+from workbench.formats.unwrapping import _commands, _http, _scripts
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, json_bytes, to_bytes
 from workbench.formats.unwrapping._values import JsonTextValue, UnreadableValue, ValueReader, plain
 from workbench.lazy_dataclass import dataclass
@@ -127,10 +127,10 @@ class Scan:
         return start + 1
 
     def _read_curl(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
-        yield _curl.read(self.text, start)
+        yield _commands.read(self.text, start)
 
     def _read_httpie(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
-        yield _curl.read_httpie(self.text, start)
+        yield _commands.read_httpie(self.text, start)
 
     def _read_http(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         found = _http.START.match(self.text, start)
@@ -141,9 +141,9 @@ class Scan:
         yield _http.read_verbose(self.text, start)
 
     def _read_log(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
-        found = _logs.LOG.match(self.text, start)
+        found = _http.LOG.match(self.text, start)
         if found:
-            yield from _logs.read(self.text, found, self._names)
+            yield from _http.read_log(self.text, found, self._names)
 
     def _read_sse(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         """Consecutive lines of an event stream; blank lines that a log has dropped are restored."""
@@ -211,7 +211,7 @@ class Scan:
     def _read_value(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         reader = ValueReader(self.text, self._names)
         value = reader.value(start)
-        if isinstance(value, dict) and (request := _logs.request_of(value, "a request in a log", reader.at)):
+        if isinstance(value, dict) and (request := _http.request_of(value, "a request in a log", reader.at)):
             yield request
         elif _is_meant(value):
             yield self._find_value(value, start, reader)

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench import regex
+from workbench.formats.unwrapping._commands import powershell_text
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, headers_of, json_bytes, request_find
-from workbench.formats.unwrapping._shell import powershell_text
 from workbench.formats.unwrapping._values import JsonTextValue, LiteralCall, UnreadableValue, ValueReader, plain
 
 CALL = regex.compile(

@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING
 
 from workbench.fronts import lazy
 from workbench.probes.profiles.drift import Drift, drift
-from workbench.probes.profiles.profile import NAMES, CapabilityProfile, ProfileKey, differences, key_of, of_measurement
+from workbench.probes.profiles.profile import (
+    NAMES,
+    CapabilityProfile,
+    ProfileKey,
+    differences,
+    key_of,
+    of_measurement,
+)
 from workbench.probes.profiles.store import ProfileStore
 
 if TYPE_CHECKING:
     from workbench.probes.profiles import choosing
-    from workbench.probes.profiles.choosing import ProfileChoice, choose, earlier, of_request
+    from workbench.probes.profiles.choosing import DueProbe, ProfileChoice, choose, earlier, light, of_request, within
     from workbench.probes.profiles.conservative import fall
     from workbench.probes.profiles.corrections import (
         KINDS,
@@ -29,9 +36,8 @@ if TYPE_CHECKING:
     from workbench.probes.profiles.corrector import correct_loop, correct_outgoing, correct_send, protocol_of
     from workbench.probes.profiles.gating import STAGES, GateStage, RatedTool, ToolGate, annotations_of, gate, tools_of
     from workbench.probes.profiles.profile import ProfileDifferences
-    from workbench.probes.profiles.refresh import DueProbe, light, within
-    from workbench.probes.profiles.saving import SavedProfile, save_evidence, save_profile
     from workbench.probes.profiles.server_info import models, template_hash
+    from workbench.probes.profiles.store import SavedProfile, save_evidence, save_profile
     from workbench.probes.profiles.tool_loop import LoopState, Measure, Pending, ToolLoop, begin
 else:
     __getattr__ = lazy(__name__)

@@ -20,11 +20,11 @@ from functools import cached_property
 from typing import TypeAlias
 
 from workbench.lazy_dataclass import dataclass
+from workbench.probes.profiles.choosing import DueProbe, light
 from workbench.probes.profiles.conservative import fall
 from workbench.probes.profiles.corrections import Correction, apply_switches, corrections
 from workbench.probes.profiles.corrector import correct_loop, correct_send, protocol_of
 from workbench.probes.profiles.profile import CapabilityProfile, ProfileKey
-from workbench.probes.profiles.refresh import DueProbe, light
 from workbench.rules import Counts
 from workbench.send import Outgoing, Target
 from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, Limits, LoopEnd, Say, Send, with_sent_body

@@ -31,7 +31,7 @@ from workbench.protocols.families.blocks.response import read_response
 from workbench.protocols.families.blocks.stream import BlockStreamDecoder
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.policy import Policy
+    from workbench.protocols.clients.buffers import Policy
 
 _URL = regex.compile(
     r"(?:/v\d+|/anthropic)/messages/?(?:[?#]|$)|/publishers/anthropic/models/[^/:]+:(?:stream)?[rR]awPredict(?:[?#]|$)"

@@ -26,8 +26,8 @@ from workbench.protocols.bedrock_converse.declaration import IMPORT_HINTS, SERVI
 from workbench.protocols.bedrock_converse.request import CHOICES, DOCUMENT, DOCUMENT_KEY, MEDIA_TYPES, PLACES, PROTOCOL
 from workbench.protocols.bedrock_converse.stream import KeyedStreamDecoder
 from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in
-from workbench.protocols.common.stream_exception import EXCEPTIONS, as_in_body
-from workbench.protocols.common.url import segment
+from workbench.protocols.common.error_body import EXCEPTIONS, as_in_body
+from workbench.protocols.common.reading import segment
 
 _URL = regex.compile(r"/model/([^/?#]+)/converse(-stream)?/?(?:[?#]|$)")
 _MODEL = regex.compile(r"/model/([^/?#]+)/(?:converse|invoke)(-stream|-with-response-stream)?/?(?:[?#]|$)")

@@ -12,9 +12,8 @@ from typing import Any
 
 from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, Part, Reasoning, Text, ToolCallIR, Usage
 from workbench.protocols.bedrock_converse.request import PROTOCOL, message_nodes, read_message, write_block
-from workbench.protocols.common.error_body import read_answer_body
+from workbench.protocols.common.error_body import read_answer_body, write_exception
 from workbench.protocols.common.reading import Notes, count
-from workbench.protocols.common.stream_exception import write_exception
 from workbench.wire import aws_message, dumps
 
 STOPS: Mapping[str, str] = {

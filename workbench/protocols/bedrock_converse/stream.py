@@ -31,10 +31,9 @@ from workbench.ir import (
 from workbench.ir import ToolResultIR as Result
 from workbench.protocols.bedrock_converse.answer import contradicts, envelope
 from workbench.protocols.bedrock_converse.content import put, read_block
-from workbench.protocols.common.error_body import read_error
+from workbench.protocols.common.error_body import read_error, read_exception
 from workbench.protocols.common.pieces import Pieces, whole_proofs
 from workbench.protocols.common.reading import VERBATIM, Notes, kind_of
-from workbench.protocols.common.stream_exception import read_exception
 from workbench.wire import SseEvent, loads
 
 Path = tuple[str, ...]

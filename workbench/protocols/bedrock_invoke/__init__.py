@@ -33,8 +33,8 @@ from workbench.protocols.bedrock_invoke import completion_text
 from workbench.protocols.bedrock_invoke.completion_text import CompletionStreamDecoder
 from workbench.protocols.bedrock_invoke.declaration import SERVING, TRAITS
 from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in
-from workbench.protocols.common.stream_exception import EXCEPTIONS, as_in_body, read_exception, write_exception
-from workbench.protocols.common.url import segment
+from workbench.protocols.common.error_body import EXCEPTIONS, as_in_body, read_exception, write_exception
+from workbench.protocols.common.reading import segment
 from workbench.protocols.families.blocks import request as _blocks_params
 from workbench.protocols.families.blocks.request import read_request, request_nodes, response_nodes
 from workbench.protocols.families.blocks.response import read_response

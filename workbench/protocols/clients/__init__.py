@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from workbench.protocols.clients.effects import Effects, usage_words
     from workbench.protocols.clients.event_effects import Effect, What, noun_of
     from workbench.protocols.clients.known_clients import CLIENTS, PROVIDERS, SDKS, Client, client_of
-    from workbench.protocols.clients.our_answer import declared_calls
-    from workbench.protocols.clients.steps import Highlight, Steps, StreamStep, text_of
+    from workbench.protocols.clients.steps import Highlight, Steps, StreamStep, declared_calls, text_of
 else:
     __getattr__ = lazy(__name__)
 

@@ -18,10 +18,11 @@ from workbench.protocols.clients.buffers import (
     BuiltAnswer,
     ClientError,
     PartBuffer,
+    Policy,
     chunks,
+    run,
 )
-from workbench.protocols.clients.our_answer import calls_of, our_answer
-from workbench.protocols.clients.policy import Policy, run
+from workbench.protocols.clients.steps import calls_of, our_answer
 
 if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange

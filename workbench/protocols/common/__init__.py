@@ -12,9 +12,9 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.protocols.common import undecoded_protocols
+    from workbench.protocols.common.codec import string_of, write_part
     from workbench.protocols.common.error_body import read_error
     from workbench.protocols.common.think_tags import Splitter
-    from workbench.protocols.common.writing import string_of, write_part
 else:
     __getattr__ = lazy(__name__)
 

@@ -7,15 +7,48 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
-from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse
+from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols import Adapter, AdapterDefaults, Param, StreamDecoder, StreamWriter, UrlFacts
 from workbench.protocols.common import leaves
 from workbench.protocols.common.changes import LeafChange, changes
 from workbench.protocols.common.reading import decode_request, none
-from workbench.protocols.common.writing import write_stream
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.request_reading import ReadRequest
-from workbench.wire import Framing, SseEvent, read_untyped
+from workbench.wire import Framing, SseEvent, dumps, read_untyped
+
+Cut = Callable[[str], Iterable[str]]
+"""Cuts a string into the pieces in which it is written."""
+
+
+def write_stream(writer: StreamWriter, response: ModelResponse, cut: Cut = lambda text: (text,)) -> bytes:
+    """Stream of an answer in normal form: one delta per string, or several if the string is divided."""
+    pieces = []
+    if response.messages or not response.error:
+        pieces.append(writer.start(response))
+    for number, message in enumerate(response.messages):
+        pieces.append(writer.choice(number))
+        pieces += (write_part(writer, part, cut) for part in message.parts)
+    return b"".join((*pieces, writer.end(response)))
+
+
+def write_part(writer: StreamWriter, part: Part, cut: Cut = lambda text: (text,)) -> bytes:
+    """A part at once."""
+    pieces = (writer.grow(piece) for piece in cut(string_of(part)) if piece)
+    return b"".join((writer.open(part), *pieces, writer.close(part)))
+
+
+def string_of(part: Part) -> str:
+    """The string of a part that grows in a stream: its text, or the arguments of a call."""
+    if isinstance(part, Text | Reasoning):
+        return part.text or ""
+    if not isinstance(part, ToolCallIR):
+        return ""
+    if part.raw is not None:
+        return part.raw
+    if part.format.endswith("custom") or part.input is None:
+        return "" if part.input is None else str(part.input)
+    return dumps(part.input).decode("utf-8", "surrogatepass")
+
 
 Decoder = TypeVar("Decoder", bound=StreamDecoder)
 RequestNodes: TypeAlias = Callable[[ModelRequest], Sequence[Message]]

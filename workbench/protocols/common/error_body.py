@@ -15,7 +15,7 @@ from typing import TypeAlias
 from workbench import regex
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import ApiError, JsonValue, ModelResponse
-from workbench.wire import dumps, loads
+from workbench.wire import SseEvent, aws_message, dumps, loads
 
 MAX_WRAPPING = 8
 """Steps inward, two for an envelope in the message of another: relays of relays were seen three deep."""
@@ -179,3 +179,37 @@ def _validation(item: JsonValue) -> str:
 
 def _text(value: JsonValue) -> str | None:
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+EXCEPTIONS = (
+    "internalServerException",
+    "modelStreamErrorException",
+    "modelTimeoutException",
+    "serviceUnavailableException",
+    "throttlingException",
+    "validationException",
+)
+
+
+def read_exception(event: SseEvent) -> ApiError:
+    """The error that an exception message of a stream says; its name is the type."""
+    try:
+        value = loads(event.data or b"null")
+    except WireError:
+        value = None
+    said = b" ".join(event.comments).decode("utf-8", "replace")
+    error = read_error(value) or ApiError(said, raw=value)
+    return replace(error, type=event.name)
+
+
+def write_exception(error: ApiError) -> bytes:
+    """The message of an error; one of another type than the service knows becomes its general one."""
+    kind = error.type if error.type in EXCEPTIONS else EXCEPTIONS[0]
+    return aws_message(kind, dumps({"message": error.message}), kind="exception")
+
+
+def as_in_body(before: ModelResponse, response: ModelResponse) -> ModelResponse:
+    """An answer to be written without the type of its error where only a header names it."""
+    if before.error and response.error and before.error.type is None:
+        return replace(response, error=replace(response.error, type=None))
+    return response

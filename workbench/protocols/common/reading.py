@@ -1,4 +1,4 @@
-"""Tools for reading bodies: notes of anomalies, objects taken apart key by key, lists of messages."""
+"""Tools for reading bodies and paths: notes of anomalies, objects taken apart key by key, lists of messages."""
 
 from __future__ import annotations
 
@@ -7,17 +7,10 @@ from contextlib import suppress
 from dataclasses import field
 from functools import cache, lru_cache
 from typing import TypeAlias
+from urllib.parse import quote
 
 from workbench.errors import WireError
-from workbench.ir import (
-    NOTHING,
-    Anomaly,
-    JsonValue,
-    Message,
-    ModelRequest,
-    Source,
-    Usage,
-)
+from workbench.ir import NOTHING, Anomaly, JsonValue, Message, ModelRequest, Source, Usage
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.known_messages import KnownMessages
 from workbench.protocols.known_messages import Reader as MessageReader
@@ -225,3 +218,8 @@ def nested_usage(
         reasoning=reasoning,
         raw=raw,
     )
+
+
+def segment(name: str | None) -> str:
+    """A name, as untrusted as it may be, as one segment of a path."""
+    return quote(name or "", safe="", errors="surrogatepass")

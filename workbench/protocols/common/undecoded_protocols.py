@@ -77,3 +77,17 @@ def name_trees(trees: JsonValue) -> str | None:
     messages = request.get("messages") if isinstance(request, dict) else None
     roles = [m.get("role") for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
     return XAI if roles and all(isinstance(role, str) and _ROLES.fullmatch(role) for role in roles) else None
+
+
+_BESIDE = regex.compile(
+    r"/count[_-]tokens|/input_tokens|/(?:de)?tokenize|/embed(?:dings?)?|/(?:re)?rank|/moderations|/cachedContents"
+    r"|:(?:count|compute)Tokens|:(?:batch|asyncBatch)?[eE]mbedContents?|/guardrail/[^/]+/version/[^/]+/apply"
+    r"|/images?/(?:generations|edits|variations)|/audio/(?:speech|transcriptions|translations)"
+    r"|/model/[^/]*(?:embed|rerank)[^/]*/invoke"
+)
+
+
+def is_beside(url: str) -> bool:
+    """True for a path that ends in an operation other than a request to a model."""
+    path = url.partition("?")[0].partition("#")[0].rstrip("/")
+    return any(found.end() == len(path) for found in _BESIDE.finditer(path))

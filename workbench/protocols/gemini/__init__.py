@@ -22,7 +22,7 @@ from workbench.protocols import (
     UrlFacts,
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in, edit_answer, edit_request
-from workbench.protocols.common.url import segment
+from workbench.protocols.common.reading import segment
 from workbench.protocols.gemini.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.gemini.nodes import find, get, key_of, snake
 from workbench.protocols.gemini.parts import ANY_TYPE, FAMILIES
@@ -45,7 +45,7 @@ from workbench.protocols.gemini.write import ContentsWriter, request_body, respo
 from workbench.wire import loads
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.policy import Policy
+    from workbench.protocols.clients.buffers import Policy
 
 _METHOD = r":(stream)?[gG]enerateContent/?(?:[?#]|$)"
 _URL = regex.compile(_METHOD)

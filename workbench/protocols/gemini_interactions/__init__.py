@@ -17,7 +17,6 @@ from workbench.protocols import (
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter
 from workbench.protocols.gemini_interactions.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
-from workbench.protocols.gemini_interactions.encode import encode_stream
 from workbench.protocols.gemini_interactions.request import (
     KEY,
     PLACES,
@@ -33,7 +32,7 @@ from workbench.protocols.gemini_interactions.request import (
 from workbench.protocols.gemini_interactions.response import LISTS, STATUSES, read_response, text_of
 from workbench.protocols.gemini_interactions.step import is_content, is_step
 from workbench.protocols.gemini_interactions.stream import BEGINS, ENDS, STATUS, STEPS, StepStreamDecoder
-from workbench.protocols.gemini_interactions.write import StepWriter, write_request, write_response
+from workbench.protocols.gemini_interactions.write import StepWriter, encode_stream, write_request, write_response
 
 _URL = regex.compile(
     r"^[^?#]*/v\d[a-z0-9]*/(?:projects/[^/?#]+/locations/[^/?#]+/)?interactions(?:/[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)"

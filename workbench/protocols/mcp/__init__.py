@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.protocols.mcp.channel import ASKED_BY, CANCELLED, McpChannel
-    from workbench.protocols.mcp.lines import fault_of_line, first_call_after_change
+    from workbench.protocols.mcp.channel import ASKED_BY, CANCELLED, McpChannel, fault_of_line, first_call_after_change
     from workbench.protocols.mcp.server_facts import ServerFacts, needed_capability
     from workbench.protocols.mcp.tool_outcomes import ToolOutcome, outcome_of
 else:

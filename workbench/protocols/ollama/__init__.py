@@ -28,7 +28,7 @@ from workbench.protocols.ollama.stream import NativeStreamDecoder
 from workbench.wire import Framing
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.policy import Policy
+    from workbench.protocols.clients.buffers import Policy
 
 _URL = regex.compile(r"^[^?#]*/api/(?:chat|generate)/?(?:[?#]|$)")
 _OUR_KEYS = ("options", "keep_alive", "think")

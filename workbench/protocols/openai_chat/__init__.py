@@ -33,7 +33,7 @@ from workbench.protocols.families.chat.stream import ChatStreamDecoder
 from workbench.protocols.openai_chat.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.policy import Policy
+    from workbench.protocols.clients.buffers import Policy
 
 _URL = regex.compile(r"^[^?#]*/chat/completions/?(?:[?#]|$)")
 _DEPLOYMENT = regex.compile(r"/(?:deployments/([^/?#]+)/chat/completions|model/([^/?#]+)/invoke)")

@@ -39,7 +39,7 @@ from workbench.protocols.families.items.write_stream import ItemWriter, encode_s
 from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 
 if TYPE_CHECKING:
-    from workbench.protocols.clients.policy import Policy
+    from workbench.protocols.clients.buffers import Policy
 
 _URL = regex.compile(r"^[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
 _HINTS = (

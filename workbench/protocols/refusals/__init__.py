@@ -11,12 +11,13 @@ from workbench.protocols.refusals._classify import (
     KnownRefusal,
     classify,
     complaint_of,
+    duration,
     of_error,
     of_exchange,
     speaker_of,
+    told_wait,
 )
 from workbench.protocols.refusals._kinds import FailureSide, RefusalKind, RetryAdvice, Speaker, kind, kinds
-from workbench.protocols.refusals._reset import duration, told_wait
 from workbench.protocols.refusals._validators import Complaint
 
 __all__ = [

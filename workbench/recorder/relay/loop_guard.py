@@ -16,7 +16,7 @@ from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.recorder import runtime_files
 from workbench.recorder.relay.routes import Routes, parse_upstream
 from workbench.wire import dumps, loads
-from workbench.wire.session import alive
+from workbench.wire.session import writers
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -25,7 +25,7 @@ class _RecorderNote(NamedTuple):
     """Port and upstreams of one recorder.
 
     Attributes:
-        mark: of its process, see ``alive.mark``.
+        mark: of its process, see ``writers.mark``.
         port: where it listens.
         upstreams: name → base URL.
     """
@@ -42,7 +42,7 @@ def write_note(port: int, upstreams: Mapping[str, str], mark: str = "") -> Calla
             path.unlink(missing_ok=True)  # of one that was killed
     try:
         path = runtime_files.private_path(f"leads-{port}.json")
-        path.write_bytes(dumps({"mark": mark or alive.mark(), "port": port, "upstreams": dict(upstreams)}))
+        path.write_bytes(dumps({"mark": mark or writers.mark(), "port": port, "upstreams": dict(upstreams)}))
     except (OSError, UsageError):
         return lambda: None
     return partial(path.unlink, missing_ok=True)
@@ -52,7 +52,7 @@ def is_loop(peer: int, name: str) -> bool:
     """The upstream ``name`` of this process, reached at port ``peer``, is a recorder that leads back to this one."""
     if not _find_note(peer):
         return False
-    ours = [found for found in map(_read, _paths("*")) if found and found.mark == alive.mark()]
+    ours = [found for found in map(_read, _paths("*")) if found and found.mark == writers.mark()]
     return any(_is_ring(own, name) for own in ours if name in own.upstreams)
 
 
@@ -94,4 +94,4 @@ def _read(path: Path) -> _RecorderNote | None:
         found = _RecorderNote(**loads(path.read_bytes()))
     except (OSError, WireError, TypeError):
         return None
-    return found if alive.is_alive(found.mark) else None
+    return found if writers.is_alive(found.mark) else None

@@ -39,7 +39,8 @@ from workbench.recorder.translation.history import put_reasoning_back, restore_h
 from workbench.recorder.translation.keys import KEY_HEADERS, with_key
 from workbench.recorder.translation.memory import ResponseMemory
 from workbench.rules import refusals
-from workbench.send import Outgoing, Target, is_known, prepare, urls, with_headers
+from workbench.send import Outgoing, Target, is_known, prepare, with_headers
+from workbench.send import target as urls
 from workbench.send.loop import LEFT_OUT
 from workbench.terms import Scope
 from workbench.toolcalls import formats

@@ -15,8 +15,14 @@ from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, Reasoning, Text, ToolCallIR
 from workbench.limits import BYTES_PER_TOKEN
 from workbench.protocols import DecodedExchange
-from workbench.send.loop.answer_values import answer_values
-from workbench.send.loop.next_request import NextRequest, next_request, result_values, text_result_values, user_values
+from workbench.send.loop.next_request import (
+    NextRequest,
+    answer_values,
+    next_request,
+    result_values,
+    text_result_values,
+    user_values,
+)
 from workbench.send.loop.recorded_results import call_key
 from workbench.send.loop.steps import (
     AS_IT_COMES,

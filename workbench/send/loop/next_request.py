@@ -1,20 +1,225 @@
-"""The request after an answer: the bytes of the previous one with the answer and the results inserted."""
+"""The request after an answer: the bytes of the previous one with the answer, as received, and the results inserted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from workbench import protocols
+from workbench import protocols, regex
+from workbench.convert import normal_response
 from workbench.edits import with_body
-from workbench.errors import LocalProtocolError
-from workbench.ir import NOTHING, JsonValue, Media, Message, Opaque, Part, Text, ToolCallIR, ToolResultIR
+from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
+from workbench.ir import (
+    NOTHING,
+    Carrier,
+    JsonValue,
+    Media,
+    Message,
+    ModelRequest,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    ToolCallIR,
+    ToolResultIR,
+)
 from workbench.protocols import Adapter, DecodedExchange
-from workbench.send.loop.answer_values import normal_calls, value_at, write_messages
 from workbench.send.loop.steps import CallResult
 from workbench.toolcalls import formats
-from workbench.wire import HttpRequest, dumps, loads, patch
+from workbench.wire import HttpRequest, dumps, loads, patch, without_repeated_prefix
+
+_LAST_EVENTS = 3
+"""Number of events at the end of a stream that may contain the whole answer."""
+
+_EMPTY_TAGS = regex.compile(r"<think(?:ing)?>\s*</think(?:ing)?>\s*")
+_STANDS_FOR = "\N{OBJECT REPLACEMENT CHARACTER}"
+
+
+def answer_values(
+    decoded: DecodedExchange, unwanted: Collection[str] = (), *, only_first_call: bool = False
+) -> list[JsonValue]:
+    """Elements that an answer adds to the list of messages of the next request; only of its first choice.
+
+    Args:
+        decoded: has a response without an error.
+        unwanted: carriers that the provider refuses.
+        only_first_call: remove the other calls.
+    """
+    response = decoded.response
+    if response is None or not response.choices:
+        return []
+    messages = response.choices[0]
+    body = _complete_body(decoded)
+    if body is None:
+        return _encode_streamed(decoded, unwanted, only_first_call=only_first_call)
+    gone: list[Part] = [part for m in messages for _, part in m.reasoning() if part.carrier in unwanted]
+    if only_first_call:
+        gone += [call for m in messages for _, call in m.tool_calls()][1:]
+    return [v for message in messages if (v := _value(body, message, gone)) is not None]
+
+
+def value_at(value: JsonValue, pointer: str) -> JsonValue:
+    """The value at a pointer; None if there is none."""
+    for step in pointer.split("/")[1:]:
+        if isinstance(value, dict):
+            value = value.get(step.replace("~1", "/").replace("~0", "~"))
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def _complete_body(decoded: DecodedExchange) -> JsonValue:
+    """Body of the response; of a stream, the complete answer from one of its last events; None if there is none."""
+    if not decoded.events:
+        return loads(decoded.response_text)
+    assert decoded.response is not None
+    adapter, messages = protocols.get(decoded.response.protocol), decoded.response.messages
+    for event in reversed(decoded.events[-_LAST_EVENTS:]):
+        for value in _objects(event.data):
+            try:
+                if adapter.decode_response(dumps(value)).messages == messages:
+                    return value
+            except (WireError, ProtocolMismatch):
+                continue
+    return None
+
+
+def _objects(data: bytes | None) -> Iterator[JsonValue]:
+    """The data of an event, and the objects in it."""
+    try:
+        value = loads(without_repeated_prefix(data)) if data else None
+    except WireError:
+        return
+    if isinstance(value, dict):
+        yield value
+        yield from (inner for inner in value.values() if isinstance(inner, dict))
+
+
+def _value(body: JsonValue, message: Message, unwanted: Collection[Part]) -> JsonValue:
+    """A message of the body without unwanted parts; None if nothing remains."""
+    value = copy.deepcopy(value_at(body, message.pointer))
+    if not isinstance(value, dict):
+        return value
+    if not message.pointer:  # the body is the message, and more than that
+        held = {"role", *(_first(part) for part in message.parts)}
+        value = {key: inner for key, inner in value.items() if key in held}
+    gone = [p for p in message.parts if any(p is other for other in unwanted)]
+    if any(not p.source.pointer for p in gone):
+        return None
+    for part in sorted(gone, key=_place, reverse=True):
+        _remove(value, part)
+    if message.role and "role" not in value and "type" not in value:
+        value["role"] = message.role
+    return value
+
+
+def _first(part: Part) -> str:
+    return part.source.pointer.split("/")[1] if part.source.pointer else ""
+
+
+def _place(part: Part) -> tuple[int, ...]:
+    """Position of a part in its list and in its text, for sorting."""
+    numbers = [int(step) for step in part.source.pointer.split("/") if step.isdecimal()]
+    return (*numbers, *part.source.slices.get("text", ()))
+
+
+def _remove(value: dict[str, Any], part: Part) -> None:
+    """Remove a part from a message: a slice of a text, an element of a list, or a member beside the content."""
+    steps = part.source.pointer.split("/")[1:]
+    held = value.get(steps[0])
+    if "text" in part.source.slices:
+        start, end = part.source.slices["text"]
+        holder, key = (held[int(steps[1])], steps[2]) if len(steps) > 2 else (value, steps[0])  # type: ignore[index]
+        holder[key] = _EMPTY_TAGS.sub("", holder[key][:start] + holder[key][end:])
+    elif steps[0] in ("content", "parts", "tool_calls") and isinstance(held, list) and len(steps) > 1:
+        del held[int(steps[1])]
+    else:
+        value.pop(steps[0], None)
+
+
+# -- streams
+
+
+def _encode_streamed(
+    decoded: DecodedExchange, unwanted: Collection[str], *, only_first_call: bool = False
+) -> list[JsonValue]:
+    """The message assembled from a stream, as the protocol writes it."""
+    assert decoded.response is not None
+    adapter = protocols.get(decoded.response.protocol)
+    said = normal_response(decoded.response).response.messages[0]
+    parts = [p for p in said.parts if not (isinstance(p, Reasoning) and p.carrier in unwanted)]
+    if only_first_call:
+        first = next((p for p in parts if _is_call(p)), None)
+        parts = [p for p in parts if p is first or not _is_call(p)]
+    as_they_came = {f"{_STANDS_FOR}{n}": _first_event_value(decoded, p) for n, p in enumerate(parts) if _is_beyond(p)}
+    marked: list[Part] = [Text(f"{_STANDS_FOR}{n}") if _is_beyond(p) else p for n, p in enumerate(parts)]
+    if not adapter.capabilities.answer.interleaved:
+        marked = [p for p in marked if not (isinstance(p, Text) and p.text in as_they_came)]
+    body, request = write_messages(adapter, (Message("assistant", tuple(marked)),))
+    details = [p for m in decoded.response.choices[0] for _, p in m.reasoning()]
+    for message in request.messages:
+        for part in message.parts:
+            if isinstance(part, Text) and part.text in as_they_came:
+                _put(body, message.pointer + part.source.pointer, as_they_came[part.text])
+        _restore_details(body, message, [p for p in details if p.carrier is Carrier.REASONING_DETAILS])
+    return [value_at(body, message.pointer) for message in request.messages]
+
+
+def write_messages(adapter: Adapter, messages: Sequence[Message]) -> tuple[JsonValue, ModelRequest]:
+    """A body of these messages in normal form, and what it decodes to."""
+    body = adapter.write_request(ModelRequest(adapter.name, "-", tuple(messages)))
+    return body, adapter.decode_request(dumps(body))
+
+
+def _is_beyond(part: Part) -> bool:
+    """Normal form cannot express it: the provider's own tools, and opaque parts."""
+    return isinstance(part, Opaque) or bool(getattr(part, "is_server", False))
+
+
+def _is_call(part: Part) -> bool:
+    """A call that the client has to answer."""
+    return isinstance(part, ToolCallIR) and not part.is_server
+
+
+def _first_event_value(decoded: DecodedExchange, part: Part) -> JsonValue:
+    """A block from its first event, with the arguments that followed; an opaque part unchanged."""
+    for name, segments in part.source.segments.items():
+        suffix = part.source.fields.get(name, "")
+        if segments and suffix and segments[0].pointer.endswith(suffix):
+            data = decoded.events[segments[0].event].data
+            held = value_at(loads(without_repeated_prefix(data or b"")), segments[0].pointer.removesuffix(suffix))
+            if isinstance(held, dict):
+                is_late = isinstance(part, ToolCallIR) and part.raw is not None and "input" in held
+                return {**held, "input": part.input} if is_late and isinstance(part, ToolCallIR) else held
+    return part.value if isinstance(part, Opaque) else None
+
+
+def _put(body: JsonValue, pointer: str, value: JsonValue) -> None:
+    parent, _, step = pointer.rpartition("/")
+    if step.isdecimal():
+        value_at(body, parent)[int(step)] = value
+
+
+def _restore_details(body: JsonValue, message: Message, came: Sequence[Reasoning]) -> None:
+    """Restore members of ``reasoning_details`` entries that normal form does not know."""
+    mine = [p for _, p in message.reasoning() if p.carrier is Carrier.REASONING_DETAILS]
+    for part, origin in zip(mine, came, strict=False):
+        entry = value_at(body, message.pointer + part.source.pointer)
+        if isinstance(entry, dict) and isinstance(origin.extra, Mapping):
+            entry |= origin.extra
+            if entry.get("type") == "reasoning.summary" and "text" in entry:
+                entry["summary"] = entry.pop("text")
+
+
+def normal_calls(calls: Sequence[ToolCallIR]) -> tuple[Part, ...]:
+    """Calls in normal form."""
+    kinds = ("custom" if call.format.endswith("custom") else "function" for call in calls)
+    return tuple(replace(call, format=kind) for call, kind in zip(calls, kinds, strict=True))
+
 
 LEGACY = "openai-function-call"
 """Format of the single call of a message from before calls had ids."""

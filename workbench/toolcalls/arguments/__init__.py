@@ -10,13 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.fronts import lazy
-from workbench.toolcalls.arguments.ladder import ArgumentStep, Ladder, LadderStep, climb, judge, steps
-from workbench.toolcalls.arguments.refusal import ArgumentRefusal
+from workbench.toolcalls.arguments.ladder import ArgumentRefusal, ArgumentStep, Ladder, LadderStep, climb, judge, steps
 
 if TYPE_CHECKING:
     from workbench.toolcalls.arguments import ladder
-    from workbench.toolcalls.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, SchemaFault, is_cut
-    from workbench.toolcalls.arguments.refusal import Code
+    from workbench.toolcalls.arguments._schema import COERCIBLE, DOUBLE_ENCODED, SchemaFault
+    from workbench.toolcalls.arguments.ladder import Code, is_cut
 else:
     __getattr__ = lazy(__name__)
 

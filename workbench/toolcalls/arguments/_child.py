@@ -14,8 +14,7 @@ from importlib import import_module
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.toolcalls.arguments._proof import Lossy, duplicates, prove
-from workbench.toolcalls.arguments._repeated_keys import repeated_keys
-from workbench.toolcalls.arguments._schema import validate
+from workbench.toolcalls.arguments._schema import repeated_keys, validate
 from workbench.wire import dumps, loads
 
 READY = b"ready"

@@ -20,10 +20,11 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.provenance import escape
-from workbench.wire import loads
+from workbench.wire import JsonIndex, loads
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
+
 
 INVALID, DOUBLE_ENCODED, COERCIBLE = "invalid", "double-encoded", "coercible"
 
@@ -335,3 +336,19 @@ def snippet(value: JsonValue) -> str:
 
 def _shorten(text: str) -> str:
     return text if len(text) <= limits.SNIPPET else text[: limits.SNIPPET] + "…"
+
+
+MOST_NAMED = 4
+"""Limit of repeated keys named in one note."""
+
+
+def repeated_keys(text: str) -> str:
+    """Describe keys of a JSON text repeated in one object, so that a value is lost; empty if none."""
+    pointers = JsonIndex(text.encode("utf-8", "surrogatepass")).duplicates()
+    said = []
+    for pointer in pointers[:MOST_NAMED]:
+        holder, _, step = pointer.rpartition("/")
+        key = snippet(step.replace("~1", "/").replace("~0", "~"))
+        said.append(f"key {key}{f' of {snippet(holder)}' if holder else ''} is repeated; the last one is used")
+    more = len(pointers) - MOST_NAMED
+    return "; ".join([*said, *([f"and {more} more keys"] if more > 0 else [])])

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from workbench.toolcalls.schemas import lint
     from workbench.toolcalls.schemas.dialect import PLAIN, SUBTREES, Dialect, DialectFact, dialects
     from workbench.toolcalls.schemas.fits import UndecidableSchema, fits_schema
-    from workbench.toolcalls.schemas.instances import make_instances
     from workbench.toolcalls.schemas.lint import REFUSED, Issue, lint_schema
     from workbench.toolcalls.schemas.lower import (
         EXACT,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     )
     from workbench.toolcalls.schemas.merge import types_of
     from workbench.toolcalls.schemas.meta import find_meta_faults
-    from workbench.toolcalls.schemas.proof import SchemaProof, prove
+    from workbench.toolcalls.schemas.proof import SchemaProof, make_instances, prove
     from workbench.toolcalls.schemas.walk import LISTS, MAPS, resolve
 else:
     __getattr__ = lazy(__name__)

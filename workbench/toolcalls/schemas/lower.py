@@ -13,8 +13,15 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.toolcalls.schemas._shapes import disjoint, kept_only
-from workbench.toolcalls.schemas._values import ValueLowering
-from workbench.toolcalls.schemas._work import CHECKED, EXACT, NARROWER, LoweredNode, LoweringStep, SchemaPosition
+from workbench.toolcalls.schemas._values import (
+    CHECKED,
+    EXACT,
+    NARROWER,
+    LoweredNode,
+    LoweringStep,
+    SchemaPosition,
+    ValueLowering,
+)
 from workbench.toolcalls.schemas.dialect import PLAIN, Dialect
 from workbench.toolcalls.schemas.lint import IGNORED, Issue, dict_of, lint_schema
 from workbench.toolcalls.schemas.mapping import (

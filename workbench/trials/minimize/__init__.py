@@ -12,9 +12,8 @@ from __future__ import annotations
 from workbench.rules import Inspector
 from workbench.send import Outgoing, Target, prepare
 from workbench.trials.minimize.bisecting import Bisection, BisectResult
-from workbench.trials.minimize.body_judge import BodyJudge, JudgedBody
 from workbench.trials.minimize.driving import TargetVerdict, UnansweredError, drive, target_verdict
-from workbench.trials.minimize.failure import Failure, contract_failure, target_failure
+from workbench.trials.minimize.failure import BodyJudge, Failure, JudgedBody, contract_failure, target_failure
 from workbench.trials.minimize.fixes import MOST_ASKED, FixSearch, MinimalFix
 from workbench.trials.minimize.search import MinimizeResult, MinimizeSearch, Steps
 from workbench.wire import Exchange, HttpRequest

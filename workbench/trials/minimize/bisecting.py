@@ -13,8 +13,7 @@ from workbench.contracts import Finding
 from workbench.ir import Message
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
-from workbench.trials.minimize.body_judge import BodyJudge, JudgedBody, body_digest
-from workbench.trials.minimize.failure import Failure, target_failure
+from workbench.trials.minimize.failure import BodyJudge, Failure, JudgedBody, body_digest, target_failure
 from workbench.trials.minimize.search import Steps
 from workbench.wire import patch
 

@@ -24,8 +24,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape
 from workbench.rules import judge
-from workbench.trials.minimize.body_judge import BodyJudge, body_digest
-from workbench.trials.minimize.failure import Failure, of_judgement, target_failure
+from workbench.trials.minimize.failure import BodyJudge, Failure, body_digest, of_judgement, target_failure
 from workbench.trials.minimize.search import Steps
 from workbench.wire import Change, Insert, Remove, Replace, dumps, loads, patch
 

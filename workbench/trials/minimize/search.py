@@ -14,9 +14,8 @@ from typing import TypeAlias, TypeVar
 from workbench.errors import WorkbenchError
 from workbench.lazy_dataclass import dataclass
 from workbench.trials.minimize import units
-from workbench.trials.minimize.body_judge import BodyJudge, JudgedBody, body_digest
 from workbench.trials.minimize.driving import TargetVerdict
-from workbench.trials.minimize.failure import UNREADABLE, Failure, target_failure
+from workbench.trials.minimize.failure import UNREADABLE, BodyJudge, Failure, JudgedBody, body_digest, target_failure
 from workbench.trials.minimize.units import Lister, Unit
 from workbench.wire import patch
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from workbench.ir import JsonValue, Reasoning, ToolCallIR
 from workbench.provenance import escape
-from workbench.trials.minimize.body_judge import JudgedBody
+from workbench.trials.minimize.failure import JudgedBody
 from workbench.wire import Change, Remove, Replace, dumps
 
 Unit: TypeAlias = tuple[Change, ...]

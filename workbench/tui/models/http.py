@@ -16,7 +16,7 @@ from workbench.tui.models import change_notes
 from workbench.tui.models.view import Items, View
 from workbench.tui.selection import ExchangeSelection, Lights
 from workbench.views import REQUEST, RESPONSE, Line, Span, count, duration, line, wrap
-from workbench.wire import digests, loads, ratelimits
+from workbench.wire import digests, headers, loads
 from workbench.wire import headers as known
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def _limits(exchange: Exchange) -> Iterator[HttpRow]:
     now = _clock(exchange)
     for side, http in _sides(exchange):
         read = set[str]()
-        for limit in ratelimits.read(http.headers):
+        for limit in headers.read(http.headers):
             read.update(limit.names)
             used = limit.used
             style = "" if used is None or used < TIGHT else "warning" if used < FULL else "error"
@@ -217,15 +217,15 @@ def _limits(exchange: Exchange) -> Iterator[HttpRow]:
         yield from (r for r in _of(exchange, known.Topic.LIMIT) if r.side == side and r.label not in read)
 
 
-def _as_sent(http: HttpRequest | HttpResponse, limit: ratelimits.Limit) -> str:
+def _as_sent(http: HttpRequest | HttpResponse, limit: headers.Limit) -> str:
     return "\n".join(f"{name}: {http.headers.get(name)}" for name in limit.names)
 
 
-def limit_words(limit: ratelimits.Limit, now: float | None) -> str:
+def limit_words(limit: headers.Limit, now: float | None) -> str:
     """``3,999 of 4,000 left · [==        ] 20 % used · resets in 5 s``."""
     used = limit.used
     left = f"{_with_separators(limit.remaining or '?')} of {_with_separators(limit.limit or '?')} left"
-    wait = ratelimits.wait(limit.reset, now)
+    wait = headers.wait(limit.reset, now)
     facts = (
         left if limit.remaining or limit.limit else "",
         "" if used is None else f"[{'=' * round(used * 10):<10}] {used * 100:.0f} % used",
@@ -236,14 +236,14 @@ def limit_words(limit: ratelimits.Limit, now: float | None) -> str:
 
 
 def _with_separators(text: str) -> str:
-    value = ratelimits.number(text)
+    value = headers.number(text)
     return text if value is None or value != int(value) else f"{int(value):,}"
 
 
 def _clock(exchange: Exchange) -> float | None:
     """Time of the response by the server's own clock, else by the recording."""
     said = exchange.response.headers.get("date") if exchange.response else None
-    return (ratelimits.moment(said) if said else None) or exchange.started_at
+    return (headers.moment(said) if said else None) or exchange.started_at
 
 
 def _ids(opened: ExchangeView) -> Iterator[HttpRow]:

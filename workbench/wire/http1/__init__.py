@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.wire.http1.admission import Admission
     from workbench.wire.http1.body import BodyReader, ChunkedBody, FeedResult, LengthBody, request_body, response_body
     from workbench.wire.http1.head import (
+        Admission,
         BadMessage,
         HeadBuffer,
         HeaderField,

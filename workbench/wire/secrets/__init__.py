@@ -1,9 +1,9 @@
 """Secrets: the one detector that redaction, exports and the rule ``secret.in-body`` use.
 
 In: text, names and headers. Out: positions of secrets in them. A secret is recognised by its shape (``shapes``: keys
-with a known prefix, tokens with a known structure, private keys), or by its name (``names``, ``named_values``: JSON
-members, environment lines, headers, URL parameters, command options) and then by its value (``values``). Text is
-searched decoded (``views``), also inside base64. It may import what ``wire`` may.
+with a known prefix, tokens with a known structure, private keys), or by its name (``named_values``: JSON
+members, environment lines, headers, URL parameters, command options) and then by its value (``names`` knows both). Text
+is searched decoded (``views``), also inside base64. It may import what ``wire`` may.
 """
 
 from __future__ import annotations
@@ -12,10 +12,19 @@ from typing import TYPE_CHECKING
 
 from workbench.fronts import lazy
 from workbench.wire.secrets.named_values import kind_of
-from workbench.wire.secrets.names import Family, family, is_header, is_parameter, of_header, of_query
+from workbench.wire.secrets.names import (
+    Family,
+    Style,
+    family,
+    is_header,
+    is_parameter,
+    is_placeholder,
+    is_secret,
+    of_header,
+    of_query,
+)
 from workbench.wire.secrets.search import Secret, find, merge
 from workbench.wire.secrets.shapes import KEY_TEXT, open_key, public_prefix
-from workbench.wire.secrets.values import Style, is_placeholder, is_secret
 
 if TYPE_CHECKING:
     from workbench.wire.secrets.stream_texts import StreamedTexts

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from workbench import regex
-from workbench.wire.secrets.names import Family, family, of_query
+from workbench.wire.secrets.names import Family, Style, family, is_made_up, is_random, is_secret, is_uuid, of_query
 from workbench.wire.secrets.shapes import ShapedSecret
 from workbench.wire.secrets.tables import HEAD, Tables
-from workbench.wire.secrets.values import Style, is_made_up, is_random, is_secret, is_uuid
 
 _OPEN: Final = rb"[\\\"']{0,8}"
 _FORM_QUOTED: Final = rb"[bBrR]?[\\]{0,6}[\"']"

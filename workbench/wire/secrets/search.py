@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from workbench import regex
 from workbench.wire.secrets.named_values import find_named
+from workbench.wire.secrets.names import is_made_up, is_uuid, is_wordy
 from workbench.wire.secrets.shapes import REACH, find_shaped
-from workbench.wire.secrets.values import is_made_up, is_uuid, is_wordy
 from workbench.wire.secrets.views import BASE64, FILL, runs, view
 
 _DEEPEST: Final = 2

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from workbench import regex
-from workbench.wire.secrets.names import word_set
-from workbench.wire.secrets.values import is_made_up, is_wordy
+from workbench.wire.secrets.names import is_made_up, is_wordy, word_set
 from workbench.wire.secrets.views import BASE64, runs
 
 _PREFIXES: Final = word_set("""

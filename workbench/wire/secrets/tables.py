@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from workbench import regex
-from workbench.wire.secrets.names import Family, family
+from workbench.wire.secrets.names import Family, Style, family, is_secret, is_uuid
 from workbench.wire.secrets.shapes import REACH, ShapedSecret
-from workbench.wire.secrets.values import Style, is_secret, is_uuid
 
 HEAD: Final = regex.compile(rb"[\w\\\"'`*]{0,20}[ \t]{0,40}(?:[,;|\t]|[\r\n]|\Z)")
 """Text after the last word of a column name."""

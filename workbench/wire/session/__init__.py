@@ -16,8 +16,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.wire.exchange import Exchange, Summary, summarize
 
 if TYPE_CHECKING:
-    from workbench.wire.session import alive, store, text
-    from workbench.wire.session.alive import exists
+    from workbench.wire.session import store, text, writers
     from workbench.wire.session.file_replacement import ReplacingSession
     from workbench.wire.session.identity import file_name, former_ids, session_id
     from workbench.wire.session.opening import is_written
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from workbench.wire.session.sqlite import SqliteSession, beginning
     from workbench.wire.session.store import open_session
     from workbench.wire.session.writer import SessionWriter
+    from workbench.wire.session.writers import exists
 else:
     __getattr__ = lazy(__name__)
 
@@ -35,7 +35,6 @@ __all__ = [
     "Session",
     "SessionWriter",
     "SqliteSession",
-    "alive",
     "beginning",
     "exchanges_of",
     "exists",
@@ -47,6 +46,7 @@ __all__ = [
     "session_id",
     "store",
     "text",
+    "writers",
 ]
 
 

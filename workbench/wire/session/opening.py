@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workbench.errors import SessionFormatError, WireError
 from workbench.lazy_dataclass import dataclass
-from workbench.wire.json_strings import encode
+from workbench.wire.json_scan import encode
 from workbench.wire.jsontext import loads
 from workbench.wire.session import untrusted_sqlite, values
 from workbench.wire.session.identity import valid_id

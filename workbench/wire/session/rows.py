@@ -11,9 +11,35 @@ from typing import Any, NamedTuple
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire.exchange import Headers, Redaction
-from workbench.wire.json_strings import encode
+from workbench.wire.json_scan import encode
 from workbench.wire.jsontext import loads
-from workbench.wire.session import texts, values
+from workbench.wire.session import values
+
+
+def to_sqlite(row: Sequence[object]) -> tuple[object, ...]:
+    """A row for SQLite; ``plain`` reverses it."""
+    return tuple(_bytes_of(value) if isinstance(value, str) and not value.isascii() else value for value in row)
+
+
+def from_sqlite(row: Sequence[JsonValue]) -> Sequence[JsonValue]:
+    """A row as it was before ``bound``, for columns without bytes of their own."""
+    return tuple(_text_of(v) if isinstance(v, bytes) else v for v in row) if bytes in map(type, row) else row
+
+
+def _bytes_of(text: str) -> str | bytes:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def _text_of(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:  # of a torn page
+        return raw.decode("utf-8", "replace")
+
 
 Row = Sequence[Any]
 Check = Callable[[JsonValue], object]
@@ -88,18 +114,18 @@ class HeadRow(NamedTuple):
 
 def summary(row: Row) -> Row:
     """Read a row of ``SUMMARY``."""
-    return _check(_SUMMARY, texts.from_sqlite(row))
+    return _check(_SUMMARY, from_sqlite(row))
 
 
 def more(row: Row) -> tuple[str, Mapping[str, JsonValue]]:
     """Read a row of ``MORE``: client and importer data."""
-    client, meta = _check(_MORE, texts.from_sqlite(row))
+    client, meta = _check(_MORE, from_sqlite(row))
     return client, values.members(loads(encode(meta))) if meta else NOTHING
 
 
 def side(row: Row) -> SideRow:
     """Read a row of ``SIDE``."""
-    *plain, marks, chunks = _check(_SIDE, (*texts.from_sqlite(row[:-1]), row[-1]))
+    *plain, marks, chunks = _check(_SIDE, (*from_sqlite(row[:-1]), row[-1]))
     return SideRow._make((*plain, values.redactions(loads(encode(marks))) if marks else (), chunks))
 
 
@@ -113,7 +139,7 @@ def head(data: bytes) -> HeadRow:
 
 def frame(row: Row) -> Row:
     """Read a row of ``FRAMES``."""
-    return _check(_FRAME, texts.from_sqlite(row))
+    return _check(_FRAME, from_sqlite(row))
 
 
 def _check(checks: Mapping[str, Check], row: Row) -> Row:

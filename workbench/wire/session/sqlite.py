@@ -15,7 +15,7 @@ from workbench.limits import MAX_STORED_BODY, MAX_STORED_FRAMES
 from workbench.wire.body_text import BodyText, WholeText
 from workbench.wire.exchange import Chunk, Exchange, Frame, HttpRequest, HttpResponse, State, Summary, body_of
 from workbench.wire.session import Session, opening, pieces, rows, values, writers
-from workbench.wire.session.piece_runs import PieceRuns
+from workbench.wire.session.pieces import PieceRuns
 from workbench.wire.session.rows import Row
 from workbench.wire.session.untrusted_sqlite import FAULTS, readable, reason
 

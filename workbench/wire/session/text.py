@@ -22,7 +22,7 @@ from workbench.wire.exchange import (
     HttpResponse,
     State,
 )
-from workbench.wire.json_strings import encode
+from workbench.wire.json_scan import encode
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession, values
 from workbench.wire.session.identity import valid_id

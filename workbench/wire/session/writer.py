@@ -20,7 +20,7 @@ from typing import NamedTuple
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Redaction, State
-from workbench.wire.session import opening, pieces, texts, untrusted_sqlite, writers
+from workbench.wire.session import opening, pieces, rows, untrusted_sqlite, writers
 from workbench.wire.session.bodies import BodyStore, CutBody, whole
 from workbench.wire.session.identity import session_id
 from workbench.wire.session.recognition import MAGIC
@@ -227,7 +227,7 @@ class SessionWriter:
         row = _request_row(request, body)
         with self._transaction():
             changed = "UPDATE exchange SET method = ?, url = ?, model = ?, request_bytes = ? WHERE seq = ?"
-            self._db.execute(changed, texts.to_sqlite((*row, seq)))
+            self._db.execute(changed, rows.to_sqlite((*row, seq)))
             self._db.execute("DELETE FROM side WHERE exchange = ? AND side = 'request'", (seq,))
             self._insert_request(seq, request, body)
         self._asked[seq] = _StoredRequest(request, row)
@@ -236,7 +236,7 @@ class SessionWriter:
         """Write the response head and its body so far. Once per exchange."""
         with self._transaction():
             changed = "UPDATE exchange SET status = ?, content_type = ?, response_bytes = ? WHERE seq = ?"
-            self._db.execute(changed, texts.to_sqlite((*_response_row(response), seq)))
+            self._db.execute(changed, rows.to_sqlite((*_response_row(response), seq)))
             self._insert_response(seq, response)
         self._arrived[seq] = len(response.body.raw)
 
@@ -279,14 +279,14 @@ class SessionWriter:
             _json(dict(exchange.meta)) if exchange.meta else None,
             asked.method, asked.url, status, asked.model, content_type, asked.size, response_bytes,
         )  # fmt: skip
-        self._db.execute(f"INSERT INTO exchange VALUES ({', '.join('?' * len(row))})", texts.to_sqlite(row))
+        self._db.execute(f"INSERT INTO exchange VALUES ({', '.join('?' * len(row))})", rows.to_sqlite(row))
         if request and not stands:
             self._insert_request(seq, request, body)
         if response:
             self._insert_response(seq, response)
         for n, frame in enumerate(exchange.frames):
             row = (seq, n, frame.direction, frame.opcode, frame.at, self._bodies.store(whole(frame.data)))  # type: ignore[assignment]
-            self._db.execute("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?)", texts.to_sqlite(row))
+            self._db.execute("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?)", rows.to_sqlite(row))
         return asked
 
     def _insert_request(self, seq: int, request: HttpRequest, body: CutBody) -> None:
@@ -311,7 +311,7 @@ class SessionWriter:
             body.note, body.original_length, body.original_digest, pieces.pack_chunks(body.chunks),
             _json([list(r) for r in redactions]) if redactions else None,
         )  # fmt: skip
-        self._db.execute(f"INSERT INTO side VALUES ({', '.join('?' * len(row))})", texts.to_sqlite(row))
+        self._db.execute(f"INSERT INTO side VALUES ({', '.join('?' * len(row))})", rows.to_sqlite(row))
 
     def _cut(self, request: HttpRequest | None) -> CutBody:
         raw = request.body.raw if request else b""

@@ -7,6 +7,8 @@ process and by the inode of the file that it opened.
 from __future__ import annotations
 
 import json
+import os
+import re
 import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,9 +16,44 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.errors import SessionFormatError, WireError
-from workbench.wire.json_strings import encode
+from workbench.wire.json_scan import encode
 from workbench.wire.jsontext import loads
-from workbench.wire.session import alive, values
+from workbench.wire.session import values
+
+
+def mark() -> str:
+    """Identity of this process: its id, and its start time if the system reports it."""
+    return f"{os.getpid()} {_start_time(os.getpid())}".strip()
+
+
+def is_alive(mark: str) -> bool:
+    """True if the process of a mark is running."""
+    pid, _, started = mark.partition(" ")
+    if not re.fullmatch("[0-9]{1,9}", pid):
+        return False
+    return _start_time(int(pid)) == started if started else exists(int(pid))
+
+
+def _start_time(pid: int) -> str:
+    """Start of a running process in clock ticks since boot (proc(5), field 22); empty if unknown."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="latin-1")
+    except OSError:
+        return ""
+    state, *fields = stat.rpartition(")")[2].split()
+    return "" if state in "ZX" else fields[18]
+
+
+def exists(pid: int) -> bool:
+    """True if some process has this id, perhaps another one by now."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
+
 
 Writers = Mapping[str, Mapping[str, str]]
 """Id of a writer → what it states about the session while it is running."""
@@ -26,7 +63,7 @@ class _WriterRow(NamedTuple):
     """Row of a writer.
 
     Attributes:
-        mark: of its process, see ``alive.mark``.
+        mark: of its process, see ``mark``.
         file: the file it writes, see ``file_of``.
         about: what it states about the session.
     """
@@ -40,7 +77,7 @@ def join(db: sqlite3.Connection, path: Path) -> str:
     """Register this process as a writer; return its id. Call inside a transaction."""
     db.execute("DELETE FROM meta WHERE key = 'writer'")  # how earlier versions noted the one there could be
     one = uuid.uuid4().hex[:8]
-    _note(db, one, _WriterRow(alive.mark(), file_of(path), {}))
+    _note(db, one, _WriterRow(mark(), file_of(path), {}))
     return one
 
 
@@ -53,7 +90,7 @@ def leave(db: sqlite3.Connection, ids: Iterable[str]) -> None:
 
 def announce(db: sqlite3.Connection, one: str, path: Path, about: Mapping[str, str]) -> None:
     """Replace what this writer states about the session. Call inside a transaction."""
-    _note(db, one, _WriterRow(alive.mark(), file_of(path), about))
+    _note(db, one, _WriterRow(mark(), file_of(path), about))
 
 
 def living(db: sqlite3.Connection, file: str) -> Writers:
@@ -97,7 +134,7 @@ def merge_about(about: Mapping[str, str], writers: Writers) -> Mapping[str, str]
 
 
 def _is_there(noted: _WriterRow, file: str) -> bool:
-    return noted.file == file and alive.is_alive(noted.mark)
+    return noted.file == file and is_alive(noted.mark)
 
 
 def _note(db: sqlite3.Connection, one: str, noted: _WriterRow) -> None:

@@ -1,9 +1,12 @@
-"""Breakpoints and pauses as text."""
+"""Breakpoints and pauses as text; the options of ``record`` for them, and its lines on stderr."""
 
 from __future__ import annotations
 
+import argparse
+import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from workbench.cli import _output
 from workbench.ir import JsonValue
@@ -46,3 +49,39 @@ def timeout_words(pause: Mapping[str, JsonValue], now: float) -> str:
     left = pause["times_out_at"] - now
     waits = f"the client waits {pause['timeout']:g} s, {pause['timeout_from']}"
     return f"{waits}: {left:.0f} s left" if left > 0 else f"{waits}: timed out"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the argument."""
+    text = "pause on one of: closure, reasoning, id, arguments, repeat, filter:EXPR, or all; may be given several times"
+    parser.add_argument("--break", dest="breaks", action="append", default=[], metavar="KIND", help=text)
+
+
+def check(args: argparse.Namespace) -> None:
+    """Raise UsageError for an unknown breakpoint."""
+    if not args.breaks:
+        return
+    from workbench.recorder.breakpoints import parse
+
+    for kind in args.breaks:
+        parse(kind)
+
+
+def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, JsonValue]], None]:
+    """A function that reports what happens at breakpoints, one line each."""
+    file = shlex.quote(str(out))
+
+    def report(event: Mapping[str, JsonValue]) -> None:
+        match event:
+            case {"event": "paused", "pause": {"id": number, "side": side, "reasons": reasons, "deeds": deeds}}:
+                what = f"pause {number}: {side}, {reasons_line(reasons)}"
+                first, *others = (f"--{deed}" for deed in deeds)
+                say(f"{what} — workbench breakpoints {file} {first} {number}, or {', '.join(others)}")
+            case {"event": "ended", "pause": number, "how": how}:
+                say(f"pause {number}: {how}")
+            case {"event": "unjudged", "exchange": exchange, "why": why}:
+                say(f"exchange {exchange} continued without a check: {why}")
+            case {"event": "trouble", "text": text}:
+                say(str(text))
+
+    return report
