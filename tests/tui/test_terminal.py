@@ -12,6 +12,7 @@ from tests.tui import samples
 from tests.tui.terminals import RESTORED, InTerminal, in_terminal
 from workbench import crashes
 from workbench.config import resources
+from workbench.tui.terminal import PUSH_TITLE, Terminal
 
 SESSION = str(resources.folder("sessions") / f"{samples.LOST_RESULT}.jsonl")
 SHOWN = "next break"
@@ -133,3 +134,18 @@ def test_it_starts_again_after_being_killed(tmp_path: Path) -> None:
         terminal.until(SHOWN)
         terminal.leave()
         assert terminal.end()[0] == 0
+
+
+def test_a_title_is_set_safely_and_the_one_before_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    monkeypatch.setattr(Terminal, "write", lambda terminal, text: written.append(text))
+    terminal = Terminal.__new__(Terminal)
+    terminal._has_title = False
+    terminal.set_title("✗ break · a\x1b]52;c;aGk=\x07\n" + "x" * 500)
+    terminal.set_title("second")
+    assert written[0] == PUSH_TITLE
+    assert written[2] == "\x1b]0;second\x1b\\"
+    inside = written[1].removeprefix("\x1b]0;").removesuffix("\x1b\\")
+    assert inside.startswith("✗ break · a")
+    assert inside.isprintable()
+    assert len(inside) <= 80

@@ -135,6 +135,12 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         for line in contracts.warnings():
             self.call_from_thread(self._warn, line, "profiles")
 
+    def alert(self, title: str) -> None:
+        """Ring the bell and set the title of the window, for people who look at another one."""
+        self.bell()
+        if set_title := getattr(self._driver, "set_title", None):
+            set_title(title)
+
     def _warn(self, text: str, about: str) -> None:
         self.notify(safetext.visible(text), title=about, severity="warning", markup=False)
 

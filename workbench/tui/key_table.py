@@ -165,6 +165,7 @@ SESSION = (
     Key("session.next-mark", "'", "next_mark", "next mark", "next mark or note"),
     Key("session.note", "a", "note", "note", "write or edit a note on the selection"),
     Key("session.search", "/", "search", "search", "search all panes, the focused one first", 6),
+    Key("session.jump", "#", "jump", "go to", "go to an exchange, a message, an event, a byte, a pointer or an id"),
     Key("session.leave", "escape", "leave", "back", "end search, zoom or inspection, go to the findings, then back"),
     Key("session.back", "q", "back", "back", "go back to the previous screen, else to Home", 4),
 )

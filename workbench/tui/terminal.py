@@ -17,6 +17,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from textual.drivers.linux_driver import LinuxDriver
 
+from workbench.safetext import clip, visible
+
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
 
@@ -28,6 +30,12 @@ PATIENCE = 5.0
 
 LOOK = 1.0
 """Seconds between two checks that the terminal still exists."""
+
+PUSH_TITLE, POP_TITLE = "\x1b[22;0t", "\x1b[23;0t"
+"""Save the title of the window, and restore it."""
+
+MOST_TITLE = 80
+"""Columns of a title."""
 
 RESET = (
     "\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l\x1b[?1004l\x1b[<u\x1b[?1049l\x1b[?25h"
@@ -72,7 +80,14 @@ class Terminal(LinuxDriver):
         super().__init__(app, **options)
         self._file: Any = Output(self._file, self._lose)
         self._watched: asyncio.TimerHandle | None = None
-        self._is_asleep = False
+        self._is_asleep = self._has_title = False
+
+    def set_title(self, text: str) -> None:
+        """Set the title of the window; the one before it comes back when the app ends."""
+        if not self._has_title:
+            self._has_title = True
+            self.write(PUSH_TITLE)
+        self.write(f"\x1b]0;{clip(visible(text), MOST_TITLE)}\x1b\\")
 
     def start_application_mode(self) -> None:
         for number in ENDINGS:
@@ -85,6 +100,8 @@ class Terminal(LinuxDriver):
             self._watched.cancel()
         super().stop_application_mode()
         self.write("\x1b[?1016l")
+        if self._has_title:
+            self.write(POP_TITLE)
 
     def _sigtstp_application(self, *_: object) -> None:
         self._is_asleep = True

@@ -252,7 +252,9 @@ async def test_following_goes_to_the_newest_that_passes_the_filter(recorder: Rec
         assert "following" not in driver.text
 
 
-async def test_the_first_break_is_announced_once(recorder: Recorder) -> None:
+async def test_the_first_break_is_announced_once(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    alerts: list[str] = []
+    monkeypatch.setattr(WorkbenchApp, "alert", lambda app, title: alerts.append(title))
     recorder.whole(user("hello"))
     async with following(recorder.writer.path) as driver:
         await rows(driver, 1)
@@ -261,6 +263,8 @@ async def test_the_first_break_is_announced_once(recorder: Recorder) -> None:
         recorder.whole(*BROKEN, user("again"))
         await rows(driver, 3)
         assert sum("first break" in toast for toast in toasts(driver)) == 1
+        assert len(alerts) == 1
+        assert alerts[0].startswith("✗ break · ")
         await driver.press("]")
         await driver.shows(1)
 

@@ -15,7 +15,9 @@ RECENT, USEFUL = "recently used", "useful here"
 MOST = 5
 """Actions in each of the two groups on top."""
 
-_MOVES = frozenset({"back", "bar", "break", "close", "end", "leave", "move", "origin", "page", "pane", "show", "token"})
+_MOVES = frozenset(
+    {"back", "bar", "break", "close", "end", "jump", "leave", "move", "origin", "page", "pane", "show", "token"}
+)
 # fmt: off
 _CHANGES = frozenset({
     "add", "again", "answer", "apply", "arm", "branch", "continue", "copy", "corrections", "dials", "drop",

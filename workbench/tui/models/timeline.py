@@ -135,6 +135,8 @@ def _verdict(row: InspectedExchange, carried: int) -> Line:
     warnings = sum(f.severity == "warning" for f in row.findings)
     if carried and carried == errors + warnings:
         return line(Span("↑ carried", "error" if errors else "warning"))
+    if not (errors or warnings) and (row.summary.status or 0) >= 400:
+        return line(Span("✗ refused" if row.is_refused else "✗ failed", "error"))
     if errors:
         return line(Span("✗ break" if errors == 1 else f"✗ {errors} breaks", "error"))
     return line(Span(f"! {count(warnings, 'warning')}", "warning")) if warnings else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from workbench.safetext import clip, visible
 from workbench.tui.models.findings import first_break
@@ -10,6 +10,7 @@ from workbench.tui.panes.pane import Pane
 from workbench.views import RESPONSE
 
 if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.screens.stream import StreamScreen
@@ -57,6 +58,7 @@ class LiveFollower:
         if finding and is_broken and self._is_break_known is False:
             where = f"first break: exchange {finding.exchange + 1:,} · ]: go there"
             self.screen.notify(clip(visible(finding.message), 200), title=where, severity="error", markup=False)
+            cast("WorkbenchApp", self.screen.app).alert(f"✗ break · {state.name}")
         self._is_break_known = bool(self._is_break_known) or is_broken
 
     def grow(self, opened: ExchangeView) -> None:

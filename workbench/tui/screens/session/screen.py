@@ -24,6 +24,7 @@ from workbench.tui.screens.session.actions import SessionActions
 from workbench.tui.screens.session.breakpoints import BreakpointBanner
 from workbench.tui.screens.session.follow import LiveFollower
 from workbench.tui.screens.session.header import SessionHeader
+from workbench.tui.screens.session.jumps import SessionJumps
 from workbench.tui.screens.session.layout import PaneLayout
 from workbench.tui.screens.session.moves import SessionMoves
 from workbench.tui.screens.session.navigation import Navigation
@@ -106,6 +107,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         self.actions = SessionActions(self)
         self.pane_search = PaneSearch(self)
         self.type_ahead = TypeAhead(self)
+        self.jumps = SessionJumps(self)
 
     @cached_property
     def exchange_filter(self) -> SessionFilter:
@@ -284,6 +286,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     action_breaks = ActionOf("breakpoints")
     action_search = ActionOf("pane_search", "ask")
     action_match = ActionOf("pane_search")
+    action_jump = ActionOf("jumps", "ask")
     action_filter = ActionOf("exchange_filter", "ask")
     action_mark = ActionOf("notes")
     action_note = ActionOf("notes", "ask")

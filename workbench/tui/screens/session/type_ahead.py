@@ -26,7 +26,7 @@ _NAMES = (
 ON_AN_EXCHANGE = frozenset(f"session.{name}" for name in _NAMES.split(", "))
 """Keys that act on the open exchange."""
 
-LINES = frozenset({"session.search", "session.filter", "session.note", "global.palette"})
+LINES = frozenset({"session.search", "session.jump", "session.filter", "session.note", "global.palette"})
 """Keys that open an input line: the keys after them are text, up to one of ``ENDS``."""
 
 ENDS = frozenset({"enter", "escape"})
