@@ -281,7 +281,8 @@ class Anomaly:
     """A wire fault noticed by a decoder: data for the rules, never an exception.
 
     Attributes:
-        slug: the rule it belongs to (``stream.block-order``, ``content.shape`` …).
+        slug: the rule it belongs to (``stream.block-order``, ``content.shape`` …), with ``UNUSUAL`` behind it if it is
+            legal and does no harm to clients that join by index.
         message: the fault in one sentence, our words; untrusted text is quoted with ``repr``.
         pointer: absolute pointer into the body (for a stream: into the accumulated message).
         events: blocks of the stream concerned.
@@ -291,6 +292,10 @@ class Anomaly:
     message: str
     pointer: str = ""
     events: tuple[int, ...] = ()
+
+
+UNUSUAL = ".unusual"
+"""End of the slug of an anomaly that is legal: what is told of it is for information."""
 
 
 @dataclass(frozen=True, slots=True)

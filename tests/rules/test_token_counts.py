@@ -121,7 +121,7 @@ def test_text_that_repeats_itself_and_prompts_that_are_shortened_on_request_are_
     assert judge("openai-responses", ({**request, "truncation": "auto"}, answer)) == []
 
 
-@pytest.mark.parametrize("raw", [float("inf"), float("nan"), True, "9", [], -1])
+@pytest.mark.parametrize("raw", [float("inf"), float("nan"), True, "9", []])
 def test_counts_that_are_no_counts_are_left_alone(judge, raw):
     assert judge("openai-chat", chat(SHORT, 5, 20, 5, total_tokens=raw)) == []
 
@@ -132,3 +132,14 @@ def test_the_finish_reason_of_a_cut_call_is_named_on_its_call(chat):
     answer = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
     found = [(f.rule, f.severity) for f in chat([{"role": "user", "content": "go"}], answer) if "finish" in f.rule]
     assert found == [("stream.finish-reason", "warning")]
+
+
+def test_a_negative_count_and_no_output_for_a_text_contradict_themselves(judge):
+    assert judge("openai-chat", chat(SHORT, 5, 20, 5, total_tokens=-1)) == [
+        ("contradiction", "warning", "/usage/total_tokens")
+    ]
+    request, answer = chat(SHORT, None, 20, 0)
+    answer["choices"][0]["message"]["content"] = "It is 21 C in Rome, and it will be so all day."
+    assert judge("openai-chat", (request, answer)) == [("contradiction", "warning", "/usage/completion_tokens")]
+    answer["usage"]["prompt_tokens"] = 0  # nobody counts
+    assert judge("openai-chat", (request, answer)) == []

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, NodeRef, Text, ToolCallIR
-from workbench.protocols import REQUEST
+from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 
@@ -42,6 +42,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         yield from _left_calls(case, n, message)
     for n, message in case.suspects(_begins_anew):
         yield from _anew(case, n, message)
+    yield from _doubled_answer(case)
     torn = list(_torn_answers(case))
     for n, message in enumerate(case.decoded.messages(REQUEST)) if torn else ():
         if message.role == case.contract.closure.call_role:
@@ -114,6 +115,27 @@ def _anew(case: RuleContext, number: int, message: Message) -> Iterator[Finding]
             ref = NodeRef(REQUEST, number, k)
             rule = STALE if least == 1 else weaker(STALE)
             yield case.within(rule, ref, "text", (0, at), text, evidence=quote(part.text[at:]))
+
+
+LEAST_ANSWER = 32
+"""Characters of an answer that come twice: lists and tables repeat what is shorter."""
+
+
+def _doubled_answer(case: RuleContext) -> Iterator[Finding]:
+    """A text of an answer that begins again: a server or relay tried again, and the client was sent both attempts."""
+    for n, message in enumerate(case.response.messages if case.response else ()):
+        before: Text | None = None
+        for k, part in enumerate(message.parts):
+            if not isinstance(part, Text):
+                continue
+            at = _restart(part.text, LEAST_ANSWER)
+            ref, said = NodeRef(RESPONSE, n, k), "the text starts again in the middle: a failed attempt precedes it"
+            if at and part.text[at - 1] != "\n":
+                yield case.within(weaker(STALE), ref, "text", (0, at), said, evidence=quote(part.text[at:]))
+            elif before and len(before.text) >= LEAST_ANSWER and part.text.startswith(before.text):
+                said = "the text starts as the one before it: a failed attempt precedes it"
+                yield case.at(weaker(STALE), ref, said, name="text", evidence=quote(part.text))
+            before = part
 
 
 def _restart(text: str, least: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench import regex
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Anomaly, ModelResponse, NodeRef, ToolCallIR
+from workbench.ir import UNUSUAL, Anomaly, ModelResponse, NodeRef, ToolCallIR
 from workbench.protocols import RESPONSE
 from workbench.provenance import leaves
 from workbench.rules._failure_place import in_stream, refusal_of
@@ -76,9 +76,11 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if not any(noticed.slug in _BY_SLUG for noticed in answer.anomalies):  # else those say why it is not whole
         yield from _check_completeness(case, answer)
     for noticed in answer.anomalies:
-        rule = _BY_SLUG.get(noticed.slug)
+        rule = _BY_SLUG.get(noticed.slug.removesuffix(UNUSUAL))
         if rule and not _is_explained(case, noticed):
             shown = weaker(rule) if _is_mild(case, noticed) else rule
+            if noticed.slug.endswith(UNUSUAL):
+                shown = weaker(rule, Severity.INFO)
             if rule is EMPTY_CHOICES and case.request is None:
                 shown = weaker(rule, Severity.INFO)  # it may have been asked for
             message, seen, kind = noticed.message, "", ""

@@ -57,6 +57,19 @@ def check(case: RuleContext) -> Iterator[Finding]:
     for pointer, said in _contradictions(usage.raw, counts):
         yield case.finding(CONTRADICTION, RESPONSE, counts.at + pointer, said)
     yield from _check_limit(case, answer, usage.raw, counts)
+    yield from _check_nothing(case, answer, usage.raw, counts)
+
+
+LEAST_TEXT = 40
+"""Characters of an answer that are some tokens in any tokeniser."""
+
+
+def _check_nothing(case: RuleContext, answer: ModelResponse, raw: JsonValue, counts: TokenCounts) -> Iterator[Finding]:
+    """No output is counted, but there is some: a relay does not count, or a count was lost."""
+    written = sum(_length_of(part) for message in answer.messages for part in message.parts)
+    if _count(raw, counts.output) == 0 and written >= LEAST_TEXT and _count(raw, counts.prompt) != 0:
+        text = f"the response counts 0 output tokens, but has {written:,} characters of text and calls"
+        yield case.finding(CONTRADICTION, RESPONSE, counts.at + counts.output, text)
 
 
 def _check_prompt(case: RuleContext, usage: Usage, counts: TokenCounts) -> Iterator[Finding]:
@@ -95,6 +108,9 @@ def _contradictions(raw: JsonValue, counts: TokenCounts) -> Iterator[tuple[str, 
     sums = _sums(raw, counts)
     if total is not None and sums and total not in sums and total < max(sums):
         yield counts.total, f"the total of {total:,} tokens is not the sum of {prompt:,} prompt and {output:,} output"
+    for at in filter(None, (counts.prompt, counts.output, counts.total, counts.reasoning, *counts.cached)):
+        if (count := _number(raw, at)) is not None and count < 0:
+            yield at, f"a count of {count:,} tokens"
     for at in counts.cached:
         cached = _count(raw, at)
         if cached and prompt is not None and cached > prompt:
@@ -142,8 +158,15 @@ def is_limit_used_up(case: RuleContext, answer: ModelResponse) -> bool:
 
 
 def _count(raw: JsonValue, pointer: str) -> int | None:
-    """A count at a pointer in the counts."""
+    """A count at a pointer in the counts; None for one that cannot be."""
+    found = _number(raw, pointer)
+    return found if found is not None and found >= 0 else None
+
+
+def _number(raw: JsonValue, pointer: str) -> int | None:
+    """The whole number at a pointer in the counts."""
     for step in pointer.split("/")[1:]:
         raw = raw.get(step) if isinstance(raw, Mapping) else None
-    is_count = type(raw) is int or (type(raw) is float and raw.is_integer())
-    return int(raw) if is_count and raw >= 0 else None
+    if type(raw) is int:
+        return raw
+    return int(raw) if type(raw) is float and raw.is_integer() else None

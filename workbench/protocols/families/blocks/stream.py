@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from workbench.errors import WireError
-from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, Part
+from workbench.ir import UNUSUAL, Anomaly, ApiError, JsonValue, Message, ModelResponse, Part
 from workbench.protocols.common.error_body import read_error, read_error_text
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.blocks.response import contradicts, envelope
@@ -48,6 +48,7 @@ class BlockStreamDecoder:
         self._strays: dict[tuple[JsonValue, str], StreamedBlock] = {}  # deltas without a block of their own
         self._reused: list[StreamedBlock] = []
         self._faults: dict[tuple[str, str], list[int]] = {}
+        self._is_odd = False  # an index that does not count the blocks was noted
         self._unknown: list[JsonValue] = []
         self._abandoned: list[JsonValue] = []
         self._error: ApiError | None = None
@@ -120,6 +121,7 @@ class BlockStreamDecoder:
             "stream.block-order", f"a second message_start: the message starts again{_lost_calls(left)}", number
         )
         self._abandoned.append({**self._body, "content": left})
+        self._is_odd = True
         for held in (self._blocks, self._reused, self.growing):
             held.clear()
         for by_index in (self._open, self._latest, self._strays):
@@ -131,6 +133,7 @@ class BlockStreamDecoder:
             self._fault("content.shape", "a call begins without its input", number)
         block = StreamedBlock(value.get("content_block", {}), number)
         index = self._index(number, value, len(self._blocks))
+        self._note_number(index, number)
         if index in self._latest:
             self._reused.append(block)
         elif self._open:
@@ -139,6 +142,14 @@ class BlockStreamDecoder:
         self._blocks.append(block)
         self.growing.append(block)
         self._open[index] = self._latest[index] = block
+
+    def _note_number(self, index: JsonValue, number: int) -> None:
+        """The indices count the blocks from zero, but nothing depends on that."""
+        is_counted = index == len(self._blocks) or index in self._latest or type(index) is not int
+        if not is_counted and not self._is_odd:
+            self._is_odd = True
+            message = f"block {len(self._blocks) + 1} of the message has index {index}"
+            self._fault(f"stream.index{UNUSUAL}", message, number)
 
     def _block_delta(self, number: int, value: dict[str, JsonValue]) -> None:
         try:

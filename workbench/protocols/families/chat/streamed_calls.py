@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 from workbench.errors import WireError
-from workbench.ir import Carrier, JsonValue, Part, Reasoning, Text, ToolCallIR
+from workbench.ir import UNUSUAL, Carrier, JsonValue, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols.common.pieces import Node, Pieces
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.chat.message import read_call, read_message
@@ -144,6 +144,7 @@ class Calls:
         self._by_id: dict[str, StreamedCall] = {}
         self._unnumbered: tuple[StreamedCall, int] | None = None  # the first call without an index, and where it began
         self._current: StreamedCall | None = None
+        self._is_odd = False  # an index that does not count the calls was noted
         self._note = note
 
     def leave(self) -> None:
@@ -194,7 +195,7 @@ class Calls:
                 self._note(
                     "stream.index", f"a delta for the call at index {index}, which never started", call.at, event
                 )
-            self._by_index[index] = call = call or self._open(delta)
+            self._by_index[index] = call = call or self._open_numbered(delta, index, event)
             return call
         if index is not None:
             self._note("stream.index", f"the index of a call is {index!r:.40}, not an integer", "", event)
@@ -213,6 +214,19 @@ class Calls:
         if began != event:
             for place in (began, event):
                 self._note("stream.index", "calls start in several chunks and have no index", first.at, place)
+        return call
+
+    def _open_numbered(self, delta: Delta, index: int, event: int) -> StreamedCall:
+        """A call that starts at a free index; the indices count the calls from zero, but nothing depends on that."""
+        call = self._open(delta)
+        if index < 0:
+            self._note("stream.index", f"the index of a call is {index}", call.at, event)
+        elif index != len(self.calls) - 1 and not self._is_odd:
+            self._is_odd = True
+            message = (
+                f"the first call has index {index}" if len(self.calls) == 1 else f"an index is left out before {index}"
+            )
+            self._note(f"stream.index{UNUSUAL}", message, call.at, event)
         return call
 
     def _open(self, delta: Delta) -> StreamedCall:

@@ -230,7 +230,7 @@ class ItemStreamDecoder:
         index, item_id = value.get("output_index"), value.get("item_id")
         item = self._by_index.get(index) if type(index) is int else None
         if isinstance(item_id, str) and (item is None or item.name("id") not in (None, item_id)):
-            item = self._item_of_id(item_id, item, number)
+            item = self._item_of_id(item_id, item, number, index)
         if type(index) is not int:
             self._notes.add("stream.index", "an event of an item without the item's index", number)
             item = item or (self.items[-1] if self.items else None)
@@ -242,10 +242,15 @@ class ItemStreamDecoder:
             self._notes.add("stream.block-order", f"an event of item {item.index}, which has already ended", number)
         return item
 
-    def _item_of_id(self, item_id: str, there: StreamedItem | None, number: int) -> StreamedItem | None:
+    def _item_of_id(
+        self, item_id: str, there: StreamedItem | None, number: int, index: JsonValue
+    ) -> StreamedItem | None:
         """The item of an id that the item at the event's index does not have."""
         holder = self._by_id.get(item_id)
         if there is None:
+            if holder is not None and type(index) is int:
+                message = f"an event of item {item_id!r:.80} comes at index {index!r:.20}, where no item is"
+                self._notes.add("stream.index", message, number, f"/output/{holder.index}")
             return holder
         if holder is None:
             message = f"an event of item {there.index} has another id, {item_id!r:.80}"
