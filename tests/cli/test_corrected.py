@@ -113,7 +113,7 @@ def test_the_tools_of_a_session_are_gated(run: Run, session: Path) -> None:
 
 def test_a_refresh_measures_what_is_stale(run: Run) -> None:
     first = run("probe", "--target", "sim:openai", "format", "--refresh")
-    assert first.status == 2 and "chooses the probes itself" in first.err
+    assert first.status == 2 and "selects the probes itself" in first.err
     run("probe", "--target", "sim:openai", "format", "schema")
     again = run("probe", "--target", "sim:openai", "--refresh")
     assert "parallel: never measured" in again.err and "format:" not in again.err

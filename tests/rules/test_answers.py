@@ -18,7 +18,7 @@ def error(message="no", **more):
 
 HTML = b"<html><head><title>502 Bad Gateway</title></head></html>"
 
-MAY_PASS = "nothing in the request causes this; it may pass"
+MAY_PASS = "nothing in the request causes this; the same request may succeed later"
 ROWS = [
     ("refused", error(type="invalid_request_error"), 400, "/error/message", "status 400: the request is refused",
      "request-refused"),

@@ -70,10 +70,11 @@ def test_a_kind_that_has_a_rule_is_a_finding_of_it(inspect, more, message, rule,
 
 UNSHOWN = [
     (429, error("slow down", code="rate_limit_exceeded"), "rate-limit",
-     "nothing in the request causes this; it may pass"),
+     "nothing in the request causes this; the same request may succeed later"),
     (400, error("API key not valid. Please pass a valid API key."), "key", "nothing in the request causes this"),
-    (402, error("Insufficient Balance"), "quota", "nothing in the request causes this; it may pass"),
-    (529, error("Overloaded"), "overload", "nothing in the request causes this; it may pass"),
+    (402, error("Insufficient Balance"), "quota", 
+     "nothing in the request causes this; the same request may succeed later"),
+    (529, error("Overloaded"), "overload", "nothing in the request causes this; the same request may succeed later"),
     (400, error("Tool choice is required, but model did not call a tool"), "model-answer-invalid",
      "the request is not at fault"),
 ]  # fmt: skip
@@ -97,4 +98,4 @@ def test_an_error_in_a_stream_says_its_kind(inspect):
     found = inspect(body(), stream, protocol="openai-chat")
     (finding,) = [f for f in found if f.rule == "stream.error-event"]
     assert finding.kind == "quota"
-    assert finding.message.endswith("nothing in the request causes this; it may pass")
+    assert finding.message.endswith("nothing in the request causes this; the same request may succeed later")

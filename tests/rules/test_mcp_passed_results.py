@@ -91,7 +91,7 @@ def found(*exchanges: dict[str, Any]) -> list[tuple[str, int, str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("stated", "how"), [("t1", "by the tool call id that the client sent"), ("", "by name and arguments")]
+    ("stated", "how"), [("t1", "by the tool call id that the client sent"), ("", "by tool name and arguments")]
 )
 def test_a_loss_is_found_once_at_the_result_of_the_request(stated: str, how: str) -> None:
     hop = {"mcp": call(1, stated, content=[said("42 it is")])}

@@ -56,7 +56,8 @@ TOOL_SIDE = "not a model exchange: a connection to an MCP server, or a request i
 TEXT = "text"
 """The protocol of text that a model wrote, by itself: the answer is the body, and its only leaf."""
 AS_TEXT = (
-    "read as plain text: it contains no tool call, no section and no known format; --protocol text if a model wrote it"
+    "read as plain text: it contains no tool call, no section and no known format; "
+    "use --protocol text if a model wrote it"
 )
 """Problem of a text that nobody said to be a model's and that does not look like one."""
 
