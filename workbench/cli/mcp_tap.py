@@ -9,16 +9,24 @@ continues.
 
 FILE may be the one that a running workbench record writes: then the model's traffic and the tools' are in one session.
 Without -o, a file of its own is made, as by workbench record.
+
+workbench record --mcp -- CLIENT puts a tap before every server of a client for one run. It names the server by its
+place: --config is the client's own configuration file, and CMD the JSON pointer of the server in it.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.cli import _hand_over, _output
+
+if TYPE_CHECKING:
+    from workbench.recorder.mcp_tap import ServerCommand
 
 NAME = "mcp-tap"
 HELP = "record one MCP server over stdio"
@@ -28,6 +36,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("name", metavar="NAME", help="name of the server, as in the client's configuration")
     parser.add_argument("-o", "--out", metavar="FILE", help="session file, appended to if it exists")
+    parser.add_argument("--config", metavar="FILE", help="configuration of a client: CMD is the server's pointer in it")
+    parser.add_argument(
+        "--variables",
+        choices=("none", "braced", "dollar", "env"),
+        default="none",
+        help="how variables are written in it: ${NAME}, $NAME or {env:NAME}",
+    )
     parser.add_argument("words", nargs=argparse.PARSER, metavar="-- CMD", help="the server and its arguments")
 
 
@@ -36,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
     from workbench.cli.record import out_file
     from workbench.recorder.mcp_tap import Tape, end_as, pass_through
 
-    words = args.words[1:] if args.words[0] == "--" else args.words
+    command = _command(args)
+    words = command.words
     status = _hand_over.check(words[0]) if words else 0
     if status or not words:
         return status or _output.complain("no command to run", 2)
@@ -48,11 +64,20 @@ def run(args: argparse.Namespace) -> int:
     }
     tape = Tape(task, _say)
     try:
-        status = pass_through(words, tape)
+        status = pass_through(words, tape, command.variables)
     except OSError as error:
         return _output.complain(f"{words[0]}: cannot be executed ({error.strerror})", _hand_over.NOT_EXECUTABLE)
     tape.end(status)
     return end_as(status)
+
+
+def _command(args: argparse.Namespace) -> ServerCommand:
+    from workbench.recorder.mcp_tap import ServerCommand, read_command
+
+    words = args.words[1:] if args.words[0] == "--" else args.words
+    if args.config and words:
+        return read_command(Path(args.config), words[0], args.variables, os.environ)
+    return ServerCommand(words, {})
 
 
 def _say(line: str) -> None:

@@ -42,6 +42,12 @@ and clients that can use HTTP then do; so does --break, since a breakpoint canno
 call on. A pause is reported on stderr and waits for you: workbench breakpoints FILE, or the app.
 
   workbench record --break closure --break 'filter:tool:Bash' -- claude
+
+--mcp records the client's MCP servers beside its model, in the same file: for this run each stdio server is started
+behind workbench mcp-tap, and the client's own configuration files are only read. Known for claude, codex, gemini, qwen
+and opencode; servers at a URL work as before and are not recorded. --mcp-only records the servers alone.
+
+  workbench record --mcp -- claude
 """
 
 from __future__ import annotations
@@ -57,7 +63,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _breakpoint_lines, _hand_over, _output, _record_as
+from workbench.cli import _breakpoint_lines, _hand_over, _output, _record_as, _record_mcp
 from workbench.cli._signals import interrupted_by
 from workbench.config import resources
 from workbench.errors import UsageError
@@ -65,6 +71,7 @@ from workbench.errors import UsageError
 if TYPE_CHECKING:
     from workbench.protocols.clients import Client
     from workbench.recorder import ClientSettings, RecorderProcess
+    from workbench.recorder.mcp_tap import TappedServers
 
 _CUT = 4
 """Exit status if the recorder ended early: input and output failed."""
@@ -94,6 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-websocket", action="store_true", help="refuse WebSockets with 426, so that clients use HTTP"
     )
+    _record_mcp.add(parser)
     _record_as.add(parser)
     _breakpoint_lines.configure(parser)
     parser.add_argument("words", nargs="*", metavar="-- CMD", help="the client and its arguments")
@@ -113,12 +121,16 @@ def run(args: argparse.Namespace) -> int:
 
     _record_as.check(args)
     _breakpoint_lines.check(args)
+    _record_mcp.check(args)
     status = _hand_over.check(args.words[0]) if args.words else 0
     if status:
         return status
     client = known_clients.client_for(args.words[0]) if args.words else known_clients.SDKS
     name = client.name if client.commands else ""
     out = out_file(args.out)
+    servers = _record_mcp.servers(args, client.name if client.commands else "", out)
+    if args.mcp_only:
+        return _record_mcp.run_alone(args, servers, out)
     on_event = _breakpoint_lines.announcer(out, _say)
     passes_websockets = not (args.no_websocket or args.breaks)
     if args.no_websocket:
@@ -149,7 +161,7 @@ def run(args: argparse.Namespace) -> int:
     ended: int | None = None
     try:
         if args.words:
-            ended = _with_client(args, client, upstreams, recording)
+            ended = _with_client(args, client, upstreams, recording, servers)
             return ended
         _alone(args, upstreams, recording)
     finally:
@@ -174,7 +186,11 @@ def out_file(given: str | None) -> Path:
 
 
 def _with_client(
-    args: argparse.Namespace, client: Client, upstreams: Mapping[str, str], recording: RecorderProcess
+    args: argparse.Namespace,
+    client: Client,
+    upstreams: Mapping[str, str],
+    recording: RecorderProcess,
+    servers: TappedServers,
 ) -> int:
     from workbench.recorder import settings_for
 
@@ -193,7 +209,8 @@ def _with_client(
         arguments = stack.enter_context(_arguments(pointed))
         if arguments:
             _say(f"  {shlex.join((words[0], *arguments))} …")
-        return _hand_over.run((words[0], *arguments, *words[1:]), os.environ | dict(pointed.variables))
+        wrapped, variables = stack.enter_context(_record_mcp.handed_over(servers, pointed.variables))
+        return _hand_over.run((words[0], *arguments, *wrapped, *words[1:]), os.environ | variables)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.recorder import client_settings, process
     from workbench.recorder.client_settings import ONLY, ClientSettings, parse_upstreams, settings_for
     from workbench.recorder.process import RecorderProcess
-    from workbench.recorder.runtime_files import sockets_of
+    from workbench.recorder.runtime_files import private_file, sockets_of
 else:
     __getattr__ = lazy(__name__)
 
@@ -25,6 +25,7 @@ __all__ = [
     "RecorderProcess",
     "client_settings",
     "parse_upstreams",
+    "private_file",
     "process",
     "settings_for",
     "sockets_of",

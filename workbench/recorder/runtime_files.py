@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from workbench.config import resources
@@ -49,6 +50,24 @@ def private_path(name: str) -> Path:
             return path
         refused = str(folder)
     raise UsageError("the folder belongs to another user, or other users can write to it", where=refused or None)
+
+
+@contextmanager
+def private_file(kind: str, text: str) -> Iterator[str]:
+    """Path of a file with a text, which only this user can read; removed at the end. Empty without a text.
+
+    Raises as ``private_path``.
+    """
+    if not text:
+        yield ""
+        return
+    path = private_path(f"{kind}-{os.getpid()}-{secrets.token_hex(4)}.json")
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+    try:
+        yield str(path)
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def sockets_of(session: Path) -> tuple[Path, ...]:

@@ -1,7 +1,8 @@
 """The tap of an MCP server over stdio: a process between a client and its server that passes bytes and records them.
 
-In: the command of a server, and the streams of the client. Out: the same bytes at the other side, the server's exit
-status, and a session file of what passed. It may import what ``recorder`` may.
+In: the command of a server, or its place in a client's configuration, and the streams of the client. Out: the same
+bytes at the other side, the server's exit status, and a session file of what passed. For a whole client: what it is
+started with so that each of its servers is behind a tap. It may import what ``recorder`` may.
 """
 
 from __future__ import annotations
@@ -11,8 +12,19 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
+    from workbench.recorder.mcp_tap.client_servers import FILE, TappedServers, tapped_servers
+    from workbench.recorder.mcp_tap.server_entry import ServerCommand, read_command
     from workbench.recorder.mcp_tap.tape import Tape, end_as, pass_through
 else:
     __getattr__ = lazy(__name__)
 
-__all__ = ["Tape", "end_as", "pass_through"]
+__all__ = [
+    "FILE",
+    "ServerCommand",
+    "Tape",
+    "TappedServers",
+    "end_as",
+    "pass_through",
+    "read_command",
+    "tapped_servers",
+]

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from workbench.errors import WorkbenchError
-from workbench.ir import JsonValue
+from workbench.ir import NOTHING, JsonValue
 
 if TYPE_CHECKING:
     from workbench.recorder.child import ChildProcess
@@ -156,13 +156,18 @@ _STDERR_SECONDS = 0.5
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
 
-def pass_through(command: Sequence[str], tape: Tape) -> int:
+def pass_through(command: Sequence[str], tape: Tape, variables: Mapping[str, str] = NOTHING) -> int:
     """Run a server to its end and return its exit status, negative for the signal that ended it.
+
+    Args:
+        variables: of its environment, beside those of this process.
 
     Raises:
         OSError: it cannot be executed.
     """
-    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    environment = {**os.environ, **variables}
+    pipe = subprocess.PIPE
+    server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, env=environment)
     assert server.stdin and server.stdout and server.stderr
     with _forwarding(server):
         _start(_pump, _TappedStream(0), _TappedStream(server.stdin.fileno(), server.stdin), SENT, tape)

@@ -1,0 +1,194 @@
+"""A client's MCP servers behind taps: its configuration is only read, and no secret is in the copy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workbench.errors import UsageError
+from workbench.recorder.mcp_tap import TappedServers, read_command, tapped_servers
+from workbench.recorder.mcp_tap.server_entry import expand, read_configuration
+
+KEY = "wk-aB3dE6gH9jK2mN5pQ8sT"
+STDIO = {"command": "npx", "args": ["-y", "server", f"--key={KEY}"], "env": {"A_KEY": KEY}, "timeout": 9000}
+HTTP = {"type": "http", "url": f"https://mcp.example/mcp?key={KEY}", "headers": {"Authorization": f"Bearer {KEY}"}}
+
+
+class Place:
+    """A home and a project folder in it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home, self.folder = home, home / "project"
+        self.folder.mkdir()
+
+    def write(self, name: str, text: object) -> Path:
+        file = self.home / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
+        return file
+
+    def wrap(self, client: str, environment: Mapping[str, str] | None = None) -> TappedServers:
+        return tapped_servers(client, Path("/s.wb"), environment or {}, self.folder, self.home)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def entries(found: TappedServers) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(found.file)["mcpServers"]
+    return value
+
+
+def assert_tap(words: list[str], name: str, file: Path, pointer: str, syntax: str) -> None:
+    assert words[1:] == [
+        *("-P", "-m", "workbench", "mcp-tap", name, "-o", "/s.wb", "--config", str(file), "--variables", syntax),
+        *("--", pointer),
+    ]
+
+
+def test_claude_gets_one_file_with_every_server(place: Place) -> None:
+    projects = {str(place.folder): {"mcpServers": {"local/one": STDIO}, "enabledMcpjsonServers": ["shared"]}}
+    own = place.write(".claude.json", {"mcpServers": {"files": STDIO, "far": HTTP}, "projects": projects})
+    shared = place.write("project/.mcp.json", {"mcpServers": {"shared": STDIO, "unseen": STDIO}})
+    found = place.wrap("Claude Code")
+    assert found.arguments == ("--mcp-config", "{servers}", "--strict-mcp-config")
+    assert found.tapped == ("files", "shared", "local/one")
+    wrapped = entries(found)
+    assert sorted(wrapped) == ["far", "files", "local/one", "shared"]
+    assert_tap([wrapped["files"]["command"], *wrapped["files"]["args"]], "files", own, "/mcpServers/files", "braced")
+    assert wrapped["files"]["timeout"] == 9000 and "env" not in wrapped["files"]
+    assert_tap(["", *wrapped["shared"]["args"]], "shared", shared, "/mcpServers/shared", "braced")
+    at = f"/projects/{str(place.folder).replace('/', '~1')}/mcpServers/local~1one"
+    assert_tap(["", *wrapped["local/one"]["args"]], "local/one", own, at, "braced")
+    assert KEY not in found.file and KEY not in repr(found.arguments)
+    assert wrapped["far"]["headers"] == {"Authorization": "${WORKBENCH_MCP_1}"}
+    assert wrapped["far"]["url"] == "${WORKBENCH_MCP_2}"
+    assert found.variables == {"WORKBENCH_MCP_1": f"Bearer {KEY}", "WORKBENCH_MCP_2": HTTP["url"]}
+    assert any("unseen" in note and "not approved" in note for note in found.notes)
+    assert any("far" in note and "not recorded" in note for note in found.notes)
+
+
+APPROVALS: dict[str, tuple[str, object, bool]] = {
+    "all in the person's settings": (".claude/settings.json", {"enableAllProjectMcpServers": True}, True),
+    "by name in the project": ("project/.claude/settings.local.json", {"enabledMcpjsonServers": ["shared"]}, True),
+    "another one": ("project/.claude/settings.local.json", {"enabledMcpjsonServers": ["other"]}, False),
+    "refused": (
+        "project/.claude/settings.json",
+        {"enableAllProjectMcpServers": True, "disabledMcpjsonServers": ["shared"]},
+        False,
+    ),
+    "not valid": ("project/.claude/settings.json", "{", False),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), APPROVALS.values(), ids=APPROVALS)
+def test_a_projects_servers_start_only_if_they_were_approved(
+    place: Place, name: str, text: object, expected: bool
+) -> None:
+    place.write("project/.mcp.json", {"mcpServers": {"shared": STDIO}})
+    place.write(name, text)
+    assert place.wrap("Claude Code").tapped == (("shared",) if expected else ())
+
+
+def test_a_projects_server_hides_the_persons_and_the_local_one_hides_both(place: Place) -> None:
+    own = {"mcpServers": {"a": STDIO}, "projects": {str(place.folder): {"mcpServers": {"a": {"command": "local"}}}}}
+    file = place.write(".claude.json", own)
+    assert_tap(["", *entries(place.wrap("Claude Code"))["a"]["args"]], "a", file,
+               f"/projects/{str(place.folder).replace('/', '~1')}/mcpServers/a", "braced")  # fmt: skip
+
+
+def test_codex_gets_values_of_its_configuration(place: Place) -> None:
+    text = '[mcp_servers.files]\ncommand = "npx"\nargs = ["x"]\n[mcp_servers."a.b"]\ncommand = "y"\n'
+    text += f'[mcp_servers.off]\ncommand = "z"\nenabled = false\n[mcp_servers.far]\nurl = "https://x/?k={KEY}"\n'
+    file = place.write("codex/config.toml", text)
+    found = place.wrap("Codex", {"CODEX_HOME": str(place.home / "codex")})
+    assert found.tapped == ("files",) and not found.file
+    values = dict(word.split("=", 1) for word in found.arguments[1::2])
+    assert set(found.arguments[::2]) == {"-c"}
+    command, arguments = (json.loads(values[f"mcp_servers.files.{key}"]) for key in ("command", "args"))
+    assert_tap([command, *arguments], "files", file, "/mcp_servers/files", "none")
+    assert [note.split()[1] for note in found.notes] == ["far", "a.b"]
+
+
+def test_opencode_gets_a_variable_and_its_comments_are_read(place: Place) -> None:
+    text = '{ // mine, with "quotes" and http://x\n "mcp": {"w": {"type": "local", "command": ["a", "// b"],},}, }'
+    file = place.write("project/opencode.json", text)
+    found = place.wrap("OpenCode")
+    held = json.loads(found.variables["OPENCODE_CONFIG_CONTENT"])
+    assert_tap(held["mcp"]["w"]["command"], "w", file, "/mcp/w", "env")
+    assert read_command(file, "/mcp/w", "env", {}).words == ["a", "// b"]
+
+
+def test_gemini_keeps_the_settings_of_the_system(place: Place) -> None:
+    place.write(".gemini/settings.json", {"mcpServers": {"w": {**STDIO, "trust": True}, "far": HTTP}})
+    place.write("project/.gemini/settings.json", {"mcpServers": {"shared": STDIO}})
+    system = place.write("system.json", {"security": {"a": 1}, "mcpServers": {"s": {"command": "s"}}})
+    found = place.wrap("Gemini CLI", {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(system)})
+    held = json.loads(found.file)
+    assert held["security"] == {"a": 1} and held["mcpServers"]["s"] == {"command": "s"}
+    assert held["mcpServers"]["w"]["trust"] is True and found.tapped == ("w",)
+    assert found.variables == {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "{servers}"}
+    assert any("shared" in note for note in found.notes)
+
+
+def test_qwen_gets_a_file(place: Place) -> None:
+    file = place.write(".qwen/settings.json", {"mcpServers": {"w": STDIO}})
+    found = place.wrap("Qwen Code")
+    assert found.arguments == ("--mcp-config", "{servers}") and KEY not in found.file
+    assert_tap(["", *entries(found)["w"]["args"]], "w", file, "/mcpServers/w", "dollar")
+
+
+@pytest.mark.parametrize("client", ["Claude Code", "Codex", "Gemini CLI", "OpenCode", "Qwen Code"])
+def test_without_servers_nothing_is_set(place: Place, client: str) -> None:
+    assert place.wrap(client) == TappedServers()
+
+
+@pytest.mark.parametrize("client", ["Claude Code", "Codex", "Gemini CLI", "OpenCode", "Qwen Code"])
+@pytest.mark.parametrize("text", ["", "{", "[1]", "a = ", "\x00", "{" * 5000], ids=repr)
+def test_a_damaged_file_is_told_and_nothing_raises(place: Place, client: str, text: str) -> None:
+    for name in (".claude.json", ".codex/config.toml", ".gemini/settings.json", ".qwen/settings.json"):
+        place.write(name, text)
+    place.write("project/opencode.json", text)
+    assert place.wrap(client).tapped == ()
+
+
+def test_a_client_nobody_knows(place: Place) -> None:
+    with pytest.raises(UsageError, match="--mcp is known for Claude Code") as caught:
+        place.wrap("aider")
+    assert "mcp-tap NAME -o /s.wb --" in str(caught.value.hint)
+
+
+EXPANDED = {
+    "braced": ("braced", "${A} ${B:-b} ${C} $A {env:A}", "1 b ${C} $A {env:A}"),
+    "dollar": ("dollar", "${A} ${B:-b} $C $A/x $1 {env:A}", "1 b $C 1/x $1 {env:A}"),
+    "env": ("env", "{env:A} {env:B} ${A}", "1 {env:B} ${A}"),
+    "none": ("none", "${A} $A {env:A}", "${A} $A {env:A}"),
+    "an empty default": ("braced", "x${B:-}y", "xy"),
+    "set to nothing": ("braced", "x${E:-e}y", "xy"),
+}
+
+
+@pytest.mark.parametrize(("syntax", "text", "expected"), EXPANDED.values(), ids=EXPANDED)
+def test_variables(syntax: str, text: str, expected: str) -> None:
+    assert expand(text, syntax, {"A": "1", "E": ""}) == expected
+
+
+def test_the_command_that_a_tap_reads(place: Place) -> None:
+    entry = {"command": "${HOME}/bin/x", "args": ["${A:-1}", 2], "env": {"K": "${KEY}", "N": 3}}
+    file = place.write("c.json", {"a/b": {"~x": entry}})
+    found = read_command(file, "/a~1b/~0x", "braced", {"HOME": "/h", "KEY": KEY})
+    assert (found.words, found.variables) == (["/h/bin/x", "1", "2"], {"K": KEY, "N": "3"})
+    for pointer in ("/a", "/a~1b/y", "", "/a~1b/~0x/args"):
+        with pytest.raises(UsageError, match="no command at"):
+            read_command(file, pointer, "braced", {})
+
+
+def test_an_absent_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_configuration(tmp_path / "x.json")

@@ -1,0 +1,88 @@
+"""``workbench record --mcp``: the client's MCP servers behind taps, for one run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli import _hand_over, _output
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.recorder.mcp_tap import TappedServers
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--mcp", action="store_true", help="record the client's MCP servers, too")
+    group.add_argument("--mcp-only", action="store_true", help="record the client's MCP servers, not its model")
+
+
+def check(args: argparse.Namespace) -> None:
+    """Raise UsageError for options that exclude each other."""
+    option = "--mcp" if args.mcp else "--mcp-only" if args.mcp_only else ""
+    if option and not args.words:
+        raise UsageError(f"{option} needs a client to start", hint=f"workbench record {option} -- claude")
+    if args.mcp_only and (args.upstream or args.spoken or args.breaks):
+        raise UsageError("--mcp-only records no model", hint="leave out --upstream, --as and --break, or use --mcp")
+
+
+def servers(args: argparse.Namespace, client: str, out: Path) -> TappedServers:
+    """The client's servers behind taps; none without the option. Each is told on stderr."""
+    from workbench.recorder.mcp_tap import TappedServers, tapped_servers
+
+    if not (args.mcp or args.mcp_only):
+        return TappedServers()
+    found = tapped_servers(client, out, os.environ)
+    for name in found.tapped:
+        _say(f"MCP server {name} is recorded")
+    for line in found.notes:
+        _say(line)
+    if not found.tapped:
+        _say("no MCP server is recorded: the client's configuration has none that it starts itself")
+    return found
+
+
+@contextmanager
+def handed_over(found: TappedServers, others: Mapping[str, str]) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """Arguments and variables for the client, with the file that they name, which is removed at the end.
+
+    Args:
+        others: variables of the client for other reasons; JSON in the same variable is merged.
+    """
+    from workbench.recorder import private_file
+    from workbench.recorder.mcp_tap import FILE
+
+    with private_file("mcp", found.file) as path:
+        own = {name: value.replace(FILE, path) for name, value in found.variables.items()}
+        both = {name: _merged(others[name], own[name]) for name in own.keys() & others.keys()}
+        yield [word.replace(FILE, path) for word in found.arguments], {**others, **own, **both}
+
+
+def _merged(one: str, other: str) -> str:
+    """Two JSON objects of one variable as one."""
+    from workbench.wire import dumps, loads
+
+    return dumps({**loads(one.encode()), **loads(other.encode())}).decode()
+
+
+def run_alone(args: argparse.Namespace, found: TappedServers, out: Path) -> int:
+    """Run the client with its servers behind taps, its model untouched."""
+    words = args.words
+    with handed_over(found, {}) as (arguments, variables):
+        status = _hand_over.run((words[0], *arguments, *words[1:]), os.environ | variables)
+    if out.exists():
+        _say(f"workbench open {shlex.quote(str(out))}")
+    else:
+        _say("nothing was recorded: no MCP server was started")
+    return status
+
+
+def _say(line: str) -> None:
+    _output.complain(line, 0)

@@ -1,0 +1,304 @@
+"""The MCP servers of a client for one run, each behind a tap; the person's own files are only read.
+
+A client gets a copy of its configuration in the form that it takes for a single run (reference: ``--help`` of the
+clients; code.claude.com "MCP", developers.openai.com/codex "config", geminicli.com "settings", opencode.ai "config").
+The copy holds references: the tap reads an entry itself (``server_entry``), and values of headers become variables of
+the client's environment.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench import regex
+from workbench.errors import UsageError
+from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
+from workbench.recorder.mcp_tap.server_entry import entry_at, read_configuration, words_of
+
+FILE = "{servers}"
+"""Stands in arguments and variables for the path of the file with the copy."""
+
+_SECRET_KEYS = ("args", "command", "env", "environment", "headers")
+"""Members of an entry that the copy of a stdio server does not hold."""
+
+_HEADER_VARIABLE = "WORKBENCH_MCP_{}"
+_PLAIN_NAME = regex.compile(r"[A-Za-z0-9_-]+")
+
+
+class ConfiguredServer(NamedTuple):
+    """A server in a configuration file.
+
+    Attributes:
+        pointer: JSON pointer of its entry in the file.
+    """
+
+    name: str
+    file: Path
+    pointer: str
+    entry: Mapping[str, JsonValue]
+
+    @property
+    def is_stdio(self) -> bool:
+        """The client starts it, and talks to it over standard input and output."""
+        return bool(words_of(self.entry))
+
+
+@dataclass(frozen=True, slots=True)
+class TappedServers:
+    """What a client is started with, so that its servers are recorded.
+
+    Attributes:
+        arguments: to put in front of the client's own; ``FILE`` in them is the path of ``file``.
+        variables: of its environment, likewise.
+        file: text of a file for this run; empty if none is needed.
+        tapped: names of the servers that are recorded.
+        notes: what is not recorded, and why, one line each.
+    """
+
+    arguments: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    file: str = ""
+    tapped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class _Context(NamedTuple):
+    """Where a client runs, and where its servers are recorded to."""
+
+    folder: Path
+    home: Path
+    environment: Mapping[str, str]
+    out: Path
+
+    def tap(self, server: ConfiguredServer, syntax: str) -> list[str]:
+        """The command that starts a server behind a tap."""
+        own = [sys.executable, "-P", "-m", "workbench", "mcp-tap", server.name, "-o", str(self.out)]
+        return [*own, "--config", str(server.file), "--variables", syntax, "--", server.pointer]
+
+    def set_folder(self, variable: str, default: str) -> Path:
+        """A folder that a variable names, else one in the home folder."""
+        given = self.environment.get(variable)
+        return Path(given) if given else self.home / default
+
+
+def tapped_servers(
+    client: str, out: Path, environment: Mapping[str, str], folder: Path | None = None, home: Path | None = None
+) -> TappedServers:
+    """The servers of a client, each behind a tap that writes to a session file.
+
+    Args:
+        client: its name, as ``protocols.clients`` has it.
+        out: the session file.
+        environment: of the client.
+        folder: the client's working folder; by default this process's.
+        home: the person's home folder.
+
+    Raises:
+        UsageError: nothing is known of the client's configuration.
+    """
+    wrap = _CLIENTS.get(client)
+    if wrap is None:
+        known = ", ".join(_CLIENTS)
+        hint = f"put workbench mcp-tap NAME -o {out} -- before the command of each server in its configuration"
+        raise UsageError(f"--mcp is known for {known}, not for {client or 'this program'}", hint=hint)
+    return wrap(_Context(folder or Path.cwd(), home or Path.home(), environment, out.absolute()))
+
+
+def _servers(file: Path, pointer: str, notes: list[str]) -> Iterator[ConfiguredServer]:
+    """The servers of one file; a file that cannot be read is noted, one that is absent has none."""
+    if not file.exists():
+        return
+    try:
+        entries = entry_at(read_configuration(file), pointer)
+    except UsageError as error:
+        notes.append(f"servers of {file} are not recorded: {error}")
+        return
+    for name, entry in entries.items():
+        if isinstance(entry, dict):
+            yield ConfiguredServer(name, file, f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}", entry)
+
+
+def _note_unrecorded(servers: Iterable[ConfiguredServer], notes: list[str]) -> None:
+    notes += (f"server {s.name} is reached at a URL: it works, but is not recorded" for s in servers if not s.is_stdio)
+
+
+def _by_name(*groups: Iterable[ConfiguredServer]) -> list[ConfiguredServer]:
+    """One server for each name, from the last group that has it."""
+    return list({server.name: server for group in groups for server in group}.values())
+
+
+def _tapped(
+    servers: Iterable[ConfiguredServer], notes: list[str], arguments: Iterable[str] = (), **more: object
+) -> TappedServers:
+    names = tuple(server.name for server in servers if server.is_stdio)
+    return TappedServers(tuple(arguments), notes=tuple(notes), tapped=names, **more)  # type: ignore[arg-type]
+
+
+def _copied(server: ConfiguredServer, context: _Context, syntax: str) -> dict[str, JsonValue]:
+    """The entry of a stdio server with the tap as its command."""
+    command, *arguments = context.tap(server, syntax)
+    own = {key: value for key, value in server.entry.items() if key not in _SECRET_KEYS}
+    return {**own, "command": command, "args": arguments}
+
+
+# Claude Code
+
+
+def _claude(context: _Context) -> TappedServers:
+    """All servers in one file, which replaces every other configuration for this run."""
+    notes: list[str] = []
+    set_home = context.environment.get("CLAUDE_CONFIG_DIR")
+    own = (Path(set_home) if set_home else context.home) / ".claude.json"
+    project = f"/projects/{str(context.folder).replace('~', '~0').replace('/', '~1')}"
+    shared = list(_servers(context.folder / ".mcp.json", "/mcpServers", notes))
+    approved = _approved_by_person(context, own, project, notes) if shared else lambda name: True
+    notes += (
+        f"server {s.name} of .mcp.json is not started: it was not approved" for s in shared if not approved(s.name)
+    )
+    servers = _by_name(
+        _servers(own, "/mcpServers", notes),
+        (server for server in shared if approved(server.name)),
+        _servers(own, f"{project}/mcpServers", notes),
+    )
+    if not servers:
+        return TappedServers(notes=tuple(notes))
+    _note_unrecorded(servers, notes)
+    notes.append("servers of plugins and of claude.ai are left out of this run")
+    variables: dict[str, str] = {}
+    entries = {s.name: _copied(s, context, "braced") if s.is_stdio else _referring(s.entry, variables) for s in servers}
+    text = json.dumps({"mcpServers": entries}, ensure_ascii=False, indent=1)
+    arguments = ("--mcp-config", FILE, "--strict-mcp-config")
+    return _tapped(servers, notes, arguments, variables=variables, file=text)
+
+
+def _approved_by_person(context: _Context, own: Path, project: str, notes: list[str]) -> Callable[[str], bool]:
+    """Tells whether the person has approved a server of a project's ``.mcp.json``."""
+    names: set[str] = set()
+    refused: set[str] = set()
+    is_all = False
+    places = [(own, project)]
+    places += [(context.folder / ".claude" / name, "") for name in ("settings.json", "settings.local.json")]
+    places.append((context.set_folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json", ""))
+    for file, pointer in places:
+        try:
+            found = entry_at(read_configuration(file), pointer) if file.exists() else {}
+        except UsageError as error:
+            notes.append(f"approvals of {file} are not read: {error}")
+            continue
+        names |= _texts(found.get("enabledMcpjsonServers"))
+        refused |= _texts(found.get("disabledMcpjsonServers"))
+        is_all |= found.get("enableAllProjectMcpServers") is True
+    return lambda name: name not in refused and (is_all or name in names)
+
+
+def _texts(value: JsonValue) -> set[str]:
+    return {item for item in value if isinstance(item, str)} if isinstance(value, list) else set()
+
+
+def _referring(entry: Mapping[str, JsonValue], variables: dict[str, str]) -> dict[str, JsonValue]:
+    """An entry of a server at a URL: its URL and the values of its headers become variables."""
+
+    def reference(value: JsonValue) -> JsonValue:
+        if not isinstance(value, str) or "${" in value:
+            return value
+        name = _HEADER_VARIABLE.format(len(variables) + 1)
+        variables[name] = value
+        return f"${{{name}}}"
+
+    headers = entry.get("headers")
+    kept = {name: reference(value) for name, value in headers.items()} if isinstance(headers, dict) else None
+    changed = {"url": reference(entry.get("url")), "headers": kept}
+    return {**entry, **{key: value for key, value in changed.items() if key in entry and value is not None}}
+
+
+# Clients that merge a second configuration into their own, server by server
+
+
+def _codex(context: _Context) -> TappedServers:
+    """``-c`` sets a value of config.toml; a name with a dot cannot be written there."""
+    notes: list[str] = []
+    file = context.set_folder("CODEX_HOME", ".codex") / "config.toml"
+    servers = [s for s in _servers(file, "/mcp_servers", notes) if s.entry.get("enabled") is not False]
+    _note_unrecorded(servers, notes)
+    odd = [s.name for s in servers if not _PLAIN_NAME.fullmatch(s.name)]
+    notes += (f"server {name} is not recorded: -c cannot write its name" for name in odd)
+    servers = [s for s in servers if s.is_stdio and s.name not in odd]
+    arguments: list[str] = []
+    for server in servers:
+        command, *rest = context.tap(server, "none")
+        for key, value in (("command", command), ("args", rest)):
+            arguments += ("-c", f"mcp_servers.{server.name}.{key}={json.dumps(value, ensure_ascii=False)}")
+    return _tapped(servers, notes, arguments)
+
+
+def _opencode(context: _Context) -> TappedServers:
+    """OPENCODE_CONFIG_CONTENT is merged into its configuration, last."""
+    notes: list[str] = []
+    own = context.set_folder("XDG_CONFIG_HOME", ".config") / "opencode"
+    files = [folder / name for folder in (own, context.folder) for name in ("opencode.json", "opencode.jsonc")]
+    if given := context.environment.get("OPENCODE_CONFIG"):
+        files.insert(2, Path(given))
+    servers = _by_name(*(_servers(file, "/mcp", notes) for file in files))
+    servers = [s for s in servers if s.entry.get("enabled") is not False]
+    _note_unrecorded(servers, notes)
+    servers = [s for s in servers if s.is_stdio]
+    entries = {s.name: {"type": "local", "command": context.tap(s, "env")} for s in servers}
+    variables = {"OPENCODE_CONFIG_CONTENT": json.dumps({"mcp": entries}, ensure_ascii=False)} if servers else {}
+    return _tapped(servers, notes, variables=variables)
+
+
+def _gemini_servers(context: _Context, name: str, notes: list[str]) -> list[ConfiguredServer]:
+    """Servers of the person's own settings. Those of a project start only where its folder is trusted: left to that."""
+    servers = list(_servers(context.home / name / "settings.json", "/mcpServers", notes))
+    _note_unrecorded(servers, notes)
+    if context.folder != context.home:
+        shared = _servers(context.folder / name / "settings.json", "/mcpServers", notes)
+        notes += (f"server {s.name} of this folder's settings is not recorded: add it to your own" for s in shared)
+    return [server for server in servers if server.is_stdio]
+
+
+def _qwen(context: _Context) -> TappedServers:
+    """``--mcp-config`` adds servers, which replace those of the same name."""
+    notes: list[str] = []
+    servers = _gemini_servers(context, ".qwen", notes)
+    text = json.dumps({"mcpServers": {s.name: _copied(s, context, "dollar") for s in servers}}, ensure_ascii=False)
+    return _tapped(servers, notes, ("--mcp-config", FILE), file=text) if servers else TappedServers(notes=tuple(notes))
+
+
+_SYSTEM_SETTINGS = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
+_SYSTEM_FILES = {"darwin": "/Library/Application Support/GeminiCli/settings.json"}
+
+
+def _gemini(context: _Context) -> TappedServers:
+    """The settings of the system outrank all others, and a variable names their file; what they hold is kept."""
+    notes: list[str] = []
+    servers = _gemini_servers(context, ".gemini", notes)
+    file = Path(
+        context.environment.get(_SYSTEM_SETTINGS) or _SYSTEM_FILES.get(sys.platform, "/etc/gemini-cli/settings.json")
+    )
+    try:
+        held = read_configuration(file) if file.exists() else {}
+    except UsageError as error:
+        return TappedServers(notes=(*notes, f"servers are not recorded: {error}"))
+    held = held if isinstance(held, dict) else {}
+    entries = {**entry_at(held, "/mcpServers"), **{s.name: _copied(s, context, "dollar") for s in servers}}
+    text = json.dumps({**held, "mcpServers": entries}, ensure_ascii=False)
+    if not servers:
+        return TappedServers(notes=tuple(notes))
+    return _tapped(servers, notes, variables={_SYSTEM_SETTINGS: FILE}, file=text)
+
+
+_CLIENTS: Mapping[str, Callable[[_Context], TappedServers]] = {
+    "Claude Code": _claude,
+    "Codex": _codex,
+    "Gemini CLI": _gemini,
+    "OpenCode": _opencode,
+    "Qwen Code": _qwen,
+}
+"""Client → how it is given other servers for one run."""
