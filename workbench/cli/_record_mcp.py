@@ -34,7 +34,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 def servers(args: argparse.Namespace, client: str, out: Path) -> TappedServers:
-    """The client's servers behind taps; none without the option. Each is told on stderr."""
+    """The client's servers behind taps; none without the option. Each gets a line on stderr."""
     from workbench.recorder.mcp_tap import TappedServers, tapped_servers
 
     if not (args.mcp or args.mcp_only):
