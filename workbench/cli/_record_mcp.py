@@ -61,11 +61,11 @@ def handed_over(found: TappedServers, others: Mapping[str, str]) -> Iterator[tup
 
     with private_file("mcp", found.file) as path:
         own = {name: value.replace(FILE, path) for name, value in found.variables.items()}
-        both = {name: _merged(others[name], own[name]) for name in own.keys() & others.keys()}
+        both = {name: _merge_objects(others[name], own[name]) for name in own.keys() & others.keys()}
         yield [word.replace(FILE, path) for word in found.arguments], {**others, **own, **both}
 
 
-def _merged(one: str, other: str) -> str:
+def _merge_objects(one: str, other: str) -> str:
     """Two JSON objects of one variable as one."""
     from workbench.wire import dumps, loads
 

@@ -133,14 +133,14 @@ def _by_name(*groups: Iterable[ConfiguredServer]) -> list[ConfiguredServer]:
     return list({server.name: server for group in groups for server in group}.values())
 
 
-def _tapped(
+def _result(
     servers: Iterable[ConfiguredServer], notes: list[str], arguments: Iterable[str] = (), **more: object
 ) -> TappedServers:
     names = tuple(server.name for server in servers if server.is_stdio)
     return TappedServers(tuple(arguments), notes=tuple(notes), tapped=names, **more)  # type: ignore[arg-type]
 
 
-def _copied(server: ConfiguredServer, context: _Context, syntax: str) -> dict[str, JsonValue]:
+def _entry_copy(server: ConfiguredServer, context: _Context, syntax: str) -> dict[str, JsonValue]:
     """The entry of a stdio server with the tap as its command."""
     command, *arguments = context.tap(server, syntax)
     own = {key: value for key, value in server.entry.items() if key not in _SECRET_KEYS}
@@ -171,10 +171,12 @@ def _claude(context: _Context) -> TappedServers:
     _note_unrecorded(servers, notes)
     notes.append("servers of plugins and of claude.ai are left out of this run")
     variables: dict[str, str] = {}
-    entries = {s.name: _copied(s, context, "braced") if s.is_stdio else _referring(s.entry, variables) for s in servers}
+    entries = {
+        s.name: _entry_copy(s, context, "braced") if s.is_stdio else _referring(s.entry, variables) for s in servers
+    }
     text = json.dumps({"mcpServers": entries}, ensure_ascii=False, indent=1)
     arguments = ("--mcp-config", FILE, "--strict-mcp-config")
-    return _tapped(servers, notes, arguments, variables=variables, file=text)
+    return _result(servers, notes, arguments, variables=variables, file=text)
 
 
 def _approved_by_person(context: _Context, own: Path, project: str, notes: list[str]) -> Callable[[str], bool]:
@@ -234,7 +236,7 @@ def _codex(context: _Context) -> TappedServers:
         command, *rest = context.tap(server, "none")
         for key, value in (("command", command), ("args", rest)):
             arguments += ("-c", f"mcp_servers.{server.name}.{key}={json.dumps(value, ensure_ascii=False)}")
-    return _tapped(servers, notes, arguments)
+    return _result(servers, notes, arguments)
 
 
 def _opencode(context: _Context) -> TappedServers:
@@ -250,7 +252,7 @@ def _opencode(context: _Context) -> TappedServers:
     servers = [s for s in servers if s.is_stdio]
     entries = {s.name: {"type": "local", "command": context.tap(s, "env")} for s in servers}
     variables = {"OPENCODE_CONFIG_CONTENT": json.dumps({"mcp": entries}, ensure_ascii=False)} if servers else {}
-    return _tapped(servers, notes, variables=variables)
+    return _result(servers, notes, variables=variables)
 
 
 def _gemini_servers(context: _Context, name: str, notes: list[str]) -> list[ConfiguredServer]:
@@ -267,8 +269,8 @@ def _qwen(context: _Context) -> TappedServers:
     """``--mcp-config`` adds servers, which replace those of the same name."""
     notes: list[str] = []
     servers = _gemini_servers(context, ".qwen", notes)
-    text = json.dumps({"mcpServers": {s.name: _copied(s, context, "dollar") for s in servers}}, ensure_ascii=False)
-    return _tapped(servers, notes, ("--mcp-config", FILE), file=text) if servers else TappedServers(notes=tuple(notes))
+    text = json.dumps({"mcpServers": {s.name: _entry_copy(s, context, "dollar") for s in servers}}, ensure_ascii=False)
+    return _result(servers, notes, ("--mcp-config", FILE), file=text) if servers else TappedServers(notes=tuple(notes))
 
 
 _SYSTEM_SETTINGS = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
@@ -287,11 +289,11 @@ def _gemini(context: _Context) -> TappedServers:
     except UsageError as error:
         return TappedServers(notes=(*notes, f"servers are not recorded: {error}"))
     held = held if isinstance(held, dict) else {}
-    entries = {**entry_at(held, "/mcpServers"), **{s.name: _copied(s, context, "dollar") for s in servers}}
+    entries = {**entry_at(held, "/mcpServers"), **{s.name: _entry_copy(s, context, "dollar") for s in servers}}
     text = json.dumps({**held, "mcpServers": entries}, ensure_ascii=False)
     if not servers:
         return TappedServers(notes=tuple(notes))
-    return _tapped(servers, notes, variables={_SYSTEM_SETTINGS: FILE}, file=text)
+    return _result(servers, notes, variables={_SYSTEM_SETTINGS: FILE}, file=text)
 
 
 _CLIENTS: Mapping[str, Callable[[_Context], TappedServers]] = {
