@@ -91,7 +91,7 @@ def _make(extracts: list[tuple[Extract, str]], provider: str) -> dict[str, Any]:
     first = extracts[0][0]
     types = first.types
     for more, _ in extracts[1:]:
-        types = join(types, more.types)
+        types = join(types, more.types, names_required=more.names_required)
     roots = [root for root in (first.request, first.answer) if root]
     return {
         "sources": [label for _, label in extracts],

@@ -11,20 +11,27 @@ from workbench.ir import JsonValue
 Types = dict[str, JsonValue]
 
 
-def join(types: Types, more: Types) -> Types:
-    """Types that accept what either accepts: all keys and variants, and those required that both require."""
+def join(types: Types, more: Types, *, names_required: bool = True) -> Types:
+    """Types that accept what either accepts: all keys and variants, and those required that both require.
+
+    Args:
+        names_required: the second source says which keys are required.
+    """
     joined = dict(types)
     for name, each in more.items():
         known = joined.get(name)
-        joined[name] = _join(known, each) if isinstance(known, dict) and isinstance(each, dict) else known or each
+        joined[name] = (
+            _join(known, each, names_required) if isinstance(known, dict) and isinstance(each, dict) else known or each
+        )
     return joined
 
 
-def _join(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def _join(one: dict[str, Any], other: dict[str, Any], names_required: bool) -> dict[str, Any]:
     keys = dict(one["keys"])
     for key, kind in other["keys"].items():
         keys[key] = join_kinds(keys[key], kind) if key in keys else kind
-    need = sorted(set(one.get("need", ())) & set(other.get("need", ())))
+    both = set(one.get("need", ())) & set(other.get("need", ())) if names_required else one.get("need", ())
+    need = sorted(both)
     return {"keys": dict(sorted(keys.items()))} | ({"need": need} if need else {})
 
 

@@ -22,7 +22,7 @@ _BOTOCORE = {
 
 def from_discovery(schemas: dict[str, Any], prefix: str, roots: tuple[str, ...]) -> dict[str, JsonValue]:
     """Types of a discovery file, named without the prefix."""
-    found: dict[str, JsonValue] = {}
+    found: dict[str, Any] = {}
     todo = list(roots)
     while todo:
         name = todo.pop()
@@ -32,6 +32,9 @@ def from_discovery(schemas: dict[str, Any], prefix: str, roots: tuple[str, ...])
         schema = schemas.get(prefix + name) or schemas[name]
         keys = {key: _discovered(each, prefix, todo) for key, each in schema.get("properties", {}).items()}
         found[name] = {"keys": dict(sorted(keys.items()))}
+        said = schema.get("properties", {}).items()
+        need = sorted(key for key, each in said if each.get("description", "").startswith("Required."))
+        found[name] |= {"need": need} if need else {}
     return found
 
 

@@ -17,12 +17,18 @@ Types = dict[str, JsonValue]
 
 @dataclass(frozen=True)
 class Extract:
-    """Types with the names of the two that everything is reached from; "" for a side without one."""
+    """Types with the names of the two that everything is reached from; "" for a side without one.
+
+    Attributes:
+        is_proto: JSON of protocol buffers.
+        names_required: the source says which keys are required.
+    """
 
     types: Types
     request: str
     answer: str = ""
     is_proto: bool = False
+    names_required: bool = True
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ def _genai(unpacked: Path) -> Extract:
     found = PythonTypes(unpacked / "google" / "genai", camel=True, need_models=False)
     for name in _SHARED:
         found.root("types.py", name)
-    return Extract(found.types, "", "")
+    return Extract(found.types, "", "", names_required=False)
 
 
 def _converse(unpacked: Path) -> Extract:

@@ -60,17 +60,22 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
     if grammar is None:
         yield from found
         return
-    faults = list(_faults(case, grammar))
-    here = {each.pointer for each in faults if each.fault.code != grammars.NULL}
-    found = [finding for finding in found if not (_is_note(finding) and finding.pointer in here)]
-    yield from found
-    places = [finding for finding in found if finding.side == REQUEST]
-    grouped: dict[tuple[str, str, str], list[_PlacedFault]] = {}
-    for each in faults:
-        if not any(_speaks(finding, each) for finding in places):
-            grouped.setdefault((each.fault.code, each.fault.name, each.fault.holder), []).append(each)
-    for group in list(grouped.values())[:MOST]:
-        yield from _finding(case, grammar, group)
+    made = [finding for group in _groups(case, grammar, found) for finding in _finding(case, grammar, group)]
+    places = {pointer for finding in made for pointer in (finding.pointer, *finding.related)}
+    yield from (finding for finding in found if not (_is_note(finding) and finding.pointer in places))
+    yield from made
+
+
+def _groups(case: RuleContext, grammar: grammars.BodyGrammar, found: list[Finding]) -> Iterator[list[_PlacedFault]]:
+    """Faults where no finding speaks; the places of one unknown key together."""
+    asked = [f for f in found if f.side == REQUEST and f.severity is not Severity.INFO and f.breaks is not None]
+    grouped: dict[tuple[str, ...], list[_PlacedFault]] = {}
+    for each in _faults(case, grammar):
+        fault = each.fault
+        if not any(_speaks(finding, each) for finding in asked):
+            key = (fault.holder, fault.name) if fault.code == grammars.UNKNOWN_KEY else (each.pointer, fault.name)
+            grouped.setdefault((fault.code, *key), []).append(each)
+    yield from list(grouped.values())[:MOST]
 
 
 def _grammar(case: RuleContext) -> grammars.BodyGrammar | None:
@@ -171,7 +176,9 @@ def _is_note(finding: Finding) -> bool:
 
 
 def _speaks(finding: Finding, judged: _PlacedFault) -> bool:
-    """A finding is about the same place."""
+    """A finding is about the same place. What the grammar says there is said in place of a note."""
+    if finding.pointer == judged.pointer and _is_note(finding):
+        return False
     if is_in(finding.pointer, judged.pointer):
         return bool(judged.pointer) or judged.fault.code != grammars.MISSING or finding.rule in _SHAPES
     holder = judged.pointer.rpartition("/")[0]

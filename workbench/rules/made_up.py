@@ -90,8 +90,10 @@ def _written_results(case: RuleContext, answer: ModelResponse) -> Iterator[Findi
 
 def _cut_from_quotes(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
     """A call whose text before it ends inside Markdown code: a parser took a quotation for a call."""
+    text = ""
     for n, message in enumerate(answer.messages):
-        text = ""
+        if any(isinstance(part, Text) for part in message.parts):
+            text = ""  # else it is a call that is an item of its own, behind the text
         for k, part in enumerate(message.parts):
             if isinstance(part, Text):
                 text += part.text

@@ -1,0 +1,2 @@
+HOLES = {}
+BEYOND = {}
