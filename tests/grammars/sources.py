@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.grammars.python_types import PythonTypes
 from tests.grammars.services import from_botocore, from_discovery
@@ -110,6 +111,25 @@ _MESSAGES = python(
 )
 
 
+_read_responses = python(
+    "openai",
+    ("types/responses/response_create_params.py", "ResponseCreateParamsBase"),
+    ("types/responses/response.py", "Response"),
+)
+
+
+def _responses(unpacked: Path) -> Extract:
+    """Items of an answer come back as input: the keys that they have there are known in a request, too."""
+    found = _read_responses(unpacked)
+    types: dict[str, Any] = found.types
+    items = [types[name[1:]] for name in types["Response"]["keys"]["output"][1][1:]]
+    by_tag = {json.dumps(each["keys"].get("type")): each["keys"] for each in items}
+    for each in (types[name[1:]] for name in types[found.request]["keys"]["input"][2][1][1:]):
+        more = by_tag.get(json.dumps(each["keys"].get("type")), {})
+        each["keys"] = dict(sorted((more | each["keys"]).items()))
+    return found
+
+
 def _chat(folder: str, request: str = "CompletionCreateParamsBase", answer: str = "ChatCompletion"):  # type: ignore[no-untyped-def]
     asked = ("types/chat/completion_create_params.py", request)
     return python(folder, asked, ("types/chat/chat_completion.py", answer))
@@ -131,16 +151,7 @@ GRAMMARS: Mapping[tuple[str, str], tuple[Source, ...]] = {
             ),
         ),
     ),
-    ("openai-responses", ""): (
-        Source(
-            "openai",
-            python(
-                "openai",
-                ("types/responses/response_create_params.py", "ResponseCreateParamsBase"),
-                ("types/responses/response.py", "Response"),
-            ),
-        ),
-    ),
+    ("openai-responses", ""): (Source("openai", _responses),),
     ("anthropic-messages", ""): (Source("anthropic", _MESSAGES, ("", "<1")),),
     ("gemini", ""): (Source("google-api-python-client", _vertex), Source("google-genai", _genai)),
     ("ollama", ""): (Source("ollama", python("ollama", ("_types.py", "ChatRequest"), ("_types.py", "ChatResponse"))),),

@@ -15,12 +15,15 @@ Json = dict[str, Any]
 SCHEMA: Json = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
 
+ARGUMENTS: Json = {"city": "Oslo"}
+
+
 class Call(NamedTuple):
     """A tool call."""
 
     id: str = "call_aaaaaaa1"
     name: str = "weather"
-    arguments: Any = {"city": "Oslo"}
+    arguments: Any = ARGUMENTS
 
 
 class Result(NamedTuple):
@@ -134,7 +137,8 @@ class Messages(Wire):
     def answer(self, calls: Sequence[Call] = (CALL,), text: str = "", stop: str = "") -> Json:
         reason = stop or ("tool_use" if calls else "end_turn")
         return {
-            "id": "msg_01", "type": "message", "role": "assistant", "model": self.model, "content": self._blocks(calls, text),
+            "id": "msg_01", "type": "message", "role": "assistant", "model": self.model,
+            "content": self._blocks(calls, text),
             "stop_reason": reason, "stop_sequence": None, "usage": {"input_tokens": 90, "output_tokens": 9},
         }  # fmt: skip
 
@@ -160,6 +164,10 @@ class Messages(Wire):
 
     def stream(self, events: Sequence[Json]) -> bytes:
         return b"".join(f"event: {e.get('type', 'x')}\ndata: {json.dumps(e)}\n\n".encode() for e in events)
+
+
+def _function(tool: Tool) -> Json:
+    return {"name": tool.name, "description": "Weather.", "parameters": tool.schema}
 
 
 def _halves(text: str) -> list[str]:
@@ -256,8 +264,9 @@ class Responses(Wire):
         status = "incomplete" if stop == "length" else "completed"
         details = {"reason": "max_output_tokens"} if stop == "length" else None
         return {
-            "id": "resp_1", "object": "response", "created_at": 1, "model": self.model, "status": status, "output": items,
-            "error": None, "incomplete_details": details, "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
+            "id": "resp_1", "object": "response", "created_at": 1, "model": self.model, "status": status,
+            "output": items, "error": None, "incomplete_details": details, "parallel_tool_calls": True,
+            "tool_choice": "auto", "tools": [],
             "usage": {"input_tokens": 90, "output_tokens": 9, "total_tokens": 99},
         }  # fmt: skip
 

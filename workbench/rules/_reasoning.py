@@ -14,7 +14,7 @@ from workbench.protocols import REQUEST
 from workbench.rules.context import RuleContext
 from workbench.wire import Origin
 
-BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING)
+BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING, Carrier.REASONING_BLOCK)
 """Carriers that are blocks of the content, in an order that counts."""
 
 

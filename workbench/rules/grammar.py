@@ -42,8 +42,8 @@ _PLAIN = regex.compile(r"[-_]")
 _TOOLS = ("tools", "functions", "toolConfig/tools")
 _CHOICES = ("tool_choice", "function_call", "toolConfig", "tool_config")
 _LISTS = ("messages", "input", "contents")
-_ELSEWHERE = ("model", *_LISTS)
-"""Required keys that may be in the URL, or that other rules miss."""
+_ALWAYS_THERE = ("role", "name", "function", "parameters")
+"""Keys without which no provider of a protocol knows what a message or a tool is."""
 
 
 class _PlacedFault(NamedTuple):
@@ -165,7 +165,7 @@ def _of_fields(decoded: DecodedExchange, grammar: grammars.BodyGrammar) -> tuple
     return tuple(
         fault
         for fault in faults
-        if not (fault.code == grammars.MISSING and not fault.pointer and fault.name in _ELSEWHERE)
+        if fault.pointer or fault.code != grammars.MISSING  # contracts list the fields that a request needs
     )
 
 
@@ -254,10 +254,10 @@ def _is_newer(case: RuleContext, grammar: grammars.BodyGrammar) -> bool:
 
 def _is_plain_mistake(fault: grammars.ShapeFault, value: str, protocol: str) -> bool:
     """A fault that no dialect of the protocol makes right: types of its vendor are borrowed for other providers."""
-    if fault.code in (grammars.WRONG_TYPE, grammars.MISSING):
-        return True
-    if fault.code == grammars.WRONG_VALUE:
-        return False
+    if fault.code == grammars.MISSING:
+        return fault.name in _ALWAYS_THERE
+    if fault.code in (grammars.WRONG_TYPE, grammars.WRONG_VALUE):
+        return fault.code == grammars.WRONG_TYPE
     if fault.code == grammars.UNKNOWN_VARIANT:
         return value in grammars.tags_elsewhere(protocol)
     return bool(_similar_key(fault))
