@@ -55,6 +55,11 @@ TRUE_BREAKS = {
         {"params.unsupported"},
         "refused with 400: audio in a message to a model that takes none",
     ),
+    "pydantic-ai/openai/test_multimodal_tool_returns__test_multimodal_tool_return_matrix"
+    "[direct-url-audio-openai_responses].yaml": (
+        {"content.unsupported-part"},
+        "refused with 400: an audio file in the output of a call",
+    ),
     "pydantic-ai/openai/test_openai__test_openai_web_search_tool_model_not_supported.yaml": (
         {"params.unsupported"},
         "refused with 400: this model cannot search the web",

@@ -153,7 +153,7 @@ REFUSED = [
      "following tool_call_ids did not have response messages: call_2"),
     ("openai", CHAT, chat(told()), "closure.orphan-result", "/messages/1",
      "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."),
-    ("openai", CHAT, chat(tools=[FUNCTION], model="gpt-5.6-luna"), "params.unsupported", "/tools",
+    ("openai", CHAT, chat(tools=[FUNCTION], model="gpt-5.6-luna"), "params.missing", "/reasoning_effort",
      NO_REASONING_HERE.format("gpt-5.6-luna")),
     ("openai", RESPONSES, items(call()), "closure.missing-result", "/input/1",
      "No tool output found for function call call_1."),

@@ -298,7 +298,7 @@ def test_wrong_parts_are_kept_and_noted(value: Any, slug: str, pointer: str) -> 
         pytest.param({"role": "user", "parts": [{"text": "a"}]}, ["user"], ["/contents"], [], id="one-content"),
         pytest.param("a", ["user"], ["/contents"], ["content.shape"], id="string"),
         pytest.param(["a"], ["user"], ["/contents/0"], ["content.shape"], id="strings"),
-        pytest.param([{"role": "user"}], ["user"], ["/contents/0"], ["content.shape"], id="no-parts"),
+        pytest.param([{"role": "user"}], ["user"], ["/contents/0"], ["content.empty"], id="no-parts"),
         pytest.param([3], [""], ["/contents/0"], ["content.shape"], id="number"),
         pytest.param(3, [], [], ["content.shape"], id="no-contents"),
     ],

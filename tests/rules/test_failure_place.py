@@ -28,10 +28,6 @@ PLACES = [
     ("a URL that is not named", body(IMAGE, SECOND), 400, error("image url can not be accessed"), "url-not-fetched",
      IMAGE_AT),
     ("bytes", body(SECOND), 400, error("illegal base64 data at input byte 4"), "media-unreadable", IMAGE_AT),
-    ("an image that is not taken", body(AUDIO, SECOND), 400, error("this model does not support image input"),
-     "media-unsupported", SECOND_AT),
-    ("audio that is not taken", body(SECOND, AUDIO), 400, error("this model does not support audio input"),
-     "media-unsupported", SECOND_AT),
     ("a feature", body(logprobs=True), 400, error("logprobs is not enabled for this model"), "feature-disabled",
      "/logprobs"),
 ]  # fmt: skip
@@ -44,6 +40,25 @@ def test_a_kind_points_at_its_place(inspect, request_, status, answer, kind, poi
     (finding,) = [f for f in inspect(request_, answer, status=status, protocol="openai-chat") if f.kind]
     assert (finding.rule, finding.kind, finding.side, finding.pointer) == ("answer.error", kind, "request", pointer)
     assert finding.span is not None
+
+
+MEDIA = [
+    ("an image that is not taken", body(AUDIO, SECOND), 400, error("this model does not support image input"),
+     "media-unsupported", SECOND_AT),
+    ("audio that is not taken", body(SECOND, AUDIO), 400, error("this model does not support audio input"),
+     "media-unsupported", SECOND_AT),
+    ("an image that is too large", body(SECOND), 400, error("image exceeds the maximum size of 5 MB"),
+     "media-too-large", IMAGE_AT),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("request_", "status", "answer", "kind", "pointer"), [r[1:] for r in MEDIA], ids=[r[0] for r in MEDIA]
+)
+def test_a_kind_of_medium_that_is_refused_is_a_finding_of_its_rule(inspect, request_, status, answer, kind, pointer):
+    (finding,) = [f for f in inspect(request_, answer, status=status, protocol="openai-chat") if f.kind]
+    rule = "content.image-limit" if kind == "media-too-large" else "content.unsupported-part"
+    assert (finding.rule, finding.kind, finding.side, finding.pointer) == (rule, kind, "request", pointer)
 
 
 RULES = [

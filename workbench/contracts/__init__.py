@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from workbench.contracts.coverage import PlaceFact, coverage_lines, place_facts, words_known
     from workbench.contracts.describe import Part, as_json, lines
     from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids
-    from workbench.contracts.error_texts import TELLING, Match, explain, find_matches
+    from workbench.contracts.error_texts import TELLING, Match, explain, find_matches, match_by_kind
     from workbench.contracts.facts import matches
     from workbench.contracts.noted_contract import NotedContract, Read, agrees
     from workbench.contracts.places import Place, PlacedValue, at_pointer, names_of
@@ -131,6 +131,7 @@ __all__ = [
     "known_values",
     "lines",
     "loading",
+    "match_by_kind",
     "matches",
     "named_ids",
     "names",

@@ -228,6 +228,11 @@ def _begins(found: TemplateMatch) -> bool:
     return found.leads and found.weight >= TELLING and found.weight >= 0.2 * found.whole
 
 
+def match_by_kind(text: str, refusal: KnownRefusal, rule: str) -> Match:
+    """A match by the kind of a text, with the rule that the place it names tells."""
+    return replace(_by_kind(text, refusal, None), rule=rule)
+
+
 def _by_kind(text: str, refusal: KnownRefusal, shared: Match | None) -> Match:
     """A match that rests on the kind alone, whoever says it."""
     kind = refusal.kind

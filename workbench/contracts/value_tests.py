@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from workbench.contracts.pictures import image_type, longest_side
 from workbench.contracts.places import Place, PlacedValue
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
@@ -63,6 +64,7 @@ SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
     "blank": lambda value, wanted: isinstance(value, str) and (not value.strip()) is wanted,
     "has": lambda value, key: isinstance(value, Mapping) and value.get(key) is not None,
     "key-not-matches": lambda value, pattern: isinstance(value, Mapping) and any(not _fits(pattern, k) for k in value),
+    "side-above": lambda value, limit: longest_side(value) > limit,
     "lacks": lambda value, key: isinstance(value, Mapping) and value.get(key) is None,
 }
 """Tests on one value: word → (value, argument) → the value passes."""
@@ -70,6 +72,7 @@ SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
 COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     "same-as": same,
     "differs-from": lambda value, other: not same(value, other),
+    "image-type-differs-from": lambda value, other: (found := image_type(value)) != "" and found != other,
     "above-at": lambda value, other: None not in (_number(value), _number(other)) and value > other,
     "not-below-at": lambda value, other: None not in (_number(value), _number(other)) and value >= other,
     "in-at": lambda value, other: isinstance(other, list) and any(same(value, one) for one in other),

@@ -247,6 +247,7 @@ class Traits:
         warm_up: (parameter, value) of a request that only fills the server's memory; None if there is none.
         previous_pointer: JSON pointer of the id of the response that a request continues; empty if none.
         thread_keeps_tools: a continued request has the instructions and tools of the one before.
+        ends_with_calls: a turn is blocks in the order in which the model wrote them, and calls are the last of them.
         caches_marked_only: providers cache what the request marks, and nothing else.
         may_be_empty: a request without messages is legal (it loads the model).
         schema_key: key of the JSON schema in a tool declaration.
@@ -273,6 +274,7 @@ class Traits:
     warm_up: tuple[str, JsonValue] | None = None
     previous_pointer: str = ""
     thread_keeps_tools: bool = False
+    ends_with_calls: bool = False
     caches_marked_only: bool = False
     may_be_empty: bool = False
     schema_key: str = "parameters"

@@ -21,6 +21,7 @@ from workbench.contracts import (
     Template,
     explain,
     find_place,
+    match_by_kind,
     named_ids,
     pages,
     plain,
@@ -28,8 +29,9 @@ from workbench.contracts import (
 from workbench.ir import ApiError
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
-from workbench.protocols.refusals import KnownRefusal
+from workbench.protocols.refusals import KnownRefusal, complaint_of
 from workbench.rules._failure_place import is_about_the_request, place_of, refusal_of
+from workbench.rules._refused_value import place_by_rule, place_of_key, rule_at
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote
 
@@ -84,8 +86,10 @@ def _reconcile(
         marked = _mark_named(chosen, error, place)
         others = (f for f in findings if f is not chosen)
         return ExplainedRefusal((marked, *_demote_others(others, marked, place, ids)), marked, match)
-    if not matches or _is_passed_on(case):
+    by_place = None if matches else _by_place(case, error, refusal)
+    if (not matches and by_place is None) or _is_passed_on(case):
         return ExplainedRefusal(tuple(_demote_others(findings, None, place, ids)))
+    matches = matches or [by_place] if by_place else matches
     made, is_absent = _new_finding(case, match or matches[0], error, ids, refusal)
     rest = _demote_others(findings, None, find_place(error, case.decoded, case.contract, matches[0].captured), ids)
     return ExplainedRefusal((*rest, made), made, matches[0], is_new=True, is_absent=is_absent)
@@ -214,11 +218,23 @@ def _here(place: ErrorPlace, finding: Finding) -> str:
     return f"{place.pointer or 'the body'}" + ("" if is_same else f", the fault is at {finding.pointer}")
 
 
+def _by_place(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) -> Match | None:
+    """A match by the place that the text names and its kind, where no words of a rule are in it."""
+    place = place_of(refusal, error, case.decoded, case.contract) if refusal else None
+    rule = rule_at(place.pointer, refusal) if place and refusal else ""
+    return match_by_kind(error.message, refusal, rule) if refusal and rule in pages.slugs() else None
+
+
 def _new_finding(
     case: RuleContext, match: Match, error: ApiError, ids: NamedIds, refusal: KnownRefusal | None
 ) -> tuple[Finding, bool]:
     """A finding that rests on the provider's words alone, and whether the request is without that fault."""
     place = place_of(refusal, error, case.decoded, case.contract, match.captured, match.rule)
+    complaint = complaint_of(error.message)
+    is_told = complaint is not None and bool(complaint.rule)
+    if match.kind and not is_told and refusal and place and (told := rule_at(place.pointer, refusal)):
+        match = replace(match, rule=told)
+    place = _better_place(case, match.rule, error, place)
     absent = _absent(case, match.rule, ids)
     rule = Rule(match.rule, Severity.ERROR, pages.page(match.rule).summary)
     how = f", it names {quote(place.how, 80)}" if place and place.how else ""
@@ -238,6 +254,17 @@ def _new_finding(
     made = replace(made, severity=Severity.ERROR, span=place.span if place else made.span, basis=Basis.RECORDING)
     made = replace(made, kind=refusal.kind.name if refusal and refusal.is_telling else "")
     return made, bool(absent)
+
+
+def _better_place(case: RuleContext, rule: str, error: ApiError, place: ErrorPlace | None) -> ErrorPlace | None:
+    """The value that the rule is about, where the text names no place, or the list of messages alone."""
+    if place and place.pointer.count("/") > 1:
+        return place
+    if rule == "gateway.unknown-field" and not (place and place.pointer):
+        return place_of_key(error.message, case.decoded) or place
+    found = place_by_rule(rule, case.decoded)
+    is_within = found and (not place or found.pointer.startswith(place.pointer))
+    return found if is_within else place
 
 
 _BEHIND = "check what was sent upstream of this hop (a gateway may have changed it)"

@@ -11,7 +11,7 @@ from workbench.contracts import Breaks, Finding
 from workbench.ir import Message, NodeRef, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST
 from workbench.rules._nodes import item_id, item_kind
-from workbench.rules.closure import DUPLICATE_ID, ORPHAN
+from workbench.rules.closure import DUPLICATE_ID, MISSING, ORPHAN
 from workbench.rules.closure_ids import ID_FORMAT
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import enforced_exactly, quote
@@ -35,6 +35,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
         yield from _server_calls(case, str(pattern))
     if enforced_exactly(case, ORPHAN, "server"):
         yield from _server_results(case)
+    if enforced_exactly(case, MISSING, "server"):
+        yield from _open_server_calls(case)
 
 
 def _items(case: RuleContext) -> Iterator[Finding]:
@@ -93,6 +95,28 @@ def _server_results(case: RuleContext) -> Iterator[Finding]:
                 kind = str(part.extra.get("type", "result"))
                 text = f"a {kind} for {quote(part.tool_call_id, 60)}, but no earlier server-side tool call has this id"
                 found = case.at(ORPHAN, NodeRef(REQUEST, n, k), text, when="server", values={"block": kind})
+                yield replace(found, breaks=Breaks.REQUEST)
+
+
+def _open_server_calls(case: RuleContext) -> Iterator[Finding]:
+    """Calls that the provider ran, without their result in the same turn, and with text of the user behind it.
+
+    A turn that paused is sent back with its open call as the last one, and code that the provider runs waits for the
+    results of the client's tools that it calls.
+    """
+    messages = case.decoded.messages(REQUEST)
+    for n, message in case.suspects(_has_server_call):
+        following = messages[n + 1 :]
+        is_waiting = any(isinstance(p, ToolResultIR) for m in following[:1] for p in m.parts) or not following
+        answered = {
+            p.tool_call_id for m in messages[n:] for p in m.parts if isinstance(p, ToolResultIR) and p.is_server
+        }
+        for k, part in enumerate(message.parts):
+            if isinstance(part, ToolCallIR) and part.is_server and part.id not in answered and not is_waiting:
+                call = f"{quote(part.id or '', 60)} of {quote(part.name, 60)}"
+                text = f"the server-side call {call} has no result in its turn"
+                values = {"name": part.name or "", "id": part.id or ""}
+                found = case.at(MISSING, NodeRef(REQUEST, n, k), text, when="server", values=values)
                 yield replace(found, breaks=Breaks.REQUEST)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench import regex
+from workbench import protocols, regex
 from workbench.chain import CallLine, CallState
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, NodeRef, Text, ToolCallIR
@@ -42,6 +42,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         yield from _over_open_calls(case, answer)
         yield from _written_results(case, answer)
         yield from _cut_from_quotes(case, answer)
+        yield from _said_behind_calls(case, answer)
     yield from _taken_up(case)
 
 
@@ -86,6 +87,19 @@ def _written_results(case: RuleContext, answer: ModelResponse) -> Iterator[Findi
                 text = f"the model wrote a tool result itself, {quote(found[0])}; no tool was run"
                 ref = NodeRef(RESPONSE, n, k)
                 yield case.within(MADE_UP, ref, "text", found.span(), text, evidence=quote(part.text[found.start() :]))
+
+
+def _said_behind_calls(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
+    """Text behind a call in one turn of blocks: these models stop after their calls, so it speaks of no result."""
+    if not protocols.traits(case.decoded.protocol).ends_with_calls:
+        return
+    for n, message in enumerate(answer.messages):
+        calls = [k for k, part in enumerate(message.parts) if isinstance(part, ToolCallIR) and not part.is_server]
+        for k, part in enumerate(message.parts):
+            if calls and k > calls[-1] and isinstance(part, Text) and part.text.strip():
+                text = "text behind the last call of this turn: the model wrote it without any result of the call"
+                yield case.at(MADE_UP, NodeRef(RESPONSE, n, k), text, evidence=quote(part.text))
+                return
 
 
 def _cut_from_quotes(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:

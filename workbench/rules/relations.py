@@ -61,13 +61,19 @@ PART = Rule(
     "A kind of content that this model or provider does not accept.",
     breaks=Breaks.REQUEST,
 )
+IMAGE_LIMIT = Rule(
+    "content.image-limit",
+    Severity.WARNING,
+    "An image breaks a limit of size or dimensions.",
+    breaks=Breaks.REQUEST,
+)
 MIXED = Rule(
     "content.mixed-turn",
     Severity.WARNING,
     "A message mixes text with tool calls or results where the model accepts one kind.",
     breaks=Breaks.REQUEST,
 )
-RULES = (CONFLICT, TOOL_TYPE, DESCRIPTION, PROPERTY_NAME, NO_TOOLS, PART, MIXED)
+RULES = (CONFLICT, TOOL_TYPE, DESCRIPTION, PROPERTY_NAME, NO_TOOLS, PART, IMAGE_LIMIT, MIXED)
 
 
 @dataclass(frozen=True, eq=False)

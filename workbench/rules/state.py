@@ -28,6 +28,8 @@ RULES = (LOST,)
 STATE = "state-unknown"
 """Kind of a failure that says that the server does not hold what is named."""
 
+NOT_FOUND = 404
+
 LOOKED_BACK = 32
 """Exchanges of the session that are searched for an answer which the conversation does not hold."""
 
@@ -53,7 +55,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     known = _find_answer(case, request.previous_id)
     unkept = _unkept(case, *known) if known else None
-    lost = _nothing_stored(case) or unkept or _check_gone(case, request.previous_id) or _check_answer(case)
+    lost = _nothing_stored(case) or unkept or _check_gone(case, request.previous_id, known) or _check_answer(case)
     if lost:
         yield lost
     elif known is None:
@@ -199,10 +201,15 @@ def _unseen(case: RuleContext, name: str) -> Iterator[Finding]:
         yield replace(as_warning(_finding(case, why)), severity=Severity.INFO, refusal="")
 
 
-def _check_gone(case: RuleContext, name: str) -> Finding | None:
-    """The server says that it does not know what is named, whether it ever did or not."""
+def _check_gone(case: RuleContext, name: str, known: tuple[int, ModelResponse] | None) -> Finding | None:
+    """The server says that it does not know what is named, whether it ever did or not.
+
+    A 404 of the endpoint that gave the id says so too: it has the endpoint, and takes the model.
+    """
     error = case.response.error if case.response else None
     refusal = refusal_of(error, case.decoded) if error else None
-    if error is None or not (name in error.message or (refusal and refusal.kind.name == STATE)):
+    is_named = error is not None and (name in error.message or (refusal and refusal.kind.name == STATE))
+    is_unfound = known is not None and case.status == NOT_FOUND and refusal is not None and not refusal.kind.at
+    if error is None or not (is_named or is_unfound):
         return None
     return _finding(case, "the server does not know the response that the request names", quote(error.message))

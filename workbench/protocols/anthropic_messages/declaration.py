@@ -127,6 +127,7 @@ TRAITS = Traits(
     carriers=CARRIERS,
     previous_pointer="/thread/previous_message_id",
     thread_keeps_tools=True,
+    ends_with_calls=True,
     caches_marked_only=True,
     schema_key="input_schema",
     output_schemas=("/output_config/format/schema", "/output_format/schema"),

@@ -52,5 +52,10 @@ TOKEN_COUNTS = TokenCounts(
 )
 
 TRAITS = Traits(
-    token_counts=TOKEN_COUNTS, places=PLACES, carriers=CARRIERS, caches_marked_only=True, schema_key="inputSchema"
+    ends_with_calls=True,
+    token_counts=TOKEN_COUNTS,
+    places=PLACES,
+    carriers=CARRIERS,
+    caches_marked_only=True,
+    schema_key="inputSchema",
 )

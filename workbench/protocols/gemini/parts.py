@@ -94,7 +94,8 @@ def read_content(value: JsonValue, pointer: str, notes: Notes) -> Message:
     """One content of a request. Without a role it is the user's (docstring of ``Content.role``)."""
     message = _message(value, pointer, notes, "user")
     if not message.parts:
-        notes.shape("a content without parts", "")
+        is_there = isinstance(value, dict) and "parts" in value
+        notes.add("content.empty", "a content without parts", "/parts" if is_there else "")
     return message
 
 
