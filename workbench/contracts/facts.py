@@ -326,7 +326,7 @@ def _endpoint(node: Node) -> Endpoint:
     node.only("url", "key", "protocols")
     url, key, spoken = node.get("url"), node.get("key"), node.get("protocols").texts()
     if not _HTTPS.fullmatch(url.text()):
-        raise url.fail("not the base URL of an endpoint (https://HOST/PATH): keys go over TLS, to one host")
+        raise url.fail("not a base URL (https://HOST/PATH): a key is sent with TLS only, and to one host")
     if not _VARIABLE.fullmatch(key.text()):
         raise key.fail("not the name of an environment variable, in capitals")
     if not spoken:

@@ -229,7 +229,7 @@ def _codex(context: _Context) -> TappedServers:
     servers = [s for s in _servers(file, "/mcp_servers", notes) if s.entry.get("enabled") is not False]
     _note_unrecorded(servers, notes)
     odd = [s.name for s in servers if not _PLAIN_NAME.fullmatch(s.name)]
-    notes += (f"server {name} is not recorded: -c cannot write its name" for name in odd)
+    notes += (f"server {name} is not recorded: the option -c of Codex cannot set a name like that" for name in odd)
     servers = [s for s in servers if s.is_stdio and s.name not in odd]
     arguments: list[str] = []
     for server in servers:
