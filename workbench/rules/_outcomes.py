@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from workbench import regex
 from workbench.errors import WireError
-from workbench.ir import JsonValue, Text, ToolResultIR
-from workbench.wire import loads
+from workbench.ir import JsonValue, Opaque, Part, Text, ToolResultIR
+from workbench.wire import dumps, loads
 
 FAILURE = regex.compile(
     r"\s*(?:[\"'{\[(<`*]|[\w ]{1,12}[\"']?:)*\s*(?:\w*error\b|\w*exception\b|traceback\b|fail(?:ed|ure)\b|fatal\b"
@@ -22,6 +22,8 @@ FAILURE = regex.compile(
 """Beginnings of tool results that report a failure in words."""
 
 _FAILURE_ANYWHERE = regex.compile(
+    r"\s*(?:\w+ ){0,4}?(?:nicht gefunden|konnte nicht|no se (?:encontró|pudo|puede)|no existe\b|introuvable"
+    r"|impossible d|não (?:encontrad|foi possível)|non (?:trovat|è stato possibile))|"
     r"\s*\w{0,16}?(?:失败|失敗|出错|异常|超时|被拒绝|無法|无法|不存在|未找到|找不到|没有权限|参数错误|見つかりません|できません"
     r"|실패|찾을 수 없)"
     r"|\s*(?:process |command |script )?(?:exited|finished|failed|terminated|exit|return)(?:ed)?(?: with)?"
@@ -31,6 +33,17 @@ _FAILURE_ANYWHERE = regex.compile(
     r"|\s*(?:http(?: status)?|status(?:[ _]code)?)[:= ]{1,3}[45]\d\d\b",
     re.IGNORECASE,
 )
+_FAILURE_SENTENCE = regex.compile(
+    r"[^\n]{0,80}?\b(?:build|command|request|job|task|operation|connection|upload|download|login|query|call|step|script"
+    r"|install(?:ation)?|compilation|deploy(?:ment)?|process)\b[^\n.]{0,60}?(?<!not )\b(?:has |have )?"
+    r"(?:failed|timed out)\b"
+    r"|[^\n]{0,80}?(?<!\d )\bfailed (?:after|with|to|because|due)\b",
+    re.IGNORECASE,
+)
+"""A short result that reports a failure in its one sentence."""
+
+LONGEST_SENTENCE = 160
+
 BARE_STATUS = regex.compile(r"\W*(?:[a-z]+\W+){0,5}-?\d{1,10}\W*", re.IGNORECASE)
 """A failure that says a number and not what went wrong: many have it in common."""
 
@@ -122,10 +135,27 @@ def classify(result: ToolResultIR) -> ResultReading:
     """The outcome of a tool result."""
     text = result_text(result)
     kind = _kind(result, text)
-    mark = _BLANKS.sub(" ", _TIME.sub("#", text[:_READ]))
-    if kind.is_failed:
-        mark = _ATTEMPT.sub(r"\1\2#", _NUMBER.sub("#", mark))
+    mark = _without_variety(text[:_READ], kind)
     return ResultReading(text, kind, mark if len(text) <= _READ else mark + text[_READ:])
+
+
+def _without_variety(text: str, kind: ResultOutcome) -> str:
+    mark = _BLANKS.sub(" ", _TIME.sub("#", text))
+    return _ATTEMPT.sub(r"\1\2#", _NUMBER.sub("#", mark)) if kind.is_failed else mark
+
+
+def without_echoes(mark: str, kind: ResultOutcome, arguments: JsonValue) -> str:
+    """A mark without what a failure repeats of the arguments of its call."""
+    if not kind.is_failed or not isinstance(arguments, Mapping):
+        return mark
+    said = {_without_variety(v, kind) for v in arguments.values() if isinstance(v, str)}
+    for value in sorted((v for v in said if SHORTEST_ECHO <= len(v) <= _READ), key=len, reverse=True):
+        mark = mark.replace(value, "…")
+    return mark
+
+
+SHORTEST_ECHO = 4
+"""Characters of an argument that a result does not contain by chance."""
 
 
 def kind_of(result: ToolResultIR) -> ResultOutcome:
@@ -140,21 +170,41 @@ def has_failed(result: ToolResultIR) -> bool:
 
 def result_text(result: ToolResultIR) -> str:
     """The text of a result."""
-    return "".join(p.text for p in result.content if isinstance(p, Text)).strip()
+    return "".join(map(_part_text, result.content)).strip()
+
+
+def _part_text(part: Part) -> str:
+    if isinstance(part, Text):
+        return part.text
+    return dumps(part.value).decode() if _is_json_part(part) and isinstance(part, Opaque) else ""
+
+
+def _is_json_part(part: Part) -> bool:
+    return isinstance(part, Opaque) and part.type == "json"
 
 
 def _kind(result: ToolResultIR, text: str) -> ResultOutcome:
     head = text[:200]
     value = _value(text)
-    if result.is_error or FAILURE.match(head) or _FAILURE_ANYWHERE.match(head) or _is_failure(value, text):
+    if result.is_error or _says_so(head, text) or _is_failure(value, text):
         return ResultOutcome.NOT_FOUND if _NOT_FOUND.search(text[:400]) else ResultOutcome.FAILED
     if PENDING_WORDS.match(text) or _is_pending(value):
         return ResultOutcome.PENDING
-    if len(text) > _READ or any(not isinstance(part, Text) for part in result.content):
+    if len(text) > _READ or any(not (isinstance(part, Text) or _is_json_part(part)) for part in result.content):
         return ResultOutcome.NORMAL
     if _SILENT.fullmatch(text) and not isinstance(value, list):
         return ResultOutcome.SILENT
     return ResultOutcome.EMPTY if _is_empty(value) or _EMPTY.fullmatch(text) else ResultOutcome.NORMAL
+
+
+def _says_so(head: str, text: str) -> bool:
+    """The words of a result report a failure."""
+    is_sentence = len(text) <= LONGEST_SENTENCE and "\n" not in text
+    return bool(
+        FAILURE.match(head)
+        or _FAILURE_ANYWHERE.match(head)
+        or (is_sentence and text[:1] not in ("{", "[{") and _FAILURE_SENTENCE.match(text))
+    )
 
 
 def _value(text: str) -> JsonValue:

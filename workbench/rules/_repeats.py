@@ -9,7 +9,7 @@ from workbench.fingerprint import call_digest
 from workbench.ir import Message, NodeRef, Text, ToolCallIR, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, fact
-from workbench.rules._outcomes import ResultOutcome, ResultReading, classify, kind_of
+from workbench.rules._outcomes import ResultOutcome, ResultReading, classify, kind_of, without_echoes
 from workbench.rules.context import RuleContext
 
 _WORD = regex.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
@@ -74,6 +74,7 @@ def steps(case: RuleContext) -> list[PastCall]:
             result = results.get(ref)
             outcome = fact(case.message(result), _outcomes).get(result.part) if result else None
             text, kind, mark = outcome or ("", None, "")
+            mark = without_echoes(mark, kind, call.input) if kind else mark
             found.append(PastCall(ref, call, digest, text, mark, kind, question))
     return found
 
