@@ -87,3 +87,15 @@ class Pickled:
 
 def test_an_instance_is_pickled() -> None:
     assert pickle.loads(pickle.dumps(Pickled(1))) == Pickled(1)
+
+
+@pytest.mark.parametrize("dataclass", MAKERS)
+def test_methods_are_the_same_after_the_fields_were_asked_for(dataclass: Any) -> None:
+    point, options, child = make(dataclass)
+    assert [len(dataclasses.fields(cls)) for cls in (point, options, child)] == [4, 3, 5]
+    made = dataclasses.replace(point(1), y=2)
+    assert (made.x, made.y, made.names, made == point(1, 2), hash(made) == hash(point(1, 2))) == (1, 2, [], True, True)
+    assert point(1).names is not point(1).names
+    assert (options(a=2).total, options().b, child(1, z=4).z) == (3, [1], 4)
+    with pytest.raises(TypeError):
+        point()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 _OPTIONS = {"frozen", "slots", "eq", "kw_only"}
@@ -37,24 +37,26 @@ else:
 def _defer(cls: type, options: dict[str, bool]) -> type:
     """Return the class with its slots, and with placeholders for what ``dataclasses`` adds."""
     made, is_complete = _with_slots(cls), False
+    own = cache(partial(_own_fields, cls))
 
     def complete() -> None:
         nonlocal is_complete
         with _lock:
             if is_complete:
                 return
-            before = dict(vars(cls))
+            before, is_own = dict(vars(cls)), own() is not None
             cls.__doc__ = cls.__doc__ or cls.__name__  # dataclasses makes one of the signature, for half of the time
             dataclasses.dataclass(**{**options, "slots": False})(cls)
             fields = vars(cls)["__dataclass_fields__"]
             for name, value in vars(cls).items():
-                if name not in fields and name != "__doc__" and before.get(name, _lock) is not value:
+                is_ours = name in fields or name == "__doc__" or (is_own and name in _WRITERS)
+                if not is_ours and before.get(name, _lock) is not value:
                     setattr(made, name, value)
             is_complete = True
 
     for name in _methods(options):
         if name not in vars(cls):
-            make = partial(_compile, cls, made, name, options, complete) if name in _WRITERS else complete
+            make = partial(_compile, made, name, own, options, complete) if name in _WRITERS else complete
             setattr(made, name, _placeholder(made, name, make))
     if options.get("frozen"):
         for method in (__getstate__, __setstate__):
@@ -67,16 +69,29 @@ def _defer(cls: type, options: dict[str, bool]) -> type:
     return made
 
 
-def _compile(cls: type, made: type, name: str, options: Mapping[str, bool], complete: Callable[[], None]) -> None:
-    """Put one method into a class; all of them, by ``dataclasses``, into one that inherits fields."""
+def _own_fields(cls: type) -> Fields | None:
+    """Name → field; None for a class that inherits some, or has one that is no argument and has a value."""
     given = vars(cls)
     kinds = given.get("__annotations__", {}).items()
-    fields = {field: _as_field(given.get(field, dataclasses.MISSING)) for field, kind in kinds if _is_field(kind)}
+    fields = {name: _as_field(given.get(name, dataclasses.MISSING)) for name, kind in kinds if _is_field(kind)}
     has_constants = any(not field.init and field.default is not dataclasses.MISSING for field in fields.values())
-    if has_constants or any("__dataclass_fields__" in vars(base) for base in cls.__mro__[1:]):
+    is_heir = any("__dataclass_fields__" in vars(base) for base in cls.__mro__[1:])
+    return None if has_constants or is_heir else fields
+
+
+def _compile(
+    made: type,
+    name: str,
+    own: Callable[[], Fields | None],
+    options: Mapping[str, bool],
+    complete: Callable[[], None],
+) -> None:
+    """Put one method into a class; all of them, by ``dataclasses``, if it cannot be written here."""
+    fields = own()
+    if fields is None:
         complete()
         return
-    text, names = _WRITERS[name](cls, fields, options)
+    text, names = _WRITERS[name](made, fields, options)
     space = dict(names)
     exec(text, space)  # noqa: S102  # names of fields alone are in it, as in ``dataclasses``
     method = space[name]
@@ -99,7 +114,7 @@ Source: TypeAlias = tuple[str, Mapping[str, Any]]
 
 
 def _write_init(cls: type, fields: Fields, options: Mapping[str, bool]) -> Source:
-    names: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": dataclasses.MISSING}
+    names: dict[str, Any] = {"_MISSING": dataclasses.MISSING}
     arguments: dict[bool, list[str]] = {False: ["self"], True: []}  # by whether they are given by name alone
     lines: list[str] = []
     for name, field in fields.items():
@@ -115,7 +130,8 @@ def _write_init(cls: type, fields: Fields, options: Mapping[str, bool]) -> Sourc
         if field.init:
             is_by_name = options.get("kw_only") if field.kw_only is dataclasses.MISSING else field.kw_only
             arguments[bool(is_by_name)].append(argument)
-        lines.append(f"_set(self, {name!r}, {value})" if options.get("frozen") else f"self.{name} = {value}")
+        names[f"_put_{name}"] = getattr(cls, name).__set__  # a third faster than ``object.__setattr__``
+        lines.append(f"_put_{name}(self, {value})" if options.get("frozen") else f"self.{name} = {value}")
     lines += ["self.__post_init__()"] * hasattr(cls, "__post_init__")
     every = [*arguments[False], *(["*"] if arguments[True] else []), *arguments[True]]
     return f"def __init__({', '.join(every)}):\n " + "\n ".join(lines or ["pass"]), names
