@@ -5,6 +5,7 @@ from dataclasses import replace
 from tests.tui import samples
 from tests.tui.models.test_timeline import summary
 from workbench.rules.inspection import Inspector
+from workbench.tui.models.headline import key_words, upstream_of
 from workbench.tui.state import SessionState
 from workbench.wire.exchange import State
 from workbench.wire.session import Session
@@ -37,8 +38,8 @@ def test_rows_come_piece_by_piece() -> None:
     made.update(rows)
     assert made.is_done
     assert made.tally() == "1 error in 1 of 3 exchanges"
-    assert list(made.numbers_of(2)) == [0]
-    assert list(made.numbers_of(0)) == []
+    assert list(made.found.numbers_of(2)) == [0]
+    assert list(made.found.numbers_of(0)) == []
 
 
 def test_no_findings_say_under_which_contract_and_why_that() -> None:
@@ -85,12 +86,12 @@ def test_trouble_is_the_verdict() -> None:
 def test_which_key_is_used_while_a_session_is_recorded() -> None:
     state, known = SessionState("s"), [summary(), summary(note="loss: x; note: the key is that of DEEPSEEK_API_KEY")]
     state.list("s", known)
-    assert (state.key(), state.upstream()) == ("offline", "")
+    assert (key_words(state), upstream_of(state)) == ("offline", "")
     state.follow(known[:1], is_live=True, about={})
-    assert state.key() == "client's API key not stored"
+    assert key_words(state) == "client's API key not stored"
     state.follow(known, is_live=True, about={})
-    assert state.key() == "key of $DEEPSEEK_API_KEY"
-    assert state.upstream() == known[-1].url.split("/")[2]
+    assert key_words(state) == "key of $DEEPSEEK_API_KEY"
+    assert upstream_of(state) == known[-1].url.split("/")[2]
 
 
 def test_the_beginning_of_a_list_counts_the_rest() -> None:

@@ -6,21 +6,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from workbench import regex
 from workbench.library import clean_verdict
 from workbench.tui.models import findings, timeline
-from workbench.tui.models.headline import CLIENTS_KEY
+from workbench.tui.session_findings import SessionFindings
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
-    from workbench.rules import Causes, InspectedExchange
+    from workbench.rules import InspectedExchange
     from workbench.wire import Summary
-
-OWN_KEY = regex.compile(r"(?:the API key comes from|the key is that of) ([A-Za-z_]\w*)")
-"""Note of a recorder that converts and uses an API key of its own (``recorder.translation.keys``)."""
-
-RECENT = 64
-"""Number of newest exchanges whose notes are searched for it."""
 
 
 class SessionState:
@@ -31,7 +24,7 @@ class SessionState:
         summaries: list of all exchanges, without bodies; for a moment only of the first ones.
         total: number of exchanges.
         rows: inspected exchanges so far, from the first one on.
-        findings: findings of these rows and of provisional ones, in order; one for each cause, at its first exchange.
+        found: findings of these rows and of provisional ones.
         damage: unreadable parts of the file, one line each.
         trouble: reason why the inspection stopped early; "" if it did not.
         is_listed: the session is open, and its list is read.
@@ -46,7 +39,7 @@ class SessionState:
         self.summaries: Sequence[Summary] = ()
         self.total = 0
         self.rows: Sequence[InspectedExchange] = ()
-        self.findings: list[Finding] = []
+        self.found = SessionFindings()
         self.damage: tuple[str, ...] = ()
         self.trouble = ""
         self.is_listed = False
@@ -57,9 +50,6 @@ class SessionState:
         self._passing: Sequence[int] | None = None
         self._reading = ""
         self._lanes: list[str] = []
-        self._causes: Causes | None = None
-        self._collected: list[InspectedExchange] = []
-        self._branches: dict[int, InspectedExchange] = {}
         self._provisional: Mapping[int, InspectedExchange] = {}
 
     def list(
@@ -98,29 +88,6 @@ class SessionState:
         urls = self.about.get("urls", "")
         return f"waiting for the first request{f': point the client at {urls}' if urls else ''}"
 
-    def origin_word(self) -> str:
-        """Origin of the session in one word; "" if the file does not record it."""
-        return self.about.get("made", "").partition(":")[0]
-
-    def mode(self, *, is_following: bool = False) -> str:
-        """Mode of the session for the header: a replay, or live."""
-        if not self.is_live:
-            return "recording ended" if self.was_live else "replay"
-        return "live · following" if is_following else "live"
-
-    def upstream(self, summary: Summary | None = None) -> str:
-        """The host that a live recording forwards to: that of an exchange, else of the newest; "" for a replay."""
-        shown = summary or (self.summaries[-1] if self.summaries else None)
-        return shown.url.partition("://")[2].partition("/")[0] if self.is_live and shown else ""
-
-    def key(self) -> str:
-        """API key in use, for the header: none for a replay; else the client's, or that of a recorder that converts."""
-        if not self.is_live:
-            return "offline"
-        own = (OWN_KEY.search(summary.note) for summary in self.summaries[-RECENT:])
-        names = dict.fromkeys(found[1] for found in own if found)
-        return f"key of ${', $'.join(names)}" if names else CLIENTS_KEY
-
     @property
     def is_done(self) -> bool:
         """True if every exchange is inspected, or the inspection has failed."""
@@ -157,32 +124,23 @@ class SessionState:
 
     def _collect(self) -> None:
         """Update the findings from new and changed rows."""
-        from workbench.rules import Causes  # loaded by who inspects, and not before the first paint
-
-        causes = self._causes = self._causes or Causes()
         reached = len(self.rows)
         later = [row for n, row in sorted(self._provisional.items()) if n >= reached]
         known = [*self.rows, *later] if self._passing is None else [self.rows[n] for n in self._passing if n < reached]
-        rows = [self._branches.get(row.index, row) for row in known]
-        pairs = enumerate(zip(rows, self._collected, strict=False))
-        equal = next((n for n, (now, before) in pairs if now is not before), min(len(rows), len(self._collected)))
-        if equal < len(self._collected):
-            causes.cut(min(row.index for row in self._collected[equal:]))
-        for row in rows[equal:]:
-            for finding in row.findings:
-                causes.add(finding)
-        self._collected = list(rows)
-        self.findings = causes.findings()
+        self.found.collect(known)
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """Findings of the rows and of provisional ones that are shown."""
+        return self.found.all
 
     def branch(self, index: int, row: InspectedExchange | None) -> bool:
         """Replace the findings of an exchange by those of its branch; None restores them.
 
         Returns True if that changes anything.
         """
-        is_other = self._branches.get(index) is not row
+        is_other = self.found.set_branch(index, row)
         if is_other:
-            self._branches.pop(index, None)
-            self._branches |= {index: row} if row else {}
             self._collect()
         return is_other
 
@@ -233,41 +191,17 @@ class SessionState:
         """The lane column of an exchange."""
         return self._lanes[index] if index < len(self._lanes) else " " * len(self._lanes[0] if self._lanes else " ")
 
-    def found_in(self, exchange: int) -> Sequence[tuple[int, Finding]]:
-        """(number, finding as seen in that exchange) of the findings of an exchange, the worst severity first.
-
-        Within a severity, findings that begin in this exchange precede carried ones.
-        """
-        found = self._causes.of(exchange) if self._causes else ()
-        return sorted(found, key=lambda each: (each[1].severity.rank, self.findings[each[0]].exchange != exchange))
-
-    def numbers_of(self, exchange: int) -> Sequence[int]:
-        """Numbers of the findings of an exchange."""
-        return [number for number, _ in self.found_in(exchange)]
-
-    def carried_count(self, exchange: int) -> int:
-        """Number of breaks of an exchange that are carried from an earlier one."""
-        return sum(
-            finding.severity != "info" and self.findings[number].exchange != exchange
-            for number, finding in self.found_in(exchange)
-        )
-
     def tally(self) -> str:
         """Number of findings so far, for the title of the findings pane."""
         if self.is_filtered:
             return f"{findings.tally(self.findings) or 'none'} in {self.shown_words()}"
-        if self._branches:
-            return f"{findings.tally(self.findings) or 'none'} {self._branch_words()}"
+        if branches := self.found.branch_words():
+            return f"{findings.tally(self.findings) or 'none'} {branches}"
         if self.findings:
             exchanges = len({f.exchange for f in self.findings})
             where = f" in {exchanges:,} of {self.total:,} exchanges" if self.total > 1 else ""
             return ", ".join((findings.tally(self.findings) + where, *self._gaps()))
         return ", ".join(("none", *self._gaps())) if self.is_done else "none so far"
-
-    def _branch_words(self) -> str:
-        """Numbers of the requests that are replaced by a branch, in words."""
-        numbers = ", ".join(f"{index + 1:,}" for index in sorted(self._branches))
-        return f"with the branch of request {numbers}" if self._branches else ""
 
     def _gaps(self) -> Sequence[str]:
         return clean_verdict.gaps(self.rows, self.damage) if self.is_done else []
@@ -280,10 +214,11 @@ class SessionState:
             return "opening …"
         if not self.summaries:
             return "nothing to check: the session has no exchanges"
-        if self.is_filtered and not self._branches:
+        branches = self.found.branch_words()
+        if self.is_filtered and not branches:
             return "no findings in the exchanges shown; the filter hides the others · &: change it"
-        if self._branches:
-            return f"no findings {self._branch_words()}"
+        if branches:
+            return f"no findings {branches}"
         if not self.is_done:
             return f"inspecting: {len(self.rows):,} of {self.total:,} exchanges, no breaks so far"
         return clean_verdict.verdict(self.rows, self.damage)

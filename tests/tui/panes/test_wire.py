@@ -36,7 +36,7 @@ async def test_the_selection_is_the_same_bytes_in_every_way(way: int) -> None:
         wire = driver.screen.wire
         assert wire.rows and wire.marks.lit
         start, end = wire.marks.lit[0]
-        row = wire.cursor - len(wire._top)
+        row = wire.cursor - len(wire.content.top)
         assert wire.rows.row_at(start) <= row <= wire.rows.row_at(end)
         styles = {s.style for s in wire.head(wire.cursor, 200) if "lit" in s.style}
         assert styles

@@ -97,7 +97,7 @@ async def test_moving_on_the_wire_drives_the_other_panes() -> None:
         await driver.shows(2)
         await driver.press("2", "G")
         wire = driver.screen.wire
-        while b"toolu_01Parser" not in wire.rows.body[slice(*wire.rows.bounds(wire.cursor - len(wire._top)))]:  # type: ignore[union-attr]
+        while b"toolu_01Parser" not in wire.rows.body[slice(*wire.rows.bounds(wire.cursor - len(wire.content.top)))]:  # type: ignore[union-attr]
             await driver.press("k")
         await driver.press("l", "l", "l")
         assert "result" in lit(driver, "ir")

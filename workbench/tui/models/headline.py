@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench import regex
 from workbench.safetext import cells, clip
 from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.rules import InspectedExchange
+    from workbench.tui.state import SessionState
+    from workbench.wire import Summary
 
 _UPSTREAM = 32
 LEAST = 60
@@ -19,6 +22,12 @@ PROMISE = f"offline · {TOOLS}"
 """Text for a replay, which only reads."""
 CLIENTS_KEY = "client's API key not stored"
 """Text for a live session: the client's API key is forwarded to its provider, and not written to a file."""
+
+OWN_KEY = regex.compile(r"(?:the API key comes from|the key is that of) ([A-Za-z_]\w*)")
+"""Note of a recorder that converts and uses an API key of its own (``recorder.translation.keys``)."""
+
+RECENT = 64
+"""Number of newest exchanges whose notes are searched for it."""
 
 
 def headline(
@@ -62,3 +71,30 @@ def _facts(row: InspectedExchange) -> str:
         return f"{row.protocol}, not decoded"
     contract = f"contract {row.provider} ({row.provider_from})" if row.provider else "no contract"
     return " · ".join(f for f in (row.protocol, row.model or "", contract) if f)
+
+
+def origin_word(state: SessionState) -> str:
+    """Origin of the session in one word; "" if the file does not record it."""
+    return state.about.get("made", "").partition(":")[0]
+
+
+def mode_words(state: SessionState, *, is_following: bool = False) -> str:
+    """Mode of the session: a replay, or live."""
+    if not state.is_live:
+        return "recording ended" if state.was_live else "replay"
+    return "live · following" if is_following else "live"
+
+
+def upstream_of(state: SessionState, summary: Summary | None = None) -> str:
+    """The host that a live recording forwards to: that of an exchange, else of the newest; "" for a replay."""
+    shown = summary or (state.summaries[-1] if state.summaries else None)
+    return shown.url.partition("://")[2].partition("/")[0] if state.is_live and shown else ""
+
+
+def key_words(state: SessionState) -> str:
+    """API key in use: none for a replay; else the client's, or that of a recorder that converts."""
+    if not state.is_live:
+        return "offline"
+    own = (OWN_KEY.search(summary.note) for summary in state.summaries[-RECENT:])
+    names = dict.fromkeys(found[1] for found in own if found)
+    return f"key of ${', $'.join(names)}" if names else CLIENTS_KEY

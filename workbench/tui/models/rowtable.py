@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
-from workbench import regex
+from workbench import characters, regex
 from workbench.views import Line
 
 CONTINUES: Final = 1
@@ -82,6 +82,16 @@ class RowTable:
     def landing(self, row: int, before: int) -> int:
         """The byte where the cursor lands when it moves to a row from byte ``before``."""
         return self.bounds(row)[0]
+
+    def token_at(self, row: int, byte: int) -> Range:
+        """The smallest of the row's stops around a byte; the character there if there is none."""
+        around = [(a, b) for a, b in self.stops(row) if a <= byte < b]
+        return min(around, key=lambda r: r[1] - r[0]) if around else characters.bounds(self.body, byte)
+
+    def next_stop(self, row: int, byte: int, step: int) -> int | None:
+        """First byte of the next stop of the row in a direction; None if there is none."""
+        beyond = [a for a, _ in self.stops(row) if (a > byte if step > 0 else a < byte)]
+        return (beyond[0] if step > 0 else beyond[-1]) if beyond else None
 
     def __len__(self) -> int:
         return len(self.starts)

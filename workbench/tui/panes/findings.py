@@ -59,7 +59,7 @@ class FindingsPane(Pane):
         if self._lit_by is None:
             return frozenset()
         selection, lights = self._lit_by
-        held = self.state.found_in(selection.exchange)
+        held = self.state.found.of(selection.exchange)
         return frozenset(n for n, finding in held if self._node(finding) == lights.node is not None)
 
     def grew(self) -> None:

@@ -74,7 +74,7 @@ class TimelinePane(Pane):
         digits = len(str(state.total))
         summary, noted = state.summary(index), self.note_line(state.summary(index).id)
         row, lane, hop = state.row(index), state.lane(index), state.hop_columns
-        carried, is_provisional = state.carried_count(index), state.is_provisional(index)
+        carried, is_provisional = state.found.carried_count(index), state.is_provisional(index)
         return row_line(summary, row, lane, width, digits, noted, hop, carried, is_provisional=is_provisional)
 
     def nothing(self, width: int) -> list[Line]:

@@ -15,7 +15,7 @@ from workbench.tui import keys, pause_listener
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.delegate import ActionOf
 from workbench.tui.models import pauses
-from workbench.tui.models.headline import TOOLS
+from workbench.tui.models.headline import TOOLS, key_words, mode_words
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
@@ -126,7 +126,7 @@ class BreakpointsScreen(Screen["int | None"]):
             Span(f"{clip(state.name, 40)}  ", "strong"),
             Span(words, "warning strong" if paused else "muted"),
         )
-        promise = Span(f" {state.mode()} · {state.key()} · {TOOLS}", "ok")
+        promise = Span(f" {mode_words(state)} · {key_words(state)} · {TOOLS}", "ok")
         second = line(promise, Span(f" · {armed or 'no breakpoint is armed'}", "muted"))
         self.query_one("#headline", Bar).show([first, second])
 

@@ -9,7 +9,7 @@ from workbench.safetext import clip
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.keymap import keymap_of
-from workbench.tui.models.headline import headline
+from workbench.tui.models.headline import headline, key_words, mode_words, origin_word, upstream_of
 from workbench.tui.models.state_line import state_line
 from workbench.views import plain
 
@@ -28,12 +28,12 @@ class SessionHeader:
         """Paint the header and the footer again."""
         screen, state, opened = self.screen, self.screen.state, self.screen.opened
         row = opened.row if opened else None
-        mode = state.mode(is_following=screen.follower.is_following)
-        upstream = state.upstream(row.summary if row else None)
-        lines = headline(state.name, row, screen.size.width, self._progress(), mode, upstream, state.key())
+        mode = mode_words(state, is_following=screen.follower.is_following)
+        upstream = upstream_of(state, row.summary if row else None)
+        lines = headline(state.name, row, screen.size.width, self._progress(), mode, upstream, key_words(state))
         banners = self._banners()
         if opened and not screen.has_class("-huge"):
-            request = "" if banners else state.origin_word() or "recorded"
+            request = "" if banners else origin_word(state) or "recorded"
             lines[1:] = self._with_state(lines[1:], state_line(opened.detail, request, screen.size.width))
         lines += banners
         bar = screen.query_one("#headline", Bar)
@@ -44,14 +44,14 @@ class SessionHeader:
     def _with_state(self, facts: list[Line], state: Line) -> list[Line]:
         """The line of facts with the state below it; in a short window the state alone, if nothing is lost by it."""
         told = self.screen.state
-        is_told = told.origin_word() in plain(state) and not told.progress() and not told.shown_words()
+        is_told = origin_word(told) in plain(state) and not told.progress() and not told.shown_words()
         return [state] if is_told and not self.screen.has_class("-tall") else [*facts, state]
 
     def _progress(self) -> str:
         """Shown exchanges, progress of the inspection, and origin of the session."""
         state, opened = self.screen.state, self.screen.opened
         shown = state.shown_words(opened.index if opened else None)
-        return " · ".join(f for f in (shown, state.progress(), clip(state.origin_word(), 24)) if f)
+        return " · ".join(f for f in (shown, state.progress(), clip(origin_word(state), 24)) if f)
 
     def _banners(self) -> list[Line]:
         screen = self.screen

@@ -43,7 +43,7 @@ class SessionMoves:
         """Go to the next finding of a severity, or show that there is no other."""
         state = self.screen.state
         cursor, here = self.screen.findings.cursor, self.navigation.goal.exchange or 0
-        current = cursor if cursor in state.numbers_of(here) else None
+        current = cursor if cursor in state.found.numbers_of(here) else None
         number = walk.next_of(severity, state.findings, current, here, step)
         if number is not None:
             self.navigation.go_to_finding(number)
@@ -71,7 +71,7 @@ class SessionMoves:
         """Go to where the fault of the finding began; else to the same turn at the other hop."""
         finding, state = self.screen.findings.current, self.screen.state
         number = walk.origin_of(finding, state.findings) if finding else None
-        is_of_here = self.screen.findings.cursor in state.numbers_of(self.navigation.goal.exchange or 0)
+        is_of_here = self.screen.findings.cursor in state.found.numbers_of(self.navigation.goal.exchange or 0)
         if finding and not self._is_about(finding) and is_of_here:
             self.navigation.go_to_finding(self.screen.findings.cursor)
         elif finding is None or finding.origin is None or (state.hop_columns and not self._is_about(finding)):

@@ -96,7 +96,7 @@ class Navigation:
     def arrive(self, opened: ExchangeView) -> None:
         """Select the wanted place in the opened exchange."""
         screen, goal = self.screen, self.goal
-        findings = screen.state.found_in(opened.index)
+        findings = screen.state.found.of(opened.index)
         found = next((each for each in findings if each[0] == goal.finding), findings[0] if findings else None)
         if goal.event is not None:
             screen.pointer.select(opened.at_event(goal.event))
