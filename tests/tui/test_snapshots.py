@@ -12,6 +12,7 @@ from tests.tui.driving import until
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.session.screen import SessionScreen
+from workbench.tui.screens.story.screen import StoryScreen
 
 
 async def settled(pilot: Pilot[None]) -> None:
@@ -40,3 +41,17 @@ def app_on(name: str | None, theme: str = "dark") -> WorkbenchApp:
 )
 def test_screens(snap_compare: Any, name: str | None, size: tuple[int, int], theme: str) -> None:
     assert snap_compare(app_on(name, theme), terminal_size=size, run_before=settled)
+
+
+async def in_story(pilot: Pilot[None]) -> None:
+    await settled(pilot)
+    await pilot.press("S")
+    await until(pilot, lambda: isinstance(pilot.app.screen, StoryScreen))
+    screen = pilot.app.screen
+    assert isinstance(screen, StoryScreen)
+    await until(pilot, lambda: screen.story.story.read == screen.session.state.total)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["narrow", "wide"])
+def test_the_story(snap_compare: Any, size: tuple[int, int]) -> None:
+    assert snap_compare(app_on("gateway-field-dropped"), terminal_size=size, run_before=in_story)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.screens.session.type_ahead import TypeAhead
     from workbench.tui.service import Opener
+    from workbench.tui.tour import Tour
     from workbench.wire.session import Session
 
 
@@ -59,6 +60,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         exchange: index of the exchange to open at, from zero; None for the first break.
         theme: name of a theme, ours or Textual's; "" for the default.
         is_ascii: the terminal has only ASCII.
+        is_tour: the guided tour is shown over the session.
 
     Raises:
         UsageError: there is no such theme.
@@ -78,6 +80,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         exchange: int | None = None,
         theme: str = "",
         is_ascii: bool = False,
+        is_tour: bool = False,
     ) -> None:
         start = "screens/home.tcss" if source is None else "screens/session/session.tcss"
         super().__init__(css_path=["app.tcss", start])  # the first screen's own is not read otherwise
@@ -93,6 +96,8 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         self.crash: BaseException | None = None
         self.is_ending = False
         self._recent_actions: list[str] = []
+        self.tour: Tour | None = None
+        self._is_tour = is_tour
 
     def _set_appearance(self, theme: str, is_ascii: bool) -> None:
         """Colours and signs that the terminal can show."""
@@ -121,6 +126,8 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         gc.freeze()  # what is there now stays
         gc.enable()
         sys.setswitchinterval(SWITCH_SECONDS)
+        if self._is_tour:
+            self.begin_tour()
         if problems := self.keymap.problems:
             more = f" (and {len(problems) - 1} more: workbench keys)" if len(problems) > 1 else ""
             self._warn(f"{problems[0]}{more}", "keys.yaml")
@@ -134,6 +141,14 @@ class WorkbenchApp(App[None], inherit_bindings=False):
 
         for line in contracts.warnings():
             self.call_from_thread(self._warn, line, "profiles")
+
+    def begin_tour(self) -> None:
+        """Show the guided tour over the session that is open, or is opened next."""
+        from workbench.tui.tour import Tour
+
+        if self.tour is None:
+            self.tour = Tour(self)
+            self.tour.begin()
 
     def alert(self, title: str) -> None:
         """Ring the bell and set the title of the window, for people who look at another one."""

@@ -23,6 +23,7 @@ def run(
     exchange: int | None = None,
     theme: str = "",
     is_ascii: bool = False,
+    is_tour: bool = False,
 ) -> int:
     """Show the app until the user leaves; the arguments are those of ``WorkbenchApp``.
 
@@ -44,6 +45,7 @@ def run(
             exchange=exchange,
             theme=theme or _load_theme(),
             is_ascii=is_ascii,
+            is_tour=is_tour,
         )
         begun = app.theme
         _show(app)
