@@ -29,13 +29,6 @@ def run(args: argparse.Namespace) -> int:
         return _web.serve_app(args, "tour")
     if not _screen.is_shown(sys.stdin, sys.stdout, sys.stderr):
         raise UsageError("the tour needs a terminal", hint="docs/guide/tour.md shows every screen")
-    from workbench.config import resources
-    from workbench.formats.importers import open_input
     from workbench.tui import run as run_app
-    from workbench.tui.tour import EXAMPLE
 
-    session = open_input(str(resources.folder("sessions") / EXAMPLE))
-    try:
-        return run_app(session, is_tour=True, **_screen.appearance(args)._asdict())
-    finally:
-        session.close()
+    return run_app(None, is_tour=True, **_screen.appearance(args)._asdict())

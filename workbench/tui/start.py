@@ -25,7 +25,7 @@ def run(
     is_ascii: bool = False,
     is_tour: bool = False,
 ) -> int:
-    """Show the app until the user leaves; the arguments are those of ``WorkbenchApp``.
+    """Show the app until the user leaves; the arguments are those of ``WorkbenchApp``. A tour has its own session.
 
     Returns:
         The exit status: 0, 128 and the number of the signal that ended it, or that of a crash.
@@ -39,7 +39,7 @@ def run(
         from workbench.tui.app import WorkbenchApp
 
         app = WorkbenchApp(
-            source,
+            _tour_session() if is_tour else source,
             provider=provider,
             protocol=protocol,
             exchange=exchange,
@@ -56,6 +56,12 @@ def run(
     if app.failure:
         raise app.failure
     return app.return_code or 0
+
+
+def _tour_session() -> Opener:
+    from workbench.tui.tour import open_example
+
+    return open_example
 
 
 def _load_theme() -> str:

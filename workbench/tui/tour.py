@@ -10,6 +10,7 @@ from workbench.views import Line, Span, line, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
+    from workbench.wire.session import Session
 
 EXAMPLE = "deepseek-reasoning-lost.jsonl"
 """The example that the tour goes through."""
@@ -58,6 +59,14 @@ STEPS = (
 )
 
 END = "That was the tour. enter writes the test: it is red on the broken request and green on yours · q: back · ?: help"
+
+
+def open_example() -> Session:
+    """The session of the tour."""
+    from workbench.config import resources
+    from workbench.formats.importers import open_input
+
+    return open_input(str(resources.folder("sessions") / EXAMPLE))
 
 
 class TourBar(Bar):
