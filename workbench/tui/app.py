@@ -150,6 +150,13 @@ class WorkbenchApp(App[None], inherit_bindings=False):
             self.tour = Tour(self)
             self.tour.begin()
 
+    def action_tour(self) -> None:
+        """Begin the guided tour over its example."""
+        from workbench.tui.tour import open_example
+
+        self.push_screen(self.session_screen(open_example))
+        self.begin_tour()
+
     def alert(self, title: str) -> None:
         """Ring the bell and set the title of the window, for people who look at another one."""
         self.bell()

@@ -65,7 +65,7 @@ HOME = (
         "show tokens, cost and tool-use rates of these sessions or of a folder",
         8,
     ),
-    Key("home.tour", "t", "tour", "tour", "take a guided tour: ten steps, from a break to a test", 10),
+    Key("home.tour", "t", "app.tour", "tour", "take a guided tour: ten steps, from a break to a test", 10),
     Key("home.clients", "c", "clients", "clients", "show or hide the sessions of installed clients", 9),
     Key("home.search", "/", "search", "search", "search the list", 7),
     Key("home.next-match", "n", "match(1)", "next match", "next match of the search"),

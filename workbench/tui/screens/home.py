@@ -269,14 +269,6 @@ class HomeScreen(Screen[None]):
 
         self.app.push_screen(ErrorTextScreen())
 
-    def action_tour(self) -> None:
-        """Begin the guided tour over an example."""
-        from workbench.config import resources
-        from workbench.tui.tour import EXAMPLE
-
-        self.open_path(resources.folder("sessions") / EXAMPLE)
-        self.workbench.begin_tour()
-
     def action_lab(self) -> None:
         from workbench.tui.screens.lab.screen import LabScreen
 
