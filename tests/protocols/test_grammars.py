@@ -58,14 +58,14 @@ def test_faults_are_at_their_place(body, expected):
 
 def test_json_of_protocol_buffers_is_read_as_its_parser_reads_it():
     types = {
-        "Body": {"keys": {"topK": "int", "contents": ["[]", "#Content"], "mode": ["=", "AUTO"]}},
+        "Body": {"need": ["topK"], "keys": {"topK": "int", "contents": ["[]", "#Content"], "mode": ["=", "AUTO"]}},
         "Content": {"keys": {"text": "str"}},
     }
     known = grammar(is_proto=True, types=types)
     body = {"top_k": "40", "contents": {"text": "a"}, "mode": "auto"}
     assert not list(known.faults("#Body", body))
     assert not list(known.faults("#Body", {"mode": 1, "topK": None}))
-    assert [f.pointer for f in known.faults("#Body", {"mode": "never", "topk": 1})] == ["/mode", "/topk"]
+    assert [f.pointer for f in known.faults("#Body", {"mode": "never", "topk": 1})] == ["/mode", "/topk", ""]
 
 
 @pytest.mark.parametrize(("protocol", "provider"), GRAMMARS)

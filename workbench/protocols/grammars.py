@@ -166,7 +166,7 @@ class BodyGrammar:
         for key, inner in value.items():
             yield from self._member(known, key, inner, f"{pointer}/{escape(key)}")
         for key in known.need:
-            if key not in value:
+            if key not in value and not (self.is_proto and _snake(key) in value):
                 yield ShapeFault(pointer, MISSING, key, known.name)
 
     def _member(self, known: ObjectType, key: str, value: JsonValue, pointer: str) -> Iterator[ShapeFault]:

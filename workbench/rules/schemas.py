@@ -277,7 +277,7 @@ def _issues(schema: bytes, dialect: Dialect) -> tuple[lint.Issue, ...]:
 
 def _meta_faults(schema: JsonValue, dialect: Dialect, known: Collection[str], *, is_tool: bool) -> Iterator[lint.Issue]:
     """Parts that are no JSON Schema, where nothing else is wrong; arguments are objects, and so is a tool's schema."""
-    faults = find_meta_faults(schema)
+    faults = find_meta_faults(schema, is_mapped=dialect.nullable)
     root = schema.get("type") if isinstance(schema, Mapping) else None
     if is_tool and not faults and root is not None and not _describes_object(root):
         message = f"the root has type {quote(root)}: arguments are an object"

@@ -17,6 +17,12 @@ FAULTS = [
     ("a property that is text", {**OBJECT, "properties": {"a": "string"}}, "/properties/a"),
     ("a property that is null", {**OBJECT, "properties": {"a/b": None}}, "/properties/a~1b"),
     ("required as text", {**OBJECT, "required": "a"}, "/required"),
+    (
+        "required as a flag of the property",
+        {**OBJECT, "properties": {"a": {"required": True}}},
+        "/properties/a/required",
+    ),
+    ("a length as text", {"minLength": "3"}, "/minLength"),
     ("required null", {**OBJECT, "required": None}, "/required"),
     ("an unknown type", {"properties": {"a": {"type": "str"}}}, "/properties/a/type"),
     ("a type of types", {"type": ["string", "nope"]}, "/type"),
@@ -35,8 +41,7 @@ LEGAL = [
     ("true", True),
     ("empty", {}),
     ("draft 4", {"exclusiveMinimum": True, "items": [{"type": "string"}]}),
-    ("OpenAPI", {"type": "OBJECT", "nullable": True, "properties": {"a": {"type": "STRING", "required": True}}}),
-    ("64 bits as text", {"minLength": "3"}),
+    ("OpenAPI", {"type": "OBJECT", "nullable": True, "properties": {"a": {"type": "STRING"}}}),
     ("unknown keywords", {"x-order": 3, "const": None, "default": {}}),
 ]
 
@@ -49,6 +54,11 @@ def test_a_fault_is_named_at_its_place(schema, pointer):
 @pytest.mark.parametrize("schema", [row[1] for row in LEGAL], ids=[row[0] for row in LEGAL])
 def test_dialects_are_legal(schema):
     assert find_meta_faults(schema) == ()
+
+
+def test_whole_numbers_are_text_in_the_json_of_protocol_buffers():
+    schema = {"properties": {"a": {"minLength": "3", "maxItems": "x"}}}
+    assert [issue.pointer for issue in find_meta_faults(schema, is_mapped=True)] == ["/properties/a/maxItems"]
 
 
 values = st.one_of(st.none(), st.booleans(), st.integers(-2, 3), st.sampled_from(["string", "object", "x"]),
@@ -64,8 +74,8 @@ schemas = st.recursive(
     ),
     max_leaves=8,
 )
-TOLERATED = ("required", "items", "minLength", "type", "pattern", "enum")
-"""Keywords of which older drafts, OpenAPI and Gemini's JSON accept more than the meta-schema does."""
+TOLERATED = ("items", "type", "pattern", "enum")
+"""Keywords of which older drafts and OpenAPI accept more than the meta-schema does."""
 
 
 @given(schemas)

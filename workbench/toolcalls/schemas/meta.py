@@ -1,8 +1,9 @@
 """Finds where a schema is no JSON Schema: keywords with a value of the wrong type, by the meta-schema of 2020-12.
 
-Older drafts are accepted too: ``items`` may be a list, ``exclusiveMinimum`` a boolean, and OpenAPI's type names may be
-in capitals. ``jsonschema`` would need 80 ms to be imported for what is one table; a test compares both on random
-schemas.
+Older drafts are accepted too: ``items`` may be a list, ``exclusiveMinimum`` a boolean, and names of types in capitals,
+as in OpenAPI. A flag ``required`` inside a property (draft 3) is not: validators of later drafts refuse it.
+
+``jsonschema`` would need 80 ms to be imported for what is one table; a test compares both on random schemas.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from workbench.ir import JsonValue
 from workbench.provenance import escape
 from workbench.toolcalls.schemas.lint import REFUSED, SHAPE, Issue
-from workbench.toolcalls.schemas.walk import LISTS, MAPS, SINGLE, nodes
+from workbench.toolcalls.schemas.walk import LISTS, MAPS, SINGLE, nodes, resolve
 
 __all__ = ["find_meta_faults"]
 
@@ -22,15 +23,28 @@ META = "meta"
 TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 
 
-def find_meta_faults(schema: JsonValue) -> tuple[Issue, ...]:
-    """Every keyword whose value the meta-schema refuses, in text order; the schema itself if it is no object."""
+def find_meta_faults(schema: JsonValue, *, is_mapped: bool = False) -> tuple[Issue, ...]:
+    """Every keyword whose value the meta-schema refuses, in text order; the schema itself if it is no object.
+
+    Args:
+        is_mapped: the schema is a message of protocol buffers, whose JSON writes whole numbers of 64 bits as text.
+    """
     if isinstance(schema, bool):
         return ()
     if not isinstance(schema, dict):
         return (_issue("", "", f"the schema is {_kind(schema)}, not an object"),)
-    return tuple(
+    found = (
         fault for node in nodes(schema) if isinstance(node.schema, dict) for fault in _faults(node.pointer, node.schema)
     )
+    return tuple(fault for fault in found if not (is_mapped and _is_number_as_text(schema, fault)))
+
+
+def _is_number_as_text(schema: JsonValue, fault: Issue) -> bool:
+    if fault.keyword not in _COUNTS:
+        return False
+    holder = resolve(schema, f"#{fault.pointer.rpartition('/')[0]}")
+    value = holder.get(fault.keyword) if isinstance(holder, dict) else None
+    return isinstance(value, str) and value.isdecimal()
 
 
 def _faults(at: str, schema: Mapping[str, JsonValue]) -> Iterator[Issue]:
@@ -105,9 +119,7 @@ def _is_limit(value: JsonValue) -> bool:
 
 
 def _is_count(value: JsonValue) -> bool:
-    """A whole number that is not negative. Gemini's JSON mapping writes those of 64 bits as text."""
-    if isinstance(value, str):
-        return value.isdecimal()
+    """A whole number that is not negative."""
     return _is_number(value) and float(str(value)) >= 0 and float(str(value)).is_integer()
 
 
@@ -115,13 +127,10 @@ def _is_names(value: JsonValue) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
-def _is_required(value: JsonValue) -> bool:
-    """Draft 3 and OpenAPI generators write a flag in the property itself, which every validator passes over."""
-    return _is_names(value) or isinstance(value, bool)
-
+_COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains")
 
 _VALUES: Mapping[str, tuple[Callable[[JsonValue], bool], str]] = {
-    "required": (_is_required, "a list of names"),
+    "required": (_is_names, "a list of names"),
     "enum": (_is_list, "a list"),
     "pattern": (_is_text, "text"),
     "format": (_is_text, "text"),
@@ -137,10 +146,7 @@ _VALUES: Mapping[str, tuple[Callable[[JsonValue], bool], str]] = {
     "multipleOf": (_is_number, "a number"),
     "exclusiveMinimum": (_is_limit, "a number"),
     "exclusiveMaximum": (_is_limit, "a number"),
-    **dict.fromkeys(
-        ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains"),
-        (_is_count, "a whole number that is not negative"),
-    ),
+    **dict.fromkeys(_COUNTS, (_is_count, "a whole number that is not negative")),
 }
 """Keyword → (test, what its value has to be)."""
 
