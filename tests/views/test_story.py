@@ -8,10 +8,12 @@ import pytest
 
 from tests.tui import samples
 from tests.tui.samples import DONE, exchange, session
+from workbench.protocols.mcp import McpChannel
 from workbench.rules import Inspector, by_cause
 from workbench.views import Story, StoryBuilder, column_text, story_body, story_digits, story_line
+from workbench.views.story_lines import _clock
 from workbench.wire import Exchange
-from workbench.wire.session import Session
+from workbench.wire.session import MemorySession, Session
 
 
 def story_of(of: Session) -> Story:
@@ -186,3 +188,60 @@ def test_a_line_that_has_the_whole_text_shows_it_once() -> None:
     said = next(item for item in story.items if item.kind == "message")
     assert story_body(said, 120, 1) == []
     assert column_text(story_body(said, 40, 1)[0]).strip().startswith("Which files")
+
+
+def tool_call(
+    identifier: str, arguments: dict[str, object], meta: dict[str, object], answer: dict[str, object]
+) -> list[Exchange]:
+    """A connection to a tool server with one call in it."""
+    channel = McpChannel(Exchange(identifier, started_at=1.0), "files")
+    params = {"name": "read", "arguments": arguments, "_meta": meta}
+    lines = (
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
+        {"jsonrpc": "2.0", "id": 1, **answer},
+    )
+    for at, (direction, value) in enumerate(zip(("sent", "received"), lines, strict=True)):
+        channel.feed(direction, "text", json.dumps(value).encode() + b"\n", float(at))
+    channel.end(2.0)
+    return [channel.connection(), *(exchange for _, exchange in channel.exchanges(1))]
+
+
+TWICE = calling(("c1", "mcp__files__read", {"path": "a"}), ("c2", "mcp__files__read", {"path": "a"}))
+RESULT = {"result": {"content": [{"type": "text", "text": "one"}]}}
+HOPS: dict[str, tuple[list[Exchange], list[tuple[str, int, bool]]]] = {
+    "by the id that the client states": (
+        tool_call("m", {"path": "x"}, {"claudecode/toolUseId": "c2"}, RESULT), [("c2", 2, False)],
+    ),
+    "by name and arguments": (tool_call("m", {"path": "a"}, {}, RESULT), [("c1", 2, False)]),
+    "an error": (tool_call("m", {"path": "a"}, {}, {"error": {"code": -32000, "message": "no"}}), [("c1", 2, True)]),
+    "each of two equal calls": (
+        [*tool_call("m", {"path": "a"}, {}, RESULT), *tool_call("n", {"path": "a"}, {}, RESULT)],
+        [("c1", 2, False), ("c2", 4, False)],
+    ),
+    "of no call": (tool_call("m", {"path": "b"}, {}, RESULT), []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("hops", "expected"), HOPS.values(), ids=HOPS)
+def test_the_request_to_a_tool_server_is_below_the_call_that_it_carries_out(
+    hops: list[Exchange], expected: list[tuple[str, int, bool]]
+) -> None:
+    history = [user("go"), TWICE, result("c1", "one"), result("c2", "one")]
+    turns = [
+        chat(0, [user("go")], answer(TWICE)),
+        *hops,
+        chat(9, history, answer({"role": "assistant", "content": "x"})),
+    ]
+    story = story_of(MemorySession("s", tuple(turns)))
+    calls = [n for n, item in enumerate(story.items) if item.kind == "call"]
+    found = []
+    for name, number in zip(("c1", "c2"), calls, strict=True):
+        below = [item for item in story.items[number + 1 : story.end_of(number)] if item.kind == "tool-hop"]
+        found += [(name, item.exchange, item.is_failed) for item in below]
+        assert [item.kind for item in story.items[number + 1 : story.end_of(number)]][-1] == "result"
+    assert found == expected
+    assert all(item.label == "files · read" for item in story.items if item.kind == "tool-hop")
+
+
+def test_the_time_before_the_first_request_is_negative() -> None:
+    assert (_clock(-0.2), _clock(-61.0), _clock(61.25)) == ("-0:00.2", "-1:01.0", "1:01.2")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
-from workbench.wire import ExchangeKind
+from workbench.wire import ExchangeKind, urls
 
 if TYPE_CHECKING:
     from workbench.rules import InspectedExchange
@@ -44,7 +44,7 @@ def channels_json(rows: Sequence[InspectedExchange]) -> list[dict[str, object]]:
 
 def _channel(connection: InspectedExchange, inside: Sequence[InspectedExchange]) -> dict[str, object]:
     summary = connection.summary
-    address = urlsplit(summary.url)
+    address = urls.split_url(summary.url)
     is_mcp = summary.kind is ExchangeKind.MCP
     protocol = "mcp" if is_mcp else next((row.protocol for row in inside if row.protocol), connection.protocol)
     return {

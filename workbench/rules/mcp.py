@@ -20,7 +20,7 @@ from workbench.protocols.mcp import (
     ToolOutcome,
     fault_of_line,
     first_call_after_change,
-    outcome_of,
+    tool_outcome,
 )
 from workbench.rules.context import Rule
 from workbench.rules.wording import quote
@@ -207,12 +207,8 @@ class ToolHops:
 
     def _await(self, decoded: DecodedExchange) -> None:
         """Remember the result of a tool until a request tells the model of it."""
-        http = decoded.exchange.request
-        if http is None or http.method != "tools/call" or CANCELLED in decoded.exchange.meta:
-            return
-        params, result = _value(decoded.request_text).get("params"), _value(decoded.response_text).get("result")
-        outcome = outcome_of(decoded.index, params, result)
-        if outcome and outcome.result.get("resultType", "complete") == "complete":
+        outcome = None if CANCELLED in decoded.exchange.meta else tool_outcome(decoded)
+        if outcome and outcome.result and outcome.result.get("resultType", "complete") == "complete":
             waiting = self._waiting.get("", ())
             self._journal.put(self._waiting, "", (*waiting, outcome)[-_MOST_WAITING:])
 

@@ -1,8 +1,9 @@
 """A session as a story: each conversation from top to bottom, told once.
 
 A request repeats its whole history; the story has only what is new in it. A tool result is below its call, with the
-time that the client needed; failed attempts that were repeated unchanged are one row; a conversation that a call
-began (its prompt is in the arguments) is below that call. Every item knows its place: exchange, side and pointer.
+time that the client needed, and so is the request to a tool server that carried the call out. Failed attempts that were
+repeated unchanged are one row; a conversation that a call began (its prompt is in the arguments) is below that call.
+Every item knows its place: exchange, side and pointer.
 """
 
 from __future__ import annotations
@@ -11,17 +12,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
 
 from workbench.fingerprint import ANSWERING, items, visible_text
 from workbench.ir import JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import HistoryPrefix
+from workbench.protocols.mcp import tool_outcome
 from workbench.views.parts import part_text
 from workbench.views.words import REQUEST, RESPONSE, count
+from workbench.wire import dumps, urls
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.protocols import DecodedExchange
+    from workbench.protocols.mcp import ToolOutcome
     from workbench.rules import InspectedExchange
     from workbench.wire import Summary
 
@@ -41,9 +46,10 @@ class StoryItem:
 
     Attributes:
         kind: ``"conversation"``, ``"earlier"`` (messages from before the recording), ``"history"`` (the client has
-            changed it), ``"message"``, ``"reasoning"``, ``"text"``, ``"call"``, ``"result"``, ``"attempts"`` (failed
-            ones, repeated unchanged), ``"error"``, ``"finding"``, ``"part"`` (media and unknown parts), ``"others"``
-            (no model exchanges) and ``"other"`` (one of them).
+            changed it), ``"message"``, ``"reasoning"``, ``"text"``, ``"call"``, ``"tool-hop"`` (the request to a tool
+            server that carried the call above it out), ``"result"``, ``"attempts"`` (failed ones, repeated unchanged),
+            ``"error"``, ``"finding"``, ``"part"`` (media and unknown parts), ``"others"`` (no model exchanges) and
+            ``"other"`` (one of them).
         exchange: index of the exchange; ``side`` and ``pointer`` are the place in it, empty for the whole exchange.
         depth: depth in the tree; the items of a greater depth that follow belong to this one.
         label: role, name of the tool, status or rule.
@@ -123,6 +129,11 @@ class _PendingCall(NamedTuple):
     node: _Node
     answered_at: float | None
 
+    @property
+    def has_hop(self) -> bool:
+        """The request to a tool server that carried it out is known."""
+        return any(node.item.kind == "tool-hop" for node in self.node.below)
+
 
 class _Attempt(NamedTuple):
     """The request before, if it failed, and its node."""
@@ -148,7 +159,8 @@ class StoryBuilder:
         if self._start is None:
             self._start = summary.started_at
         if row.conversation is None or decoded is None:
-            self._add_other(summary)
+            if decoded is None or not self._add_tool_hop(row, decoded):
+                self._add_other(summary)
             return
         self._hop = summary.hop if self._hop is None else self._hop
         thread = self._threads.get(row.conversation)
@@ -159,6 +171,20 @@ class StoryBuilder:
     def _since(self, summary: Summary) -> float | None:
         known = summary.started_at is not None and self._start is not None
         return summary.started_at - self._start if known else None  # type: ignore[operator]
+
+    def _add_tool_hop(self, row: InspectedExchange, decoded: DecodedExchange) -> bool:
+        """Put a request to a tool server below the model's call that it carries out; False if that is not found."""
+        outcome = tool_outcome(decoded)
+        if outcome is None:
+            return False
+        pending = (call for thread in self._threads.values() for call in thread.pending())
+        found = next(
+            (c for c in pending if outcome.is_of(c.call.id, c.call.name, c.call.input) and not c.has_hop), None
+        )
+        if found is None:
+            return False
+        found.node.below.append(_Node(_tool_hop_item(row.summary, outcome)))
+        return True
 
     def _add_other(self, summary: Summary) -> None:
         """An exchange that is not part of a conversation; several in a row are one group."""
@@ -406,6 +432,23 @@ def _finding_item(finding: Finding) -> StoryItem:
         label=finding.rule,
         text=finding.message,
         severity=str(finding.severity),
+    )
+
+
+def _tool_hop_item(summary: Summary, outcome: ToolOutcome) -> StoryItem:
+    """The row of a request to a tool server: the server and the tool, and what the server returned."""
+    server = unquote(urls.split_url(summary.url).netloc)
+    side, pointer = (RESPONSE, "/result") if outcome.result else (REQUEST, "/params")
+    return StoryItem(
+        "tool-hop",
+        summary.index,
+        side,
+        pointer,
+        label=f"{server} · {outcome.tool}",
+        text=dumps(outcome.result).decode("utf-8", "replace") if outcome.result else "no result",
+        note="" if outcome.call_id else "matched by name and arguments",
+        seconds=summary.duration,
+        is_failed=not outcome.result or outcome.result.get("isError") is True,
     )
 
 

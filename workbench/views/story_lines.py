@@ -29,6 +29,7 @@ _LOOK = {
     "reasoning": ("∴", "reasoning"),
     "text": (" ", ""),
     "call": ("◆", "call"),
+    "tool-hop": ("→", "info"),
     "result": ("◇", "result"),
     "attempts": ("", "warning"),
     "error": ("✗", "error"),
@@ -92,9 +93,11 @@ def _indent(item: StoryItem, width: int, digits: int) -> int:
 
 
 def _clock(seconds: float | None) -> str:
-    """Minutes and seconds: ``0:01.2``, ``1:02:03``."""
+    """Minutes and seconds: ``0:01.2``, ``1:02:03``; ``-0:00.2`` before the first request."""
     if seconds is None:
         return ""
+    if seconds < 0:
+        return f"-{_clock(-seconds)}"
     minutes, rest = divmod(seconds, 60)
     if minutes < 60:
         return f"{minutes:.0f}:{rest:04.1f}"
@@ -137,7 +140,7 @@ def _label(item: StoryItem, style: str) -> Line:
 def _text(item: StoryItem, style: str) -> Line:
     if item.kind == "earlier":
         return line(Span(f"earlier: {item.text}", style))
-    if item.kind in ("reasoning", "result"):
+    if item.kind in ("reasoning", "result", "tool-hop"):
         return (
             preview(item.text, "muted") if item.text else line(Span("empty" if item.kind == "result" else "", "muted"))
         )

@@ -14,7 +14,7 @@ from workbench.fronts import lazy
 if TYPE_CHECKING:
     from workbench.protocols.mcp.channel import ASKED_BY, CANCELLED, McpChannel, fault_of_line, first_call_after_change
     from workbench.protocols.mcp.server_facts import ServerFacts, needed_capability
-    from workbench.protocols.mcp.tool_outcomes import ToolOutcome, outcome_of
+    from workbench.protocols.mcp.tool_outcomes import ToolOutcome, tool_outcome
 else:
     __getattr__ = lazy(__name__)
 
@@ -27,5 +27,5 @@ __all__ = [
     "fault_of_line",
     "first_call_after_change",
     "needed_capability",
-    "outcome_of",
+    "tool_outcome",
 ]

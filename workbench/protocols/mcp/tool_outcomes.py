@@ -7,10 +7,16 @@ server's name before the tool's and replace characters that providers refuse.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench import regex
+from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.wire import dumps
+from workbench.wire import ExchangeKind, dumps, loads
+
+if TYPE_CHECKING:
+    from workbench.protocols.decode import DecodedExchange
 
 _KEYS = ("claudecode/toolUseId", "callId")
 _OTHERS = regex.compile(r"[^A-Za-z0-9]+")
@@ -41,13 +47,31 @@ class ToolOutcome:
         return _ends_with(name or "", self.tool) and dumps(arguments or {}) == dumps(self.arguments or {})
 
 
-def outcome_of(exchange: int, params: JsonValue, result: JsonValue) -> ToolOutcome | None:
+def _outcome_of(exchange: int, params: JsonValue, result: JsonValue) -> ToolOutcome | None:
     """The outcome of a ``tools/call``; None if one of the two is missing."""
     if not isinstance(params, dict) or not isinstance(result, dict) or not isinstance(params.get("name"), str):
         return None
     meta = params.get("_meta")
     stated = [meta[key] for key in _KEYS if isinstance(meta.get(key), str)] if isinstance(meta, dict) else []
     return ToolOutcome(exchange, stated[0] if stated else "", params["name"], params.get("arguments"), result)
+
+
+def tool_outcome(decoded: DecodedExchange) -> ToolOutcome | None:
+    """The outcome of an exchange with a tool server; None if it is no ``tools/call``. It may have no result."""
+    http = decoded.exchange.request
+    if http is None or http.method != "tools/call" or decoded.exchange.kind is not ExchangeKind.MCP:
+        return None
+    return _outcome_of(decoded.index, _member(decoded.request_text, "params"), _member(decoded.response_text, "result"))
+
+
+def _member(text: bytes, name: str) -> dict[str, JsonValue]:
+    """An object that a message holds; an empty one if there is none."""
+    try:
+        message = loads(text)
+    except WireError:
+        return {}
+    value = message.get(name) if isinstance(message, dict) else None
+    return value if isinstance(value, dict) else {}
 
 
 def _ends_with(declared: str, tool: str) -> bool:
