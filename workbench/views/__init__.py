@@ -39,7 +39,8 @@ if TYPE_CHECKING:
         wrap,
     )
     from workbench.views.parts import part_text, preview
-    from workbench.views.story import Story, StoryBuilder, StoryItem
+    from workbench.views.story import StoryBuilder
+    from workbench.views.story_items import Story, StoryItem
     from workbench.views.story_lines import story_body, story_digits, story_line
     from workbench.views.words import (
         PROBE_SIGNS,

@@ -10,7 +10,7 @@ from workbench.views.parts import preview
 from workbench.views.words import SEVERITY_GLYPH, duration
 
 if TYPE_CHECKING:
-    from workbench.views.story import Story, StoryItem
+    from workbench.views.story_items import Story, StoryItem
 
 CLOCK = 9
 """Columns for the time of an exchange."""
