@@ -38,6 +38,13 @@ class _Nothing(Mapping[str, Any]):
     def __len__(self) -> int:
         return 0
 
+    def __contains__(self, key: object) -> bool:
+        return False
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The default; that of ``Mapping`` raises and catches an error first."""
+        return default
+
     def __hash__(self) -> int:
         return 0
 

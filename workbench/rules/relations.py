@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from weakref import WeakValueDictionary
 
 from workbench import regex
@@ -205,7 +206,21 @@ def _value(case: RuleContext, n: int, message: Message) -> JsonValue:
 
 def _hits(message: Message, question: _Question) -> tuple[PlacedValue, ...]:
     text = text_of(message) or b"null"
-    return _read(question, loads(text), message) if _may_have(text, question.words) else ()
+    return _read(question, _parse(text), message) if _may_have(text, question.words) else ()
+
+
+def _parse(text: bytes) -> JsonValue:
+    """The value of a message. A short one is kept for the next question: each asks all messages of a request."""
+    return _parse_short(text) if len(text) <= _SHORT else loads(text)
+
+
+_SHORT, _KEPT = 16 * 1024, 64
+"""Bytes of a message that is kept, and how many are."""
+
+
+@lru_cache(maxsize=_KEPT)
+def _parse_short(text: bytes) -> JsonValue:
+    return loads(text)
 
 
 def _read(question: _Question, value: JsonValue, message: Message) -> tuple[PlacedValue, ...]:

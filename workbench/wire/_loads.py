@@ -142,11 +142,13 @@ def dumps_parsed(value: JsonValue) -> bytes:
 
 def _is_plain(value: JsonValue) -> bool:
     """True if it has neither floats, whose exponents and infinities parsers write differently, nor foreign types."""
+    if type(value) is dict and _SCALARS.issuperset(map(type, value.values())):
+        return True  # as the arguments of most calls
     level = [value]
     for _ in range(MAX_JSON_DEPTH):
         if not level:
             return True
-        if not set(map(type, level)) <= _PLAIN:
+        if not _PLAIN.issuperset(map(type, level)):
             return False
         level = _children([node for node in level if type(node) is dict or type(node) is list])
     return False
@@ -173,7 +175,8 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-_PLAIN: Final = frozenset((dict, list, str, int, bool, type(None)))
+_SCALARS: Final = frozenset((str, int, bool, type(None)))
+_PLAIN: Final = _SCALARS | {dict, list}
 _UNICODE: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
 _ASCII: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_plain)
 """Created once: many values are only a line long."""
