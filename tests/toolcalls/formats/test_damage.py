@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from workbench.ir import ToolCallIR, ToolDef
 from workbench.toolcalls.formats import TextCall, TextFormat, find, formats, get, stray_markers
-from workbench.toolcalls.formats._forms import TAGS
+from workbench.toolcalls.formats._wrecks import vocabulary
 
 CITY = {"city": "Rome"}
 CALL = ToolCallIR("call_0_1AB", "get_weather", CITY, "test")
@@ -101,7 +101,7 @@ def test_forms_that_no_server_asks_for_are_calls(form: str) -> None:
 @pytest.mark.parametrize("form", ["gemma", "gemma 4", "tool_code, element"])
 def test_a_damaged_form_is_never_silent_and_never_another(form: str) -> None:
     text, named = FORMS[form], form.partition(",")[0].partition(" ")[0]
-    damaged = set(damages(text, [m.span() for m in TAGS[named].pattern.finditer(text)])) - {text}
+    damaged = set(damages(text, [m.span() for m in vocabulary()[named].pattern.finditer(text)])) - {text}
     found = {one: find(one, TOOLS) for one in damaged}
     assert [(one, calls) for one, calls in found.items() if any(map(is_false, calls))] == []
     assert {one for one, calls in found.items() if not calls and not stray_markers(one, calls)} == set()

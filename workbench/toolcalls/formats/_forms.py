@@ -1,15 +1,12 @@
 """Forms of calls in text that no server asks for and models write all the same, in text of unknown format.
 
-* Gemma: ``<start_function_call>call:NAME{key:<escape>text<escape>}<end_function_call>``, and with the tokens of
-  Gemma 4 (``<|tool_call>``, ``<|"|>``, ``<tool_call|>``);
 * ReAct: ``Action: NAME`` and ``Action Input: …`` on lines of their own, or one object of both;
 * an element by the name of the tool: ``<NAME><key>value</key></NAME>``;
 * ``tool_code``: a Python call in a fence or an element of that name (Gemini, Gemma 3);
 * ``functools[{…}]`` (Phi-4 mini);
 * ``<function=NAME{…}</function>``, the form of Llama that Groq refuses, and what is left of it.
 
-Facts: model cards and chat templates of the models; https://ai.google.dev/gemma/docs/functiongemma;
-huggingface/smolagents#1119; Groq's ``tool_use_failed`` errors.
+Facts: model cards and chat templates of the models; huggingface/smolagents#1119; Groq's ``tool_use_failed`` errors.
 """
 
 from __future__ import annotations
@@ -22,7 +19,7 @@ from typing import Final, NamedTuple
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.toolcalls.call_problems import DAMAGED, UNCLOSED
+from workbench.toolcalls.call_problems import DAMAGED
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_calls import adjoin_calls, calls_only
 from workbench.toolcalls.formats._python_literals import call as python_call
@@ -31,26 +28,13 @@ from workbench.toolcalls.json_text import JsonTracker
 from workbench.wire import loads
 
 TAGS: Final = {
-    "gemma": Tags(
-        TagSpec("call", "<start_function_call>"),
-        TagSpec("call", "<|tool_call>"),
-        TagSpec("end", "<end_function_call>"),
-        TagSpec("end", "<tool_call|>"),
-        TagSpec("text", "<escape>"),
-    ),
     "tool_code": Tags(TagSpec("call", "<tool_code>"), TagSpec("end", "</tool_code>"), TagSpec("call", "```tool_code")),
     "functools": Tags(TagSpec("call", "functools[")),
 }
 """Control tokens of these forms, for halves and wrecks."""
 
-_HINTS: Final = ("call:", "Action:", "tool_code", "functools", "</", "/>", "<function")
+_HINTS: Final = ("Action:", "tool_code", "functools", "</", "/>", "<function")
 _MOST: Final = 32  # calls of one form in a text: bounds the work
-_GEMMA: Final = regex.compile(
-    r"(?:<start_function_call>|<\|tool_call>)\s{0,8}call:([\w.\-]{1,128})(:[\w.\-]{1,128})?(?=\{)"
-)
-_GEMMA_END: Final = regex.compile(r"<end_function_call>|<tool_call\|>")
-_GEMMA_TEXT: Final = regex.compile(r"(<escape>|<\|\"\|>)(.*?)\1", re.DOTALL)
-_KEY: Final = regex.compile(r"([{,]\s*)([A-Za-z_]\w*)(\s*:)")
 _ACTION: Final = regex.compile(
     r"^[ \t]*Action:[ \t]*([\w.\-]{1,128})[ \t]*\n[ \t]*Action[ _]?Input:[ \t]*", re.MULTILINE | re.IGNORECASE
 )
@@ -76,26 +60,11 @@ class _FormArguments(NamedTuple):
 
 
 def formed_calls(text: str, names: frozenset[str]) -> list[TextCall]:
-    """Calls in these forms. ``names``: declared names that occur in the text; Gemma's tokens need none."""
-    if not any(hint in text for hint in _HINTS):
+    """Calls in these forms. ``names``: declared names that occur in the text."""
+    if not names or not any(hint in text for hint in _HINTS):
         return []
-    found = list(_gemma(text))
-    for form in (_react, _elements, _tool_code, _functools, _functions) if names else ():
-        found += form(text, names)
-    return found
-
-
-def _gemma(text: str) -> Iterator[TextCall]:
-    for opened in _starts(_GEMMA, text):
-        closed = _GEMMA_END.search(text, opened.end())
-        raw = text[opened.end() : closed.start() if closed else len(text)]
-        end = closed.end() if closed else len(text.rstrip())
-        plain = _GEMMA_TEXT.sub(lambda m: '"' + m[2].replace("\\", "\\\\").replace('"', '\\"') + '"', raw)
-        value = _json(_KEY.sub(r'\1"\2"\3', plain)) if closed else None
-        problems = () if closed else (UNCLOSED,)
-        if not isinstance(value, dict) or opened[2]:
-            value, problems = value if isinstance(value, dict) else None, (*problems, DAMAGED)
-        yield TextCall("gemma", opened[1], value, raw, opened.start(), end, problems=problems)
+    forms = (_react, _elements, _tool_code, _functools, _functions)
+    return [call for form in forms for call in form(text, names)]
 
 
 def _react(text: str, names: frozenset[str]) -> Iterator[TextCall]:

@@ -44,7 +44,7 @@ _MARKUP: Final = r"[\s'\"(){}\[\],:=]"
 
 
 @cache
-def _vocabulary() -> dict[str, Tags]:
+def vocabulary() -> dict[str, Tags]:
     """Format → its tags, where it has any."""
     parsers = ((f.name, f.parser()) for f in every())
     return {name: parser.tags for name, parser in parsers if isinstance(parser, TagParser)} | _forms.TAGS
@@ -54,7 +54,7 @@ def wrecked_calls(text: str, names: frozenset[str]) -> list[TextCall]:
     """Calls of declared tools in markup that no parser reads. ``names``: declared names that occur in the text."""
     glued = re.compile(f"({'|'.join(sorted(map(re.escape, names), key=len, reverse=True))})")
     named = re.compile(rf"(?<![\w.\-])(?:functions\.)?{glued.pattern}(?![\w\-])")
-    every_tags = _vocabulary().values() if _STEMS.search(text) else ()
+    every_tags = vocabulary().values() if _STEMS.search(text) else ()
     tokens = sorted({span for tags in every_tags for span in _tokens(tags, text)})
     half = half_token(text)
     if half >= 0:
@@ -101,7 +101,7 @@ def _wreck(
     if found is None or (len(tokens) < 2 and "{" not in text[start:end] and not is_first):
         return None
     raw = text[start:end]
-    near = max(_vocabulary().items(), key=lambda item: sum(1 for _ in _tokens(item[1], raw)))[0]
+    near = max(vocabulary().items(), key=lambda item: sum(1 for _ in _tokens(item[1], raw)))[0]
     return TextCall(near, found[1], None, raw, start, end, problems=(DAMAGED,))
 
 
@@ -144,7 +144,7 @@ def half_token(text: str, stop: int | None = None) -> int:
         return -1
     if not any(first in piece for first in "<[]`") and "func" not in piece:
         return -1
-    every_tags = _vocabulary().values()
+    every_tags = vocabulary().values()
     start = min((tags.find_partial(piece, 0) for tags in every_tags), default=len(piece))
     is_whole = any(tags.pattern.fullmatch(piece, start) for tags in every_tags)
     return end - len(piece) + start if len(piece) - start >= LEAST_HALF and not is_whole else -1
