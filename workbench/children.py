@@ -34,6 +34,11 @@ def running_module(name: str, *words: str) -> list[str]:
     return running(run, *words)
 
 
+def own_command(*words: str) -> list[str]:
+    """Command of this program that an agent or a shell starts, in an environment that is theirs to set."""
+    return running_module("workbench", *words)
+
+
 def environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
     """Environment for such a process, by default from this one: PYTHONPATH is reduced to absolute folders."""
     made = dict(os.environ if given is None else given)

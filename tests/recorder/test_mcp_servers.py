@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from workbench import children
 from workbench.errors import UsageError
 from workbench.recorder.mcp_tap import TappedServers, read_command, tapped_servers
 from workbench.recorder.mcp_tap.server_entry import expand, read_configuration
@@ -46,10 +47,8 @@ def entries(found: TappedServers) -> dict[str, Any]:
 
 
 def assert_tap(words: list[str], name: str, file: Path, pointer: str, syntax: str) -> None:
-    assert words[1:] == [
-        *("-P", "-m", "workbench", "mcp-tap", name, "-o", "/s.wb", "--config", str(file), "--variables", syntax),
-        *("--", pointer),
-    ]
+    own = ("mcp-tap", name, "-o", "/s.wb", "--config", str(file), "--variables", syntax, "--", pointer)
+    assert words[1:] == children.own_command(*own)[1:]
 
 
 def test_claude_gets_one_file_with_every_server(place: Place) -> None:

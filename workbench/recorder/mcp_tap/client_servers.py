@@ -15,7 +15,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench import regex
+from workbench import children, regex
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
@@ -78,7 +78,7 @@ class _Context(NamedTuple):
 
     def tap(self, server: ConfiguredServer, syntax: str) -> list[str]:
         """The command that starts a server behind a tap."""
-        own = [sys.executable, "-P", "-m", "workbench", "mcp-tap", server.name, "-o", str(self.out)]
+        own = children.own_command("mcp-tap", server.name, "-o", str(self.out))
         return [*own, "--config", str(server.file), "--variables", syntax, "--", server.pointer]
 
     def set_folder(self, variable: str, default: str) -> Path:
