@@ -54,6 +54,7 @@ PARTS: Mapping[str, Parts] = {
                 "known_messages",
                 "likeness",
                 "mcp",
+                "places_of_ids",
                 "refusals",
                 "request_reading",
                 "grammars",

@@ -49,6 +49,7 @@ class LedgerTurn:
 
     Attributes:
         message: index of the message with the calls, else of the first.
+        first: index of its first message.
         last: index of its last message.
         sent, refs: reasoning it carries, and where.
         came: reasoning of the answers it shows; None where no answer is known.
@@ -61,6 +62,7 @@ class LedgerTurn:
 
     number: int
     message: int
+    first: int
     last: int = -1
     sent: list[Reasoning] = field(default_factory=list)
     refs: list[NodeRef] = field(default_factory=list)
@@ -122,7 +124,7 @@ class Turns:
             received: the answers.
         """
         if place != self._last + 1:
-            self.all.append(LedgerTurn(len(self.all), place))
+            self.all.append(LedgerTurn(len(self.all), place, place))
         turn, self._last = self.all[-1], place
         turn.last = place
         _add_message(turn, place, messages[place])

@@ -1,7 +1,7 @@
 """Calls of a growing history that nothing later can change, so that only the last turns are paired for each request.
 
 A history is cut before a turn with calls. A result belongs to a call of the turn before it or to the nearest call with
-its id, so what is before the cut is settled until a call or a result behind it has an id that occurs before it. Such a
+its id, so what is before the cut is settled until a result behind it has an id that occurs before it alone. Such a
 history is paired as a whole again.
 """
 
@@ -12,7 +12,7 @@ from math import inf
 from typing import NamedTuple
 
 from workbench.chain._call_lines import CallLine, first_ref, lines_of
-from workbench.chain._pairing import REQUEST, RESPONSE, History, read
+from workbench.chain._pairing import REQUEST, RESPONSE, CallNode, History, PairingTurn, read
 from workbench.ir import Message, NodeRef
 from workbench.protocols import HistoryPrefix
 from workbench.terms import ClosureTerms
@@ -53,9 +53,9 @@ class SettledCalls:
     def __init__(self, terms: ClosureTerms, itemized: bool) -> None:
         self.terms, self.itemized = terms, itemized
         self._cuts = [_SettledPoint(0, 0, _Lines([], []), 0, 0)]
-        self._ids: dict[str, int] = {}
-        self._orphan_ids: dict[str, int] = {}
-        self._server_ids: dict[str, int] = {}
+        self._ids: dict[str, NodeRef] = {}
+        self._orphan_ids: dict[str, NodeRef] = {}
+        self._server_ids: dict[str, NodeRef] = {}
 
     def read(self, messages: Sequence[Message]) -> None:
         """Nothing: a cut is made where a request asks."""
@@ -68,15 +68,15 @@ class SettledCalls:
         other._cuts[-1] = last._replace(lines=lines)  # both histories go on with lines of their own
         is_latest = len(other._cuts) == len(self._cuts)
         for name in ("_ids", "_orphan_ids", "_server_ids"):
-            ids: dict[str, int] = getattr(self, name)
-            kept = dict(ids) if is_latest else {id_: place for id_, place in ids.items() if place < last.start}
+            ids: dict[str, NodeRef] = getattr(self, name)
+            kept = dict(ids) if is_latest else {id_: ref for id_, ref in ids.items() if ref.message < last.start}
             setattr(other, name, kept)
         return other
 
     def lines(
         self, messages: HistoryPrefix, answer: Sequence[Message]
-    ) -> tuple[tuple[CallLine, ...], tuple[CallLine, ...]]:
-        """All lines of a request and its answer, and those of them that are not simply closed."""
+    ) -> tuple[tuple[CallLine, ...], tuple[CallLine, ...], int]:
+        """All lines of a request and its answer, those of them that are not simply closed, and the settled messages."""
         number = next(n for n in range(len(self._cuts) - 1, -1, -1) if self._cuts[n].needs <= len(messages))
         cut, is_latest = self._cuts[number], number == len(self._cuts) - 1
         history = self._history(cut.start, messages, answer)
@@ -87,24 +87,31 @@ class SettledCalls:
         settled, flawed = cut.lines.all[: cut.total], cut.lines.flawed[: cut.flawed]
         if is_latest:
             self._settle(history, found, cut)
-        return (*settled, *found), (*flawed, *(line for line in found if line.is_flawed))
+        first = first_ref(found[0]) if found else None
+        end = first.message if first and first.side == REQUEST else len(messages)
+        return (*settled, *found), (*flawed, *(line for line in found if line.is_flawed)), end
 
     def _history(self, start: int, messages: Sequence[Message], answer: Sequence[Message]) -> History:
         sides = ((REQUEST, messages[start:]), (RESPONSE, answer))
-        return read(sides, self.terms, itemized=self.itemized, start=start)
+        history = read(sides, self.terms, itemized=self.itemized, start=start)
+        for call in history.calls if self.terms.unique_ids == "request" else ():
+            first = self._ids.get(call.call.id or "")
+            if first is not None and first.message < start:
+                call.twin = CallNode(first, call.call, call.turn)
+        return history
 
     def _is_disturbed(self, history: History, start: int) -> bool:
         """Something behind the cut has the id of something before it, and may belong to it."""
-        ids, first = self._ids, {call.call.id: call.ref for call in reversed(history.calls) if call.call.id}
-        known = (ids, self._orphan_ids) if self.terms.unique_ids == "request" else (self._orphan_ids,)
-        if any(places.get(name, start) < start for name in first for places in known):
+        first = {call.call.id: call.ref for call in reversed(history.calls) if call.call.id}
+        if any(_is_settled_place(self._orphan_ids.get(name), start) for name in first):
             return True
         for result in history.results:
             name = result.result.tool_call_id
-            if name and ids.get(name, start) < start and not (name in first and _is_before(first[name], result.ref)):
+            is_known = bool(name) and _is_settled_place(self._ids.get(name or ""), start)
+            if is_known and not (name in first and _is_before(first[name], result.ref)):
                 return True
         named = {*(call.id or "" for _, call in history.server_calls), *history.server_results}
-        return any(self._server_ids.get(name, start) < start for name in named)
+        return any(_is_settled_place(self._server_ids.get(name), start) for name in named)
 
     def _settle(self, history: History, found: Sequence[CallLine], cut: _SettledPoint) -> None:
         """Make a cut as late as one is possible."""
@@ -117,15 +124,20 @@ class SettledCalls:
         cut.lines.add(line for line in found if first_ref(line) < NodeRef(REQUEST, place, 0))
         for call in history.calls:
             if call.call.id and call.ref < (REQUEST, place):
-                self._ids.setdefault(call.call.id, call.ref.message)
+                self._ids.setdefault(call.call.id, call.ref)
         for result in history.results:
             if result.result.tool_call_id and result.ref < (REQUEST, place):
                 known = self._ids if result.call and not result.is_by_position else self._orphan_ids
-                known.setdefault(result.result.tool_call_id, result.ref.message)
+                known.setdefault(result.result.tool_call_id, result.ref)
         for name, ref in _server_refs(history):
             if ref < (REQUEST, place):
-                self._server_ids.setdefault(name, ref.message)
+                self._server_ids.setdefault(name, ref)
         self._cuts.append(_SettledPoint(needs, place, cut.lines, len(cut.lines.all), len(cut.lines.flawed)))
+
+
+def _is_settled_place(place: NodeRef | None, start: int) -> bool:
+    """A place is before the messages from a first one on."""
+    return place is not None and place.message < start
 
 
 def _is_before(call: NodeRef, result: NodeRef) -> bool:
@@ -140,16 +152,30 @@ def _server_refs(history: History) -> Iterator[tuple[str, NodeRef]]:
 def _latest_cut(history: History) -> tuple[int, int] | None:
     """First message of the last turn that a cut may be made before, and the messages a request needs for it.
 
-    The turn has calls and no results, another turn of the request follows it, and no pair lies on both sides.
+    The turn has no results, another turn of the request follows it, and no pair lies on both sides. It has calls, or
+    no call before it waits for a result, to which one behind it would belong by its place.
     """
     turns = [turn for turn in history.turns if turn.side == REQUEST]
     with_results = {result.turn.number for result in history.results}
+    waiting = _last_waiting(turns)
     divided = _runs_of_pairs(history)
     for turn, following in zip(reversed(turns[1:-1]), reversed(turns[2:]), strict=True):
         is_within = any(first < turn.first <= last for first, last in divided)
-        if turn.calls and turn.number not in with_results and not is_within:
+        is_apart = bool(turn.calls) or turn.number not in waiting
+        if is_apart and turn.number not in with_results and not is_within:
             return turn.first, following.first + 1
     return None
+
+
+def _last_waiting(turns: Sequence[PairingTurn]) -> set[int]:
+    """Numbers of the turns before which the last turn with calls has one without a result."""
+    found, is_waiting = set[int](), False
+    for turn in turns:
+        if is_waiting:
+            found.add(turn.number)
+        if turn.calls:
+            is_waiting = any(not call.results for call in turn.calls)
+    return found
 
 
 def _runs_of_pairs(history: History) -> list[tuple[float, float]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from workbench.chain._call_lines import CallLine, CallState, Flaw, lines_of
+from workbench.chain._call_lines import CallLine, CallState, Flaw, first_ref, lines_of
 from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, read
 from workbench.chain._settled_calls import SettledCalls
 from workbench.ir import Message, ModelRequest, ModelResponse, NodeRef
@@ -19,10 +19,15 @@ __all__ = ["CallLine", "CallState", "Closure", "Flaw", "NodeRef", "derive"]
 
 @dataclass(frozen=True)
 class Closure:
-    """Every call and every result of a request's history and of its answer, in wire order."""
+    """Every call and every result of a request's history and of its answer, in wire order.
+
+    Attributes:
+        settled: number of first messages of the request whose lines are those of the request that it continues.
+    """
 
     lines: tuple[CallLine, ...] = ()
     _known_flawed: tuple[CallLine, ...] | None = field(default=None, repr=False, compare=False)
+    settled: int = field(default=0, repr=False, compare=False)
 
     @cached_property
     def flawed_lines(self) -> Sequence[CallLine]:
@@ -30,15 +35,25 @@ class Closure:
         known = self._known_flawed
         return [line for line in self.lines if line.is_flawed] if known is None else known
 
-    @cached_property
-    def open_by_turn(self) -> Mapping[int, Sequence[str]]:
-        """Message of the request → ids of the calls in it that a client still has to send results for."""
-        found = defaultdict[int, list[str]](list)
-        for line in self.flawed_lines:
-            is_open = line.state is not CallState.CLOSED and not line.is_server
-            if is_open and line.id and line.call and line.call.side == REQUEST:
-                found[line.call.message].append(line.id)
-        return found
+    def lines_from(self, message: int) -> Sequence[CallLine]:
+        """The lines that begin in a message of the request, behind it, or in the answer."""
+        return self.lines[_first_in(self.lines, message) :] if message else self.lines
+
+    def flawed_from(self, message: int) -> Sequence[CallLine]:
+        """Those of them that are not simply closed."""
+        return self.flawed_lines[_first_in(self.flawed_lines, message) :] if message else self.flawed_lines
+
+    def line_of(self, call: NodeRef) -> CallLine | None:
+        """The line of a call."""
+        at = bisect_left(self.lines, call, key=first_ref)
+        return next((line for line in self.lines[at : at + 2] if line.call == call), None)
+
+    def open_in(self, message: int) -> Sequence[str]:
+        """Ids of the calls in a message of the request that a client still has to send results for."""
+        flawed = self.flawed_lines
+        here = flawed[_first_in(flawed, message) : _first_in(flawed, message + 1)]
+        is_open = (line for line in here if line.state is not CallState.CLOSED and not line.is_server)
+        return [line.id for line in is_open if line.id and line.call and line.call.side == REQUEST]
 
     @property
     def closed_count(self) -> int:
@@ -49,6 +64,11 @@ class Closure:
     def calls(self) -> int:
         """Number of calls, those that the provider runs included."""
         return sum(line.call is not None or line.is_remembered for line in self.lines)
+
+
+def _first_in(lines: Sequence[CallLine], message: int) -> int:
+    """Number of the lines that begin before a message of the request."""
+    return bisect_left(lines, NodeRef(REQUEST, message, 0), key=first_ref)
 
 
 def derive(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property, partial
@@ -46,6 +47,7 @@ class Entry:
         differs: of an altered or empty entry, what differs at ``sent_part``: IR field ``"text"``, ``"signature"`` or
             ``"data"``; ``"order"`` (same blocks, other order); ``"count"`` (a block is lost or added).
         is_bare: the answer that made the turn was recorded, and no reasoning was in it.
+        first: index of the first message of the turn; -1 if the request does not hold it.
     """
 
     turn: int
@@ -63,6 +65,7 @@ class Entry:
     call_ids: tuple[str, ...] = ()
     differs: str = ""
     is_bare: bool = False
+    first: int = field(default=-1, repr=False, compare=False)
 
     @property
     def deviates(self) -> bool:
@@ -84,11 +87,17 @@ class _TellingEntries(NamedTuple):
 
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger of one request, one entry a turn, and what its answer contained."""
+    """The ledger of one request, one entry a turn, and what its answer contained.
+
+    Attributes:
+        changes: of a request that continues another, the first message of each turn from which entries were made again,
+            in order of time; later requests append to it. None where entries are not kept.
+    """
 
     entries: tuple[Entry, ...] = ()
     came_in: tuple[NodeRef, ...] = ()
     _telling: _TellingEntries | None = field(default=None, repr=False, compare=False)
+    changes: list[int] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def deviations(self) -> Sequence[Entry]:
@@ -98,8 +107,20 @@ class Ledger:
     @cached_property
     def genuine(self) -> Mapping[NodeRef, Entry]:
         """The entries of reasoning that is as it was received, by its first part."""
+        return self.genuine_from(0)
+
+    def genuine_from(self, message: int) -> Mapping[NodeRef, Entry]:
+        """Those of turns from a message on."""
         found = [e for e in self.entries if e.is_genuine] if self._telling is None else self._telling.genuine
-        return {entry.sent_part: entry for entry in found if entry.sent_part}
+        return {entry.sent_part: entry for entry in _from(found, message) if entry.sent_part}
+
+    def deviations_from(self, message: int) -> Sequence[Entry]:
+        """The entries of reasoning that is missing, empty or altered, of turns from a message on."""
+        return _from(self.deviations, message)
+
+
+def _from(entries: Sequence[Entry], message: int) -> Sequence[Entry]:
+    return entries[bisect_left(entries, message, key=lambda entry: entry.first) :] if message else entries
 
 
 def derive(
@@ -127,7 +148,8 @@ def derive(
     history, entries = _entries(request, received, terms)
     lost = _lost_turns(received, history.shown, request)
     telling = _TellingEntries(tuple(entries.deviations), tuple(entries.genuine))
-    return Ledger((*lost, *entries.all), came_in, telling)
+    changes = entries.changes if isinstance(request.messages, HistoryPrefix) else None
+    return Ledger((*lost, *entries.all), came_in, telling, changes)
 
 
 class _Entries:
@@ -138,6 +160,7 @@ class _Entries:
         self.all: list[Entry] = []
         self.deviations: list[Entry] = []
         self.genuine: list[Entry] = []
+        self.changes: list[int] = []
 
     def __len__(self) -> int:
         return len(self.all)
@@ -152,6 +175,8 @@ class _Entries:
                 self.genuine.append(entry)
 
     def cut(self, count: int) -> None:
+        if count < len(self.all):
+            self.changes.append(self.all[count].first)
         del self.all[count:]
         for chosen in (self.deviations, self.genuine):
             while chosen and chosen[-1].turn >= count:
@@ -193,6 +218,7 @@ def _entry(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) -> Ent
         call_ids=tuple(turn.call_ids),
         differs=replay.differs,
         is_bare=turn.exchange is not None and not blocks,
+        first=turn.first,
     )
 
 

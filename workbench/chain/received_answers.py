@@ -70,6 +70,7 @@ class ReceivedAnswers:
     _end: int | None = None
     _drops: list[int] = field(default_factory=list)
     _thoughts: list[int] = field(default_factory=list)
+    _by_call: _CallIndex = field(default_factory=lambda: _CallIndex())
 
     @classmethod
     def of(cls, answers: Iterable[tuple[int, ModelResponse]]) -> ReceivedAnswers:
@@ -98,6 +99,7 @@ class ReceivedAnswers:
         self._drops.append(exchange)
         while self.answers and self.answers[-1].exchange == exchange:
             answer = self.answers.pop()
+            self._by_call.cut(len(self.answers), answer)
             if answer.blocks:
                 self._thoughts.pop()
             for call_id in dict.fromkeys(answer.ids):
@@ -111,7 +113,19 @@ class ReceivedAnswers:
         """Answers that had been received when an exchange was sent, over the same index."""
         end = bisect_left(self.answers, exchange, key=lambda a: a.exchange)
         indices = (self._by_id, self._by_calls, self._by_text)
-        return ReceivedAnswers(self.answers, *indices, end, self._drops, self._thoughts)
+        return ReceivedAnswers(self.answers, *indices, end, self._drops, self._thoughts, self._by_call)
+
+    def latest_with(self, call_id: str) -> ReceivedAnswer | None:
+        """The latest answer with a call of an id."""
+        return self._latest(self._by_id.get(call_id, ()))
+
+    def latest_saying(self, call: int) -> ReceivedAnswer | None:
+        """The latest answer with a call of a fingerprint."""
+        return self._latest(self._by_call.read(self.answers).get(call, ()))
+
+    def _latest(self, positions: Sequence[int]) -> ReceivedAnswer | None:
+        at = bisect_left(positions, len(self))
+        return self.answers[positions[at - 1]] if at else None
 
     def thoughts(self) -> Sequence[int]:
         """Positions of the answers that carried reasoning."""
@@ -222,6 +236,29 @@ class ReceivedAnswers:
                     if _may_show(history(n), self.answers[position]):
                         found[n] = position
             start = stop + 1
+
+
+class _CallIndex:
+    """Positions of answers by the fingerprints of their calls, which are computed where somebody asks."""
+
+    def __init__(self) -> None:
+        self._positions: defaultdict[int, list[int]] = defaultdict(list)
+        self._count = 0
+
+    def read(self, answers: Sequence[ReceivedAnswer]) -> dict[int, list[int]]:
+        """The index of all answers."""
+        for position in range(self._count, len(answers)):
+            for call in dict.fromkeys(answers[position].calls):
+                self._positions[call].append(position)
+        self._count = len(answers)
+        return self._positions
+
+    def cut(self, count: int, answer: ReceivedAnswer) -> None:
+        """Forget the last answer; so many are left."""
+        if count < self._count:
+            for call in dict.fromkeys(answer.calls):
+                self._positions[call].pop()
+            self._count = count
 
 
 @dataclass(slots=True)

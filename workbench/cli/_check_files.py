@@ -206,6 +206,7 @@ def inspect_file(
 def _narrow(inspection: Inspection, session: Session, passes: Filter) -> Inspection:
     """Keep the findings of exchanges that match. An unreadable exchange does not match."""
     from workbench.filters import Facts, turns
+    from workbench.rules import FindingsOfRows
 
     kept = set()
     for row, turn in zip(inspection.rows, turns(inspection.rows), strict=True):
@@ -214,4 +215,4 @@ def _narrow(inspection: Inspection, session: Session, passes: Filter) -> Inspect
                 kept.add(row.index)
         except SessionFormatError:
             continue
-    return replace(inspection, findings=tuple(f for f in inspection.findings if f.exchange in kept))
+    return replace(inspection, findings=FindingsOfRows(r.findings for r in inspection.rows if r.index in kept))

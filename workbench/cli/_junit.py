@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections import defaultdict
 from collections.abc import Sequence
 
 from workbench.cli._check_formats import Errors, finding_lines, reasons, refused_for
 from workbench.cli._output import write
 from workbench.cli._report import FileReport
-from workbench.contracts import Severity
+from workbench.contracts import Finding, Severity
 from workbench.safetext import visible
 
 
@@ -27,12 +28,15 @@ def junit(reports: Sequence[FileReport], errors: Errors) -> None:
 
 def _junit_suite(root: ET.Element, report: FileReport) -> None:
     failing = {f.exchange for f in report.inspection.findings if f.severity is Severity.ERROR}
+    found = defaultdict[int, list[Finding]](list)
+    for finding in report.inspection.findings:
+        found[finding.exchange].append(finding)
     rows, answered = report.inspection.rows, refused_for(report)
     name = _xml(report.path)
     suite = ET.SubElement(root, "testsuite", name=name, tests=str(len(rows)), failures=str(len(failing)))
     for row in rows:
         case = ET.SubElement(suite, "testcase", name=f"exchange {row.index + 1}", classname=name)
-        own = [f for f in report.inspection.findings if f.exchange == row.index]
+        own = found[row.index]
         broken = [f for f in own if f.severity is Severity.ERROR]
         if row in report.undecided_rows and not broken:
             ET.SubElement(case, "skipped", message=_xml("; ".join(reasons(row))))

@@ -23,6 +23,7 @@ from workbench.contracts.finding import (
     Finding,
     Repair,
     Severity,
+    WireOrder,
 )
 from workbench.contracts.loading import (
     GENERIC,
@@ -103,6 +104,7 @@ __all__ = [
     "Severity",
     "Template",
     "Verdict",
+    "WireOrder",
     "agrees",
     "as_json",
     "at_pointer",

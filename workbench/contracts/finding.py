@@ -113,6 +113,22 @@ class FaultOrigin:
     hop: str = ""
 
 
+class WireOrder(NamedTuple):
+    """Place of a finding among those of its exchange, as it was made.
+
+    Attributes:
+        message: index of the message of the request that it is about, where it holds for each request that continues
+            this one; None for what depends on more.
+    """
+
+    rank: int
+    side: str
+    span: tuple[int, int]
+    pointer: str
+    rule: str
+    message: int | None
+
+
 class FaultId(NamedTuple):
     """Identity of a fault: the id of its conversation, and its number in the session."""
 
@@ -150,6 +166,7 @@ class Finding:
         last: index of the last exchange in which it holds; None for ``exchange`` alone.
         places: of a finding that was joined from several, these, itself first: its exchange and place are the first of
             them, its range is that of all.
+        order: its place among the findings of its exchange; None where that does not matter.
         kind: of a failure, its kind (``workbench.protocols.refusals``), ``"rate-limit"``; "" for everything else.
     """
 
@@ -178,4 +195,5 @@ class Finding:
     counts_as: Severity | None = field(default=None, compare=False, repr=False)
     last: int | None = field(default=None, compare=False)
     places: tuple[Finding, ...] = field(default=(), compare=False, repr=False)
+    order: WireOrder | None = field(default=None, compare=False, repr=False)
     kind: str = ""

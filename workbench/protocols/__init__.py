@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from workbench.protocols.common.socket_turns import SocketTurns, with_turns
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
-    from workbench.protocols.history import HistoryPrefix, fact, text_of, where
+    from workbench.protocols.history import HistoryPrefix, fact, last_where, text_of, where
     from workbench.protocols.likeness import Likeness, alike, ends_alike, likeness_of
+    from workbench.protocols.places_of_ids import id_places
     from workbench.protocols.wire_place import WirePlace
 else:
     __getattr__ = lazy(__name__)
@@ -87,6 +88,8 @@ __all__ = [
     "fact",
     "get",
     "grammars",
+    "id_places",
+    "last_where",
     "likeness_of",
     "protocols",
     "refusals",

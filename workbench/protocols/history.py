@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
-from operator import eq
+from operator import eq, itemgetter
 from typing import Any, Protocol, Self, TypeVar
 
 from workbench.ir import NOTHING, Anomaly, JsonValue, Message, Part
@@ -103,12 +103,16 @@ class GrowingHistory:
         self.texts.append(text)
         self.size += len(text)
 
+    def count_anomalies(self, length: int) -> int:
+        """Number of what was noticed about the first messages."""
+        return bisect_left(self.anomalies, length, key=itemgetter(0))
+
     def fork(self, length: int) -> GrowingHistory:
         """Another history that begins with the first messages of this one."""
         other = GrowingHistory()
         other.messages, other.texts = self.messages[:length], self.texts[:length]
         other.size = self.size - sum(map(len, self.texts[length:]))
-        other.anomalies = [(n, anomaly) for n, anomaly in self.anomalies if n < length]
+        other.anomalies = self.anomalies[: self.count_anomalies(length)]
         other._folds = {key: fold.fork(length) for key, fold in self._folds.items()}
         return other
 
@@ -162,9 +166,9 @@ class Matches:
         other.indices, other._count = self.before(length), min(length, self._count)
         return other
 
-    def before(self, length: int) -> list[int]:
-        """Indices of the matches among the first messages."""
-        return self.indices[: bisect_left(self.indices, length)]
+    def before(self, length: int, start: int = 0) -> list[int]:
+        """Indices of the matches among the first messages, from one of them on."""
+        return self.indices[bisect_left(self.indices, start) : bisect_left(self.indices, length)]
 
 
 class MergedTurns:
@@ -220,9 +224,20 @@ def fact(known: Message | HasFacts, find: Callable[..., T], *terms: Any) -> T:
     return facts[key]  # type: ignore[no-any-return]
 
 
-def where(messages: Sequence[Message], test: Callable[..., object], *terms: Any) -> Iterator[tuple[int, Message]]:
-    """(index, message) of each message of which ``test(message, *terms)`` is true."""
+def last_where(messages: Sequence[Message], test: Callable[..., object], *terms: Any) -> int:
+    """Index of the last message of which ``test(message, *terms)`` is true; -1 if it is true of none."""
+    if isinstance(messages, HistoryPrefix):
+        found = messages.fold(Matches, test, terms).indices
+        at = bisect_left(found, len(messages))
+        return found[at - 1] if at else -1
+    return next((n for n in range(len(messages) - 1, -1, -1) if fact(messages[n], test, *terms)), -1)
+
+
+def where(
+    messages: Sequence[Message], test: Callable[..., object], *terms: Any, start: int = 0
+) -> Iterator[tuple[int, Message]]:
+    """(index, message) of each message of which ``test(message, *terms)`` is true, from an index on."""
     if isinstance(messages, HistoryPrefix):
         found = messages.fold(Matches, test, terms)
-        return ((n, messages[n]) for n in found.before(len(messages))) if found.indices else iter(())
-    return ((n, message) for n, message in enumerate(messages) if fact(message, test, *terms))
+        return ((n, messages[n]) for n in found.before(len(messages), start)) if found.indices else iter(())
+    return ((n, message) for n, message in enumerate(messages[start:], start) if fact(message, test, *terms))

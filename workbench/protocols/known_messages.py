@@ -227,7 +227,7 @@ class KnownMessages:
             placed = RepeatedMessage(message.role, message.parts, message.extra, pointer, known.facts, text)
             history.append(text, placed, (replace(a, pointer=pointer + a.pointer) for a in known.anomalies))
         first = len(anomalies)
-        anomalies += (anomaly for n, anomaly in history.anomalies if n < count)
+        anomalies += [anomaly for _, anomaly in history.anomalies[: history.count_anomalies(count)]]
         self._latest = _KnownHistory(history, reader, key, (first, len(anomalies)))
         self._keep(self._latest)
         return history.prefix(count)

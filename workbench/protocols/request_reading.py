@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -104,6 +105,18 @@ class RequestReading:
         """Take over what ``has`` found out about a body that begins with the same messages."""
         end = self.outline.place(kept - 1)[1]
         self._clean.update({test: min(at, end) for test, at in before._clean.items()})
+
+    def texts_of_members(self) -> Iterator[tuple[str, bytes]]:
+        """(name, text) of the members of the body beside the messages."""
+        end = self.outline.end
+        for member in (*self.outline.before, *(member.move(end) for member in self.outline.after)):
+            yield member.name, self.text.between(member.start, member.end)
+
+    def anomalies_from(self, message: int) -> Sequence[Anomaly]:
+        """The anomalies of the request, without those of the first messages."""
+        (first, last), known, head = self.noted, self.request.anomalies, f"/{self.outline.list.name}/"
+        at = bisect_left(known, message, first, last, key=lambda each: int(each.pointer[len(head) :].partition("/")[0]))
+        return (*known[:first], *known[at:])
 
     def request_with(self, messages: tuple[Message, ...], anomalies: Sequence[Anomaly]) -> ModelRequest:
         """The request with other messages."""

@@ -46,6 +46,7 @@ from workbench.fronts import lazy
 from workbench.rules._acceptance import Acceptances, accepted_by
 from workbench.rules._causes import Causes, ContradictedFact, by_cause, contradicted_facts
 from workbench.rules._families import every_rule, families, families_with
+from workbench.rules._lasting_findings import FindingsOfRows, in_order, of_messages
 from workbench.rules._origin import Origins
 from workbench.rules._refusal_explanation import is_accounted_for
 from workbench.rules._shared_results import SharedResults
@@ -99,6 +100,7 @@ __all__ = [
     "Fact",
     "FaultOrigin",
     "Finding",
+    "FindingsOfRows",
     "InspectedExchange",
     "Inspection",
     "Inspector",
@@ -139,6 +141,7 @@ __all__ = [
     "judge_alone",
     "load_prices",
     "of_contract",
+    "of_messages",
     "pages",
     "place_of_text",
     "proof_of",
@@ -173,8 +176,9 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
     names = families_with("check") if case.request or case.response else (_UNREAD_FAMILY,)
     run = _run_shared if is_shared else _run
     judged = replace(case, contract=soft_contract(case.contract)) if case.request else case
-    found = [finding for name in names for finding in run(name, judged)]
-    found.sort(key=lambda f: (f.severity.rank, f.side, f.span or (0, 0), f.pointer, f.rule))
+    if case.carried:
+        case.carried.begin(judged)
+    found = in_order(judged, (finding for name in names for finding in run(name, judged)))
     for name in families_with("review"):
         found = _review(name, case, found)
     if case.is_refused and is_accounted_for(case, found):

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import field
 from typing import NamedTuple
 
-from workbench.contracts import SIMULATED, Finding
+from workbench.contracts import SIMULATED, Breaks, Finding, Severity
 from workbench.ir import ModelResponse
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
@@ -83,6 +83,12 @@ def _is_on_the_wire(decoded: DecodedExchange) -> bool:
     return headers.get(_MADE_UP) is None and not (headers.get("server") or "").startswith(SIMULATED)
 
 
+def says_refused(finding: Finding) -> bool:
+    """True for an error that rests on a fact about the provider, not (or not only) on a broken conversation."""
+    is_raised = finding.unenforced not in (None, Severity.ERROR)
+    return finding.check is not None or finding.breaks is Breaks.REQUEST or is_raised
+
+
 def may_be_accepted(case: RuleContext) -> bool:
     """True if the response does not show acceptance or refusal: open, cut off, or failed for other reasons."""
     error = case.response.error if case.response else None
@@ -101,6 +107,11 @@ class Acceptances:
 
     journal: Journal
     _first: dict[Hashable, AcceptedExchange] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing was accepted against a fact."""
+        return not self._first
 
     def learn(self, case: RuleContext, findings: Iterable[Finding]) -> None:
         """Note the facts that an accepted request contradicts."""
@@ -187,13 +198,21 @@ def _conditions(case: RuleContext) -> bytes:
 
 def _request_keys(case: RuleContext) -> Iterator[bytes]:
     decoded = case.decoded
-    for key, (start, end) in sorted(decoded.request_index.elements("")):
+    for key, text in sorted(_members(decoded)):
         if key not in HISTORIES and key != "tools":
-            yield key.encode("utf-8", "replace") + b":" + decoded.request_text[start:end]
+            yield key.encode("utf-8", "replace") + b":" + text
     yield repr(sorted(tool.name or "" for tool in case.request.tools)).encode() if case.request else b""
     for name, value in decoded.exchange.request.headers if decoded.exchange.request else ():
         if _BETA in name.lower():
             yield f"{name.lower()}: {value}".encode("utf-8", "replace")
+
+
+def _members(decoded: DecodedExchange) -> Iterator[tuple[str, bytes]]:
+    """(name, text) of the members of a request beside the history."""
+    reading = decoded.request_reading
+    if reading is not None:
+        return reading.texts_of_members()
+    return ((key, decoded.request_text[start:end]) for key, (start, end) in decoded.request_index.elements(""))
 
 
 def who(case: RuleContext, host: str) -> str:

@@ -11,44 +11,84 @@ too, and so are all places at which one fact of a contract is contradicted.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import repeat
 
 from workbench.contracts import Basis, Contradiction, Finding
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
+from workbench.rules._lasting_findings import CarriedFindings, FindingLog, FindingsOfRows, in_wire, likeness, made_for
 
 
 class Causes:
     """The causes of findings that come in order of their exchanges. Those of the last exchanges can be taken back.
 
     Attributes:
-        members: the findings of each cause, in order of exchanges; causes in order of their first ones.
+        members: the findings of each cause that were made, in order of exchanges; causes in order of their first ones.
     """
 
     def __init__(self, findings: Iterable[Finding] = ()) -> None:
         self.members: list[list[Finding]] = []
+        self._of_logged: dict[int, int] = {}
+        self._logs: dict[int, _LogInRows] = {}
+        self._rows: list[CarriedFindings] = []
+        self._carried: dict[int, CarriedFindings] = {}
         self._numbers: dict[Hashable, int] = {}
         self._seen: Counter[Hashable] = Counter()
         self._log: list[tuple[int, Hashable, int]] = []
         self._in: dict[int, list[tuple[int, Finding]]] = {}
-        self._made: list[tuple[int, Finding]] = []
-        for finding in findings:
+        self._made: list[tuple[int, int, Finding]] = []
+        for row in findings.rows if isinstance(findings, FindingsOfRows) else ():
+            self.add_row(row)
+        for finding in () if isinstance(findings, FindingsOfRows) else findings:
             self.add(finding)
 
-    def add(self, finding: Finding) -> None:
-        """A further finding. Two parts that say the same are two faults, in this request and in the next."""
-        counts_as = finding.counts_as or finding.severity
-        cause: Hashable = len(self._log) if finding.cause is None else (finding.cause, finding.rule, counts_as)
+    def add_row(self, findings: Sequence[Finding]) -> None:
+        """The findings of a further exchange. What it carries from the one before is not looked at one by one."""
+        if not isinstance(findings, CarriedFindings):
+            for finding in findings:
+                self.add(finding)
+            return
+        self._rows.append(findings)
+        self._carried[findings.exchange] = findings
+        self._hold(findings)
+        for finding in findings.made:
+            self.add(finding, findings.log.count_like(finding, findings.size))
+
+    def _hold(self, findings: CarriedFindings) -> None:
+        held = self._logs.setdefault(id(findings.log), _LogInRows(findings.log))
+        for n in range(len(held.numbers), findings.size):
+            logged = findings.log.findings[n]
+            if id(logged) not in self._of_logged:  # the exchange that made it is not among these
+                moved = replace(logged, exchange=findings.exchange)
+                self._of_logged[id(logged)] = self.add(moved, findings.log.count_like(logged, n))
+            held.numbers.append(self._of_logged[id(logged)])
+        held.carry(findings)
+
+    def add(self, finding: Finding, others: int = 0) -> int:
+        """A further finding. Two parts that say the same are two faults, in this request and in the next.
+
+        Args:
+            others: number of findings of the same cause that the exchange carries.
+
+        Returns:
+            The number of its cause.
+        """
+        like = likeness(finding)
+        cause: Hashable = len(self._log) if finding.cause is None else like
         here = (finding.exchange, cause)
         self._seen[here] += 1
-        key = (self._seen[here], cause, finding.side)
+        key = (self._seen[here] + others, cause, finding.side)
         number = self._numbers.setdefault(key, len(self.members))
         if number == len(self.members):
             self.members.append([])
         self.members[number].append(finding)
         self._log.append((finding.exchange, key, number))
         self._in.setdefault(finding.exchange, []).append((number, finding))
+        if finding.order is not None and finding.order.message is not None:
+            self._of_logged[id(finding)] = number
+        return number
 
     def cut(self, exchange: int) -> None:
         """Take back what was found in an exchange and behind it."""
@@ -61,19 +101,74 @@ class Causes:
             self._seen.pop((index, key[1]), None)  # type: ignore[index]
             self._in.pop(index, None)
         del self._made[len(self.members) :]
+        self._cut_rows(exchange)
+
+    def _cut_rows(self, exchange: int) -> None:
+        gone = {number for number in self._carried if number >= exchange}
+        if not gone and all(number < len(self.members) for number in self._of_logged.values()):
+            return
+        for number in gone:
+            del self._carried[number]
+        self._of_logged = {key: number for key, number in self._of_logged.items() if number < len(self.members)}
+        self._rows = [row for row in self._rows if row.exchange < exchange]
+        self._logs = {}
+        for row in self._rows:
+            self._hold(row)
 
     def of(self, exchange: int) -> list[tuple[int, Finding]]:
-        """(number of the cause, finding) of what holds in an exchange, in the order in which it was added."""
-        return self._in.get(exchange, [])
+        """(number of the cause, finding) of what holds in an exchange, in the order of the wire."""
+        made, row = self._in.get(exchange, []), self._carried.get(exchange)
+        if row is None:
+            return made
+        numbers = self._logs[id(row.log)].numbers
+        carried = [*zip(numbers, row.of_log(), strict=False)]
+        known = {id(finding) for finding in row.made}
+        return sorted((*carried, *(each for each in made if id(each[1]) in known)), key=lambda each: in_wire(each[1]))
 
     def findings(self) -> list[Finding]:
         """One finding for each cause."""
+        lasts = self._lasts()
         for number, group in enumerate(self.members):
+            last = max(group[-1].exchange, lasts.get(number, -1))
             if number == len(self._made):
-                self._made.append((len(group), _lasting(group)))
-            elif self._made[number][0] != len(group):
-                self._made[number] = (len(group), _lasting(group))
-        return [finding for _, finding in self._made]
+                self._made.append((len(group), last, _lasting(group, last)))
+            elif self._made[number][:2] != (len(group), last):
+                self._made[number] = (len(group), last, _lasting(group, last))
+        return [finding for _, _, finding in self._made]
+
+    def _lasts(self) -> dict[int, int]:
+        """Number of a cause → the last exchange that carries a finding of it."""
+        lasts: dict[int, int] = {}
+        for held in self._logs.values():
+            for number, last in zip(held.numbers, held.lasts(), strict=False):
+                lasts[number] = max(last, lasts.get(number, -1))
+        return lasts
+
+
+class _LogInRows:
+    """A log of findings, and the exchanges that carry its first ones.
+
+    Attributes:
+        numbers: of each finding, the number of its cause.
+    """
+
+    def __init__(self, log: FindingLog) -> None:
+        self.log = log
+        self.numbers: list[int] = []
+        self._rows: list[tuple[int, int]] = []  # fewer findings and later exchanges from one to the next
+
+    def carry(self, findings: CarriedFindings) -> None:
+        """A further exchange."""
+        while self._rows and self._rows[-1][0] <= findings.size:
+            self._rows.pop()
+        self._rows.append((findings.size, findings.exchange))
+
+    def lasts(self) -> Iterator[int]:
+        """For each finding, the last exchange that carries it."""
+        begun = 0
+        for count, exchange in reversed(self._rows):
+            yield from repeat(exchange, count - begun)
+            begun = count
 
 
 def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -134,13 +229,13 @@ def _last(finding: Finding) -> int:
     return finding.exchange if finding.last is None else finding.last
 
 
-def _lasting(group: Sequence[Finding]) -> Finding:
+def _lasting(group: Sequence[Finding], last: int) -> Finding:
     """The first finding of a cause, with the range in which it holds, and what a provider said of it later.
 
     Of two hops that weigh it differently, the worse severity counts.
     """
-    first, last = group[0], group[-1]
-    if first is last:
+    first = group[0]
+    if len(group) == 1 and last == first.exchange:
         return first
     worst = min(group, key=lambda finding: finding.severity.rank)
     if worst.severity != first.severity:
@@ -153,7 +248,7 @@ def _lasting(group: Sequence[Finding]) -> Finding:
         later = next((f for f in group if f.basis is Basis.RECORDING), None)
         words = f"exchange {later.exchange + 1}: {later.evidence}" if later else ""
         evidence = "; ".join(filter(None, (evidence, words)))
-    return replace(first, evidence=evidence, last=last.exchange)
+    return replace(first, evidence=evidence, last=last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +272,38 @@ class ContradictedFact:
 def contradicted_facts(findings: Iterable[Finding]) -> list[ContradictedFact]:
     """The facts that the accepted requests of a session contradict, the one with the most of them first."""
     facts: dict[Contradiction, dict[int, None]] = {}
-    for finding in findings:
-        if (against := finding.contradicts) is not None:
-            facts.setdefault(replace(against, exchange=0), {})[against.exchange] = None
+    for against in _contradictions(findings):
+        facts.setdefault(replace(against, exchange=0), {})[against.exchange] = None
     made = [
         ContradictedFact(fact.contract, fact.rule, fact.fact, fact.source, fact.date, fact.by, tuple(exchanges))
         for fact, exchanges in facts.items()
     ]
     return sorted(made, key=lambda each: -len(each.exchanges))
+
+
+def _contradictions(findings: Iterable[Finding]) -> Iterator[Contradiction]:
+    if not isinstance(findings, FindingsOfRows):
+        yield from (finding.contradicts for finding in findings if finding.contradicts)
+        return
+    logs: dict[int, _FactsInLog] = {}
+    for row in findings.rows:
+        if isinstance(row, CarriedFindings):
+            yield from logs.setdefault(id(row.log), _FactsInLog()).of(row)
+        yield from (finding.contradicts for finding in made_for(row) if finding.contradicts)
+
+
+class _FactsInLog:
+    """The facts that the findings of a log contradict, each with the number of the first of them."""
+
+    def __init__(self) -> None:
+        self._first: dict[Contradiction, int] = {}
+        self._count = 0
+
+    def of(self, row: CarriedFindings) -> Iterator[Contradiction]:
+        """Those that an exchange contradicts by being accepted."""
+        for n in range(self._count, row.size):
+            finding = row.log.findings[n]
+            if finding.contradicts and finding.contradicts.exchange == finding.exchange:
+                self._first.setdefault(replace(finding.contradicts, exchange=0), n)
+        self._count = max(self._count, row.size)
+        return (replace(fact, exchange=row.exchange) for fact, n in self._first.items() if n < row.size)

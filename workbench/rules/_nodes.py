@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from workbench.ir import JsonValue, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.ir import JsonValue, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.protocols import DecodedExchange, fact
 
 
 def message_at(decoded: DecodedExchange, side: str, pointer: str) -> Message | None:
     """The message that a pointer leads into."""
-    number = _message(decoded, side, pointer)
+    number = message_number(decoded, side, pointer)
     return None if number is None else decoded.messages(side)[number]
 
 
 def part_at(decoded: DecodedExchange, side: str, pointer: str) -> Part | None:
     """The part that a pointer leads into."""
-    message = _message(decoded, side, pointer)
+    message = message_number(decoded, side, pointer)
     if message is None:
         return None
     number = _first(fact(decoded, _parts, side, message), pointer)
@@ -36,7 +36,8 @@ def ancestors(pointer: str) -> Iterator[str]:
         yield pointer[:end]
 
 
-def _message(decoded: DecodedExchange, side: str, pointer: str) -> int | None:
+def message_number(decoded: DecodedExchange, side: str, pointer: str) -> int | None:
+    """Index of the message that a pointer leads into."""
     messages = decoded.messages(side)
     steps = pointer.split("/", 3)
     number = int(steps[2]) if len(steps) > 2 and re.fullmatch("[0-9]{1,9}", steps[2]) else len(messages)
@@ -97,3 +98,11 @@ def item_kind(message: Message) -> str:
     if isinstance(part, ToolResultIR):
         return str(part.extra.get("type") or "function_call_output")
     return "reasoning" if isinstance(part, Reasoning) else "message"
+
+
+def by_name(tools: Iterable[ToolDef]) -> Mapping[str, ToolDef]:
+    """Declared tools by their names; of two with one name the first counts."""
+    found: dict[str, ToolDef] = {}
+    for tool in tools:
+        found.setdefault(tool.name or "", tool)
+    return found

@@ -7,9 +7,11 @@ exchange of the conversation that shows it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
+from operator import itemgetter
 from typing import NamedTuple
 
 from workbench import regex
@@ -264,16 +266,19 @@ def _closure(case: RuleContext, finding: Finding) -> str:
 
 def _unanswered_words(case: RuleContext, finding: Finding, call: ToolCallIR) -> str:
     """True if no request ever contained the result."""
-    brought = next((exchange for exchange, c in _received_calls(case) if call.id and c.id == call.id), None)
+    brought = case.earlier.received.latest_with(call.id) if call.id else None
     if brought is None or finding.rule != "closure.missing-result":
         return ""
-    return f"exchange {brought + 1} made the call; this is the first request sent without its result"
+    return f"exchange {brought.exchange + 1} made the call; this is the first request sent without its result"
 
 
 def _renamed_words(case: RuleContext, call: ToolCallIR) -> str:
     """The answer carried the same call under another id."""
-    said = call_digest(call)
-    for exchange, brought in _received_calls(case):
+    received, said = case.earlier.received, call_digest(call)
+    alike, own = received.latest_saying(said), received.latest_with(call.id) if call.id else None
+    if alike is None or (own is not None and own.exchange > alike.exchange):
+        return ""
+    for exchange, brought in _received_calls(case, alike.exchange):
         if brought.id == call.id:
             return ""
         if call_digest(brought) == said:
@@ -281,16 +286,16 @@ def _renamed_words(case: RuleContext, call: ToolCallIR) -> str:
     return ""
 
 
-def _received_calls(case: RuleContext) -> Iterator[tuple[int, ToolCallIR]]:
-    """(exchange, call) of every call that answers of this conversation carried, the latest first."""
-    for exchange, answer in reversed(case.earlier.answers):
-        for message in answer.messages:
-            yield from ((exchange, call) for _, call in message.tool_calls())
+def _received_calls(case: RuleContext, exchange: int) -> Iterator[tuple[int, ToolCallIR]]:
+    """(exchange, call) of the calls that the answer of an exchange carried."""
+    at = bisect_left(case.earlier.answers, exchange, key=itemgetter(0))
+    for message in case.earlier.answers[at][1].messages if at < len(case.earlier.answers) else ():
+        yield from ((exchange, call) for _, call in message.tool_calls())
 
 
 def _reasoning(case: RuleContext, finding: Finding) -> str:
     """An answer carried the reasoning, and this is the first request that sends the turn without it, or otherwise."""
-    for entry in case.ledger.entries:
+    for entry in reversed(case.ledger.entries):
         if entry.message is None or entry.received_in is None or entry.is_bare:
             continue
         if is_in(finding.pointer, case.decoded.messages(REQUEST)[entry.message].pointer):

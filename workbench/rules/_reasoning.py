@@ -10,7 +10,7 @@ from itertools import takewhile
 from workbench import regex
 from workbench.chain import Entry
 from workbench.ir import Carrier, Media, Message, NodeRef, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
-from workbench.protocols import REQUEST
+from workbench.protocols import REQUEST, last_where
 from workbench.rules.context import RuleContext
 from workbench.wire import Origin
 
@@ -54,6 +54,15 @@ def last_turn(case: RuleContext) -> list[NodeRef]:
     while start and messages[start - 1].role == role:
         start -= 1
     return turn_from(case, start)
+
+
+def loop_start(case: RuleContext) -> int:
+    """The last message in which somebody else than the model said something, beside tool results; -1 if none did."""
+    return last_where(case.decoded.messages(REQUEST), _is_said, case.contract.closure.call_role)
+
+
+def _is_said(message: Message, role: str) -> bool:
+    return message.role != role and any(not isinstance(part, ToolResultIR) for part in message.parts)
 
 
 def received_words(entry: Entry) -> str:

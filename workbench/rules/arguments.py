@@ -9,6 +9,7 @@ from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, NodeRef, ToolCallIR, ToolDef
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.token_counts import is_limit_used_up
 from workbench.rules.wording import as_unproved, enforced_exactly, has_stray_deltas, quote, weaker
@@ -53,6 +54,7 @@ NOT_OBJECT = Rule(
 RULES = (INVALID_JSON, DOUBLE, EMPTY, TRUNCATED, SCHEMA, NOT_OBJECT)
 
 
+@of_messages
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the calls of the answer, and on replayed calls as far as a provider cares."""
     strict = any(case.contract.checks_of(rule.slug) for rule in (EMPTY, NOT_OBJECT))

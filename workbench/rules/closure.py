@@ -13,6 +13,7 @@ from workbench.contracts import Breaks, Finding, Severity, known_values
 from workbench.ir import NOTHING, Message, NodeRef, Opaque, ToolCallIR
 from workbench.limits import MOST_NAMED
 from workbench.protocols import REQUEST, DecodedExchange, fact
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules._trimming import dropped_call, dropped_result
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import LEGACY_ROLE, as_warning, quote, with_related
@@ -76,13 +77,14 @@ MOST_RESULTS = 256
 """Messages of results in a row that are looked through for the turn before them; no provider takes as many calls."""
 
 
+@of_messages
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings from the closure of the request's history and of the calls of the answer."""
-    answered_by_place = {line.stands_for for line in case.closure.flawed_lines if line.stands_for}
+    answered_by_place = {line.stands_for for line in case.flawed_lines if line.stands_for}
     foreign = list(_foreign_results(case))
     answered_elsewhere = {result.call_id for result in foreign}
     seen: set[tuple[str, str]] = set()
-    for line in case.closure.flawed_lines:
+    for line in case.flawed_lines:
         if line.is_server or line.call in answered_by_place or line.id in answered_elsewhere:
             continue
         for finding in _line(case, line):
@@ -205,7 +207,7 @@ def _open_turn(case: RuleContext, line: CallLine) -> Mapping[str, str]:
     if line.call is None:
         return NOTHING
     turn = line.call.message
-    open_calls = case.closure.open_by_turn.get(turn, ())
+    open_calls = case.closure.open_in(turn)
     named = ", ".join(open_calls[:MOST_NAMED])
     if len(open_calls) > MOST_NAMED:
         named += f" and {len(open_calls) - MOST_NAMED:,} more"
@@ -289,7 +291,7 @@ def _mismatch(case: RuleContext, line: CallLine) -> Iterator[Finding]:
     call = case.part(line.stands_for)
     wanted = call.id if isinstance(call, ToolCallIR) else None
     has = "has no id" if wanted is None else f"is {quote(wanted)}"
-    answered = next((other for other in case.closure.lines if other.call == line.stands_for), line)
+    answered = case.closure.line_of(line.stands_for) or line
     turn = _open_turn(case, answered)
     for ref in line.results:
         message = f"the tool result names {quote(line.id)}, but the call it answers by position {has}"

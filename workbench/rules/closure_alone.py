@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from workbench.contracts import Finding
 from workbench.ir import Media, Message, NodeRef, Reasoning, ToolResultIR
 from workbench.protocols import REQUEST
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules.closure import NOT_FIRST
 from workbench.rules.context import RuleContext
 from workbench.rules.wording import by_term
@@ -17,6 +18,7 @@ USUAL = (ToolResultIR, Reasoning)
 """Parts that may always be beside results."""
 
 
+@of_messages
 def check(case: RuleContext) -> Iterator[Finding]:
     """The first part that is behind the results of a message; what is before them is found elsewhere."""
     alone = case.contract.term("closure.results-alone")

@@ -9,6 +9,7 @@ from workbench import protocols
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, NodeRef, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules.closure import MISMATCH
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import LEGACY_ROLE, as_unproved, enforced_exactly, quote, weaker, with_related
@@ -23,6 +24,7 @@ ID_FORMAT = Rule(
 RULES = (ID_FORMAT,)
 
 
+@of_messages
 def check(case: RuleContext) -> Iterator[Finding]:
     """Ids that are absent, empty, too long or of another form than the provider takes."""
     terms = case.contract.closure
@@ -52,7 +54,7 @@ def _check_names(case: RuleContext) -> Iterator[Finding]:
     able = protocols.get(case.request.protocol).capabilities if case.request else None
     if able is None or (able.tools.call_ids and not able.tools.ids_optional):
         return
-    for line in case.closure.lines:
+    for line in case.lines:
         for ref in line.results if line.call and line.name and not line.is_server else ():
             result = case.part(ref)
             name = result.name if isinstance(result, ToolResultIR) else None

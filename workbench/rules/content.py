@@ -10,6 +10,7 @@ from workbench import protocols
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Media, Message, NodeRef, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.shapes import SHAPE
 from workbench.rules.wording import as_unproved, enforced_exactly, from_anomalies, quote
@@ -32,14 +33,19 @@ RULES = (EMPTY, ASSISTANT_LAST, TRAILING, MEDIA)
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the texts of the request as far as the provider cares, and on answers that say nothing."""
-    for n, message in case.suspects(_is_odd):
-        yield from _texts(case, n, message)
-        yield from _media(case, n, message)
-        yield from _empty_failures(case, n, message)
+    yield from _odd_messages(case)
     yield from _lists(case)
     yield from _last_message(case)
     yield from _silent_answer(case)
     yield from _check_anomalies(case)
+
+
+@of_messages
+def _odd_messages(case: RuleContext) -> Iterator[Finding]:
+    for n, message in case.suspects(_is_odd):
+        yield from _texts(case, n, message)
+        yield from _media(case, n, message)
+        yield from _empty_failures(case, n, message)
 
 
 def _is_odd(message: Message) -> bool:
@@ -49,6 +55,7 @@ def _is_odd(message: Message) -> bool:
     return _is_empty(message) or any(map(_blank, message.parts)) or not all(results) or any(held)
 
 
+@of_messages
 def _check_anomalies(case: RuleContext) -> Iterator[Finding]:
     """Anomalies that decoders noticed. A known refusal is of one shape and says nothing about others."""
     is_refused = enforced_exactly(case, EMPTY, "null") is not None
@@ -106,6 +113,7 @@ def _empty_failures(case: RuleContext, number: int, message: Message) -> Iterato
                 yield case.at(EMPTY, NodeRef(REQUEST, number, k), text, when="empty-error")
 
 
+@of_messages
 def _lists(case: RuleContext) -> Iterator[Finding]:
     """Content that is a list of parts, where it has to be a string."""
     anywhere, in_results = (enforced_exactly(case, SHAPE, when) for when in ("array-content", "result-content"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from workbench.chain import Closure, Conversation, Hops, Ledger
+from workbench.chain import CallLine, Closure, Conversation, Entry, Hops, Ledger
 from workbench.contracts import Basis, Breaks, Contract, Finding, NotedContract, Repair, Severity, fill, known_values
-from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, NodeRef, Part, ToolDef
+from workbench.ir import NOTHING, Anomaly, Message, ModelRequest, ModelResponse, NodeRef, Part, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange, WirePlace, where
 from workbench.rules._shared_results import SharedResults
@@ -16,12 +16,17 @@ from workbench.wire import Summary
 
 if TYPE_CHECKING:
     from workbench.rules._acceptance import Acceptances
+    from workbench.rules._lasting_findings import KnownFindings
 
 BETA = "anthropic-beta"
 """Header that announces beta features."""
 
 MOST_PLACES = 64
 """Contracts and URLs under which the same fields are remembered to be in order."""
+
+
+KnownFields: TypeAlias = tuple[Contract, set[object]]
+"""A contract, and the checks of fields that find nothing under it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,8 @@ class RuleContext:
             which judges as if no answer had been recorded.
         is_recorded: request and answer are a pair of this session: the answer is that to this request.
         shared: what was derived of the exchange already, maybe under other contracts.
+        carried: what was found in the requests that this one continues, and holds; None if all is to be found again.
+        start: the first message that is looked at by ``suspects`` and its like: those before it are known.
         chain: of closure and ledger what was asked for.
     """
 
@@ -52,8 +59,10 @@ class RuleContext:
     accepted: Acceptances | None = None
     is_recorded: bool = False
     shared: SharedResults = field(default_factory=SharedResults, repr=False, compare=False)
-    chain: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _silent: list[set[object] | None] = field(default_factory=list, init=False, repr=False, compare=False)
+    carried: KnownFindings | None = field(default=None, repr=False, compare=False)
+    start: int = 0
+    chain: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _beside: list[KnownFields | None] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def closure(self) -> Closure:
@@ -81,22 +90,28 @@ class RuleContext:
     @property
     def silent_checks(self) -> set[object] | None:
         """Checks of fields that find nothing in this request; None if it is not known how its fields differ."""
-        if not self._silent:
-            reading = self.decoded.request_reading
-            self._silent.append(None if reading is None else self._known_silent(reading.found_of_fields))
-        return self._silent[0]
+        known = self.known_fields
+        return None if known is None else known[1]
 
-    def _known_silent(self, found_of_fields: dict[Any, Any]) -> set[object]:
+    @property
+    def known_fields(self) -> KnownFields | None:
+        """The contract, and the silent checks: one object for the requests that differ in their messages alone."""
+        if not self._beside:
+            reading = self.decoded.request_reading
+            self._beside.append(None if reading is None else self._known_fields(reading.found_of_fields))
+        return self._beside[0]
+
+    def _known_fields(self, found_of_fields: dict[Any, Any]) -> KnownFields:
         http, origin = self.decoded.exchange.request, self.decoded.exchange.origin
         around = (http.url, http.headers.all(BETA)) if http else ()
-        by_place: dict[Any, tuple[Contract, set[object]]] = found_of_fields.setdefault(RuleContext, {})
+        by_place: dict[Any, KnownFields] = found_of_fields.setdefault(RuleContext, {})
         place = (self.contract.name, self.contract.variant, origin, around)
         known = by_place.get(place)
         if known is None or known[0] is not self.contract:
             if len(by_place) >= MOST_PLACES:
                 by_place.clear()
             known = by_place[place] = self.contract, set()
-        return known[1]
+        return known
 
     @property
     def request(self) -> ModelRequest | None:
@@ -119,7 +134,52 @@ class RuleContext:
 
     def suspects(self, test: Callable[..., object], *terms: object) -> Iterator[tuple[int, Message]]:
         """(index, message) of the messages of the request of which ``test(message, *terms)`` is true."""
-        return where(self.decoded.messages(REQUEST), test, *terms)
+        return where(self.decoded.messages(REQUEST), test, *terms, start=self.start)
+
+    @property
+    def lines(self) -> Sequence[CallLine]:
+        """Lines of the closure, as far as they are looked at."""
+        return self.closure.lines_from(self.start)
+
+    @property
+    def flawed_lines(self) -> Sequence[CallLine]:
+        """Those of them that are not simply closed."""
+        return self.closure.flawed_from(self.start)
+
+    @property
+    def deviations(self) -> Sequence[Entry]:
+        """Entries of reasoning that is missing, empty or altered, as far as they are looked at."""
+        return self.ledger.deviations_from(self.start)
+
+    @property
+    def genuine(self) -> Mapping[NodeRef, Entry]:
+        """Entries of reasoning that is as it was received, by its first part, as far as they are looked at."""
+        if ("genuine", self.start) not in self.chain:
+            self.chain["genuine", self.start] = self.ledger.genuine_from(self.start)
+        return self.chain["genuine", self.start]  # type: ignore[no-any-return]
+
+    @property
+    def recent(self) -> RuleContext:
+        """The case of the messages about which not all is known."""
+        first = self.carried.start if self.carried else 0
+        if not first:
+            return self
+        if "recent" not in self.chain:
+            self.chain["recent"] = replace(self, start=first)
+        return self.chain["recent"]  # type: ignore[no-any-return]
+
+    @property
+    def request_anomalies(self) -> Sequence[Anomaly]:
+        """What was noticed when the request was decoded, as far as it is looked at."""
+        anomalies, reading = self.request.anomalies if self.request else (), self.decoded.request_reading
+        if not self.start or reading is None:
+            return anomalies
+        return reading.anomalies_from(self.start)
+
+    @property
+    def response_anomalies(self) -> Sequence[Anomaly]:
+        """What was noticed when the answer was decoded."""
+        return self.response.anomalies if self.response else ()
 
     def message(self, ref: NodeRef) -> Message:
         """The message a reference points into."""

@@ -12,6 +12,7 @@ from workbench.ir import Message
 from workbench.protocols import REQUEST, fact
 from workbench.provenance import escape
 from workbench.rules._body import base, reads_fields, values
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import BETA, Rule, RuleContext
 from workbench.rules.wording import as_unproved, by_term, quote, weaker, with_related
 from workbench.wire import Origin
@@ -71,6 +72,7 @@ def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) 
         yield as_unproved(case.finding(UNKNOWN_FIELD, REQUEST, pointer, text))
 
 
+@of_messages
 def _message_fields(case: RuleContext) -> Iterator[Finding]:
     """Keys of messages that their role does not have here. Refused reasoning has a rule of its own."""
     known = fact(case.contract, _fields_of_roles)

@@ -78,6 +78,12 @@ def _groups(case: RuleContext, grammar: grammars.BodyGrammar, found: list[Findin
     yield from list(grouped.values())[:MOST]
 
 
+def is_kept(case: RuleContext) -> bool:
+    """The request is as the grammar says, or is not held to it: nothing of it is reported here."""
+    grammar = _grammar(case)
+    return grammar is None or not any(True for _ in _faults(case, grammar))
+
+
 def _grammar(case: RuleContext) -> grammars.BodyGrammar | None:
     """The grammar that a request is held to; None if it is to none: what was accepted is right."""
     was_sent = case.request is not None and case.decoded.exchange.origin is not Origin.RECONSTRUCTED

@@ -9,7 +9,7 @@ it on is taken back and inspected again, so that the result is that of a session
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import field, replace
 from functools import partial
@@ -22,7 +22,10 @@ from workbench.ir import NOTHING, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMessages
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
+from workbench.rules._lasting_findings import FindingsOfRows, made_for, with_known, with_more, without
+from workbench.rules._nodes import by_name
 from workbench.rules._shared_results import SharedResults
+from workbench.rules.grammar import is_kept
 from workbench.rules.mcp import ToolHops
 from workbench.rules.recording import with_refusal
 from workbench.wire import Exchange, ExchangeKind, HttpRequest, HttpResponse, State, Summary, summarize
@@ -60,7 +63,7 @@ class InspectedExchange:
     calls: tuple[str, ...] = ()
     has_reasoning: bool = False
     finish_reason: str | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: Sequence[Finding] = ()
     problems: tuple[str, ...] = ()
 
     @property
@@ -77,7 +80,7 @@ class InspectedExchange:
     def is_undecided(self) -> bool:
         """True if it may contain a break that could not be seen: torn, or not fully decoded."""
         is_torn = bool(self.problems) and (self.conversation is None or self.summary.state is State.INCOMPLETE)
-        return is_torn or any(finding.rule in UNREAD for finding in self.findings)
+        return is_torn or any(finding.rule in UNREAD for finding in made_for(self.findings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,7 @@ class Inspection:
     name: str
     rows: tuple[InspectedExchange, ...] = ()
     conversations: tuple[Conversation, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: Sequence[Finding] = ()
     damage: tuple[str, ...] = ()
     about: Mapping[str, str] = NOTHING
 
@@ -233,7 +236,7 @@ class Inspector:
             name=self.session.name,
             rows=tuple(self.rows),
             conversations=tuple(self._conversations.all),
-            findings=tuple(f for row in self.rows for f in row.findings),
+            findings=FindingsOfRows(row.findings for row in self.rows),
             damage=tuple(self.session.damage),
             about=self.session.about,
         )
@@ -397,13 +400,14 @@ class Inspector:
             return replace(told, findings=(*told.findings, *check_undecoded_failure(decoded)))
         self._remember(decoded, choice.contract, conversation)
         told = self._with_findings(row, decoded, choice, conversation.id)
-        return replace(told, findings=(*told.findings, *self._tool_hops.check_passed_on(decoded)))
+        return replace(told, findings=with_more(told.findings, self._tool_hops.check_passed_on(decoded)))
 
     def _with_findings(
         self, row: InspectedExchange, decoded: DecodedExchange, choice: Choice, conversation: int | None
     ) -> InspectedExchange:
         """The row with what the rules say. What an open exchange lacks may come yet: only its request is judged."""
         case, answer = self._case(decoded, choice, conversation, is_recorded=True), decoded.response
+        case = with_known(case, is_kept, is_final=not self._conversations.journal.is_on)
         messages = answer.messages if answer else ()
         is_open = decoded.exchange.state is State.OPEN
         found = self._origins.trace(case, (f for f in check(case) if not is_open or f.side == REQUEST))
@@ -416,7 +420,7 @@ class Inspector:
             calls=tuple(call.name or "" for m in messages for _, call in m.tool_calls()),
             has_reasoning=any(True for m in messages for _ in m.reasoning()),
             finish_reason=answer.finish_reason if answer else None,
-            findings=found,
+            findings=case.carried.finish(case, found) if case.carried else found,
         )
 
     def _among(self, provider: str = "") -> tuple[str, ...]:
@@ -433,8 +437,9 @@ class Inspector:
         journal.put(self._providers, decoded.index, contract.name)
         for earlier in conversation.exchanges[-2:-1]:  # those before it were settled when it came
             row = self.rows[earlier]
-            if any(f.rule == PENDING_RULE for f in row.findings):
-                self.rows[earlier] = replace(row, findings=tuple(f for f in row.findings if f.rule != PENDING_RULE))
+            left = without(row.findings, PENDING_RULE)
+            if left is not row.findings:
+                self.rows[earlier] = replace(row, findings=left)
                 journal.note(partial(self.rows.__setitem__, earlier, row))
         request = decoded.request
         if request and request.tools:
@@ -490,11 +495,3 @@ class Inspector:
 def _is_same_request(before: Summary, now: Summary) -> bool:
     """The exchange is still open, and what is new is in its answer."""
     return now.state is State.OPEN and (before.url, before.request_bytes) == (now.url, now.request_bytes)
-
-
-def by_name(tools: Iterable[ToolDef]) -> Mapping[str, ToolDef]:
-    """Declared tools by their names; of two with one name the first counts."""
-    found: dict[str, ToolDef] = {}
-    for tool in tools:
-        found.setdefault(tool.name or "", tool)
-    return found

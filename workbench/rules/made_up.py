@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice, takewhile
 
 from workbench import protocols, regex
 from workbench.chain import CallLine, CallState
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, NodeRef, Text, ToolCallIR
-from workbench.protocols import REQUEST, RESPONSE
+from workbench.protocols import REQUEST, RESPONSE, last_where
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, with_related
 from workbench.toolcalls.formats import TextCall, find
@@ -24,6 +25,9 @@ MADE_UP = Rule(
 PHANTOM = Rule("text.phantom-call", WARNING, "Text about a call was parsed as a call.", breaks=Breaks.CONVERSATION)
 
 RULES = (MADE_UP, PHANTOM)
+
+MOST_NAMED = 3
+"""Calls that a finding names."""
 
 _RESULT = regex.compile(
     r"<(?:\|)?(?:tool_response|tool_result|tool_output|function_results?|function_response|observation)s?(?:\|)?>"
@@ -48,10 +52,13 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _over_open_calls(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
     """Text that follows a call whose result the model never saw."""
-    lines = [line for line in case.closure.flawed_lines if _is_open(case, line)]
-    if not lines or any(True for m in answer.messages for _ in m.tool_calls()):
+    if any(True for m in answer.messages for _ in m.tool_calls()):
         return
-    names = ", ".join(dict.fromkeys(f"{quote(line.id, 60)} of {quote(line.name, 60)}" for line in lines[:3]))
+    asked = last_where(case.decoded.messages(REQUEST), _is_question)
+    lines = [*islice((line for line in case.closure.flawed_from(asked + 1) if _is_open(case, line)), MOST_NAMED)]
+    if not lines:
+        return
+    names = ", ".join(dict.fromkeys(f"{quote(line.id, 60)} of {quote(line.name, 60)}" for line in lines))
     for n, message in enumerate(answer.messages):
         for k, part in enumerate(message.parts):
             if isinstance(part, Text) and part.text.strip():
@@ -62,18 +69,18 @@ def _over_open_calls(case: RuleContext, answer: ModelResponse) -> Iterator[Findi
 
 
 def _is_open(case: RuleContext, line: CallLine) -> bool:
-    """A call of the question that is being answered, without a result anywhere."""
+    """A call without a result anywhere."""
     if line.call is None or line.call.side != REQUEST or line.results or line.is_server:
         return False
     if line.state not in (CallState.MISSING, CallState.PENDING) or line.stands_for:
         return False
-    asked = (n for n, m in enumerate(case.decoded.messages(REQUEST)) if m.role == "user" and _has_text(m))
-    is_answered_by_place = any(other.stands_for == line.call for other in case.closure.flawed_lines)
-    return not is_answered_by_place and line.call.message > max(asked, default=-1)
+    turn = line.call.message
+    behind = takewhile(lambda each: not each.call or each.call.message == turn, case.closure.flawed_from(turn))
+    return all(other.stands_for != line.call for other in behind)
 
 
-def _has_text(message: Message) -> bool:
-    return any(isinstance(p, Text) and p.text.strip() for p in message.parts)
+def _is_question(message: Message) -> bool:
+    return message.role == "user" and any(isinstance(p, Text) and p.text.strip() for p in message.parts)
 
 
 def _written_results(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from workbench.chain import Entry, ReplayOutcome
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, NodeRef, Reasoning
 from workbench.protocols import REQUEST
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules._nodes import item_id
 from workbench.rules._reasoning import (
     BLOCKS,
@@ -54,13 +55,18 @@ RULES = (MISSING, EMPTY, ALTERED, STALE)
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the reasoning that the request sends, and does not send."""
     if case.request is not None:
-        latest = case.ledger.entries[-1].turn if case.ledger.entries else -1
-        for entry in case.ledger.deviations:
-            yield from _entry(case, entry, is_latest=entry.turn == latest)
-        yield from _check_signatures(case)
-        yield from _check_empty(case)
+        yield from _turns(case)
         yield from _stale(case)
         yield from _without_calls(case)
+
+
+@of_messages
+def _turns(case: RuleContext) -> Iterator[Finding]:
+    latest = case.ledger.entries[-1].turn if case.ledger.entries else -1
+    for entry in case.deviations:
+        yield from _entry(case, entry, is_latest=entry.turn == latest)
+    yield from _check_signatures(case)
+    yield from _check_empty(case)
 
 
 def _entry(case: RuleContext, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
@@ -98,7 +104,7 @@ def _check_signatures(case: RuleContext) -> Iterator[Finding]:
     """Thinking blocks without the key of their signature, where the provider asks for it in every one."""
     if not any(check.when == "no-signature" for check in case.contract.checks_of(EMPTY.slug)):
         return
-    told = {entry.sent_part for entry in case.ledger.deviations if entry.sent is ReplayOutcome.EMPTY}
+    told = {entry.sent_part for entry in case.deviations if entry.sent is ReplayOutcome.EMPTY}
     for ref, part in sent_reasoning(case, _is_unsigned):
         if part.carrier is Carrier.THINKING and part.signature is None and ref not in told:
             yield case.at(EMPTY, ref, "the thinking block has no signature", when="no-signature")
@@ -111,8 +117,8 @@ _BLOCKS = (*BLOCKS, Carrier.REASONING_BLOCK, Carrier.THINKING_CHUNK)
 def _check_empty(case: RuleContext) -> Iterator[Finding]:
     """Proofs that are there and empty, and blocks without anything, in a request whose answers nobody recorded."""
     is_by_call = Carrier.THOUGHT_SIGNATURE in case.contract.reasoning.carriers
-    found = (e for e in case.ledger.deviations if e.sent is ReplayOutcome.EMPTY and not is_by_call)
-    told = {entry.sent_part for entry in found if _was_something(entry)} | {*case.ledger.genuine}
+    found = (e for e in case.deviations if e.sent is ReplayOutcome.EMPTY and not is_by_call)
+    told = {entry.sent_part for entry in found if _was_something(entry)} | {*case.genuine}
     for ref, part in sent_reasoning(case, _has_empty):
         what = _empty_field(part)
         is_demanded = is_by_call and case.contract.reasoning.scope is Scope.TOOL_LOOP  # then its call has none

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Opaque, Reasoning
 from workbench.protocols import REQUEST
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules._nodes import item_id, item_kind
 from workbench.rules._reasoning import is_rebuilt
 from workbench.rules.context import Rule, RuleContext
@@ -51,6 +52,7 @@ def _is_stateless(case: RuleContext) -> bool:
     return case.request is not None and case.request.params.get("store") is False
 
 
+@of_messages
 def _without_follower(case: RuleContext) -> Iterator[Finding]:
     """Reasoning that something follows which it did not lead to: nothing, others' words, or an item made again.
 

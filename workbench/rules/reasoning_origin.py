@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from workbench import regex
 from workbench.chain import Entry
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.contracts import loading as contracts
 from workbench.ir import Carrier, Message, NodeRef, Reasoning
+from workbench.protocols import REQUEST, HistoryPrefix
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules._nodes import item_id
 from workbench.rules._reasoning import BLOCKS, is_dummy_proof, is_placeholder, is_rebuilt, sent_reasoning, stand_ins
 from workbench.rules.context import Rule, RuleContext
-from workbench.rules.wording import as_warning, quote, with_related
+from workbench.rules.wording import MOST_RELATED, as_warning, quote, with_related
 
 WARNING = Severity.WARNING
 
@@ -44,6 +45,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         yield from _check_fabricated(case)
 
 
+@of_messages
 def _foreign(case: RuleContext) -> Iterator[Finding]:
     contract, carriers = case.contract, case.contract.reasoning.carriers
     refused = contract.term("reasoning.refused-carriers", ())
@@ -52,7 +54,7 @@ def _foreign(case: RuleContext) -> Iterator[Finding]:
     is_verified, own = contract.term("reasoning.signature") == "verified-everywhere", contract.term("reasoning.proof")
     terms = (tuple(refused), tuple(carriers), is_verified, str(own or ""))
     for ref, part in sent_reasoning(case) if others else sent_reasoning(case, _may_be_foreign, *terms):
-        issuer = _issuer(case, case.ledger.genuine.get(ref))
+        issuer = _issuer(case, case.genuine.get(ref))
         if part.carrier in refused and not is_rebuilt(case):
             yield _refused_field(case, ref, part)
         elif part.carrier not in carriers:
@@ -63,7 +65,7 @@ def _foreign(case: RuleContext) -> Iterator[Finding]:
             message = f"the signature was issued by {issuer}, this request goes to {contract.name}"
             values = {"id": item_id(case.message(ref))}
             yield case.at(FOREIGN, ref, message, name="signature", evidence=quote(part.signature, 60), values=values)
-        elif ref not in case.ledger.genuine:
+        elif ref not in case.genuine:
             yield from _bad_proof(case, ref, part)
 
 
@@ -184,10 +186,6 @@ def _has_calls(message: Message) -> bool:
     return any(True for _ in message.tool_calls())
 
 
-def _is_unproved(message: Message) -> bool:
-    return any(_may_be_invented(part) for _, part in message.reasoning())
-
-
 def _may_be_invented(part: Reasoning) -> bool:
     """It has a text, and no signature vouches for that."""
     is_blank_tag = part.carrier is Carrier.THINK_TEXT and not (part.text or "").strip()  # some models write those
@@ -195,21 +193,57 @@ def _may_be_invented(part: Reasoning) -> bool:
     return bool(part.text) and not is_vouched_for and not is_blank_tag
 
 
+class _UnprovedTexts:
+    """A fold over a history: texts of reasoning without a proof, and their places."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, list[NodeRef]] = {}
+        self.doubtful: dict[str, None] = {}  # what nobody thinks, and what is there more than once
+        self._count = 0
+
+    def read(self, messages: Sequence[Message]) -> None:
+        for n in range(self._count, len(messages)):
+            for k, part in messages[n].reasoning():
+                if part.text and _may_be_invented(part):
+                    places = self.places.setdefault(part.text, [])
+                    places.append(NodeRef(REQUEST, n, k))
+                    if len(places) > 1 or is_placeholder(part.text):
+                        self.doubtful[part.text] = None
+        self._count = len(messages)
+
+    def fork(self, length: int) -> _UnprovedTexts:
+        """Nothing: the texts are read again when somebody asks."""
+        return _UnprovedTexts()
+
+
 def _check_fabricated(case: RuleContext) -> Iterator[Finding]:
     """One finding for each text that replaces what was thought, however often it is there."""
-    places: defaultdict[str, list[NodeRef]] = defaultdict(list)
-    for ref, part in sent_reasoning(case, _is_unproved):
-        if part.text and _may_be_invented(part) and ref not in case.ledger.genuine:
-            places[part.text].append(ref)
-    with_calls = {n for n, _ in case.suspects(_has_calls)} if places else set()
-    for text, refs in places.items():
-        turns = {ref.message for ref in refs}
-        times = len(turns)
-        if is_placeholder(text):
+    messages = case.decoded.messages(REQUEST)
+    if isinstance(messages, HistoryPrefix):
+        known = messages.fold(_UnprovedTexts)
+    else:
+        known = _UnprovedTexts()
+        known.read(messages)
+    for text in known.doubtful:
+        refs = _without_proof(case, known.places[text])
+        times = len({ref.message for ref in refs})
+        if refs and is_placeholder(text):
             message = "this is a placeholder, not the model's reasoning"
-        elif times > 2 or (times == 2 and (len(places) == 1 or turns == with_calls)):
+        elif times > 2 or (times == 2 and _is_everywhere(case, known, text, refs)):
             message = f"the same text is in {times} turns: a client inserted it, the model did not write it"
         else:
             continue
         finding = case.at(FABRICATED, refs[0], message, name="text", evidence=quote(text))
-        yield with_related(finding, [case.pointer(ref, "text") for ref in refs])
+        yield with_related(finding, [case.pointer(ref, "text") for ref in refs[: MOST_RELATED + 1]])
+
+
+def _without_proof(case: RuleContext, places: Iterable[NodeRef]) -> list[NodeRef]:
+    """Those of the places that are in this request, and do not hold what was received."""
+    end = len(case.decoded.messages(REQUEST))
+    return [ref for ref in places if ref.message < end and ref not in case.genuine]
+
+
+def _is_everywhere(case: RuleContext, known: _UnprovedTexts, text: str, refs: Iterable[NodeRef]) -> bool:
+    """No other reasoning is without proof, or every turn with calls has this text."""
+    is_only = not any(_without_proof(case, places) for other, places in known.places.items() if other != text)
+    return is_only or {ref.message for ref in refs} == {n for n, _ in case.suspects(_has_calls)}

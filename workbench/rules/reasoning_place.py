@@ -25,6 +25,7 @@ from workbench.ir import (
 )
 from workbench.protocols import REQUEST, HistoryPrefix, fact
 from workbench.provenance import escape
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules._reasoning import (
     BLOCKS,
     block_type,
@@ -50,16 +51,17 @@ def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the order of blocks, and on reasoning fields of objects that are no assistant message."""
     if case.request is not None:
         if case.contract.reasoning.leading:
-            yield from _order(case, case.request)
+            yield from _order(case)
         yield from _check_places(case, case.request)
 
 
-def _order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
+@of_messages
+def _order(case: RuleContext) -> Iterator[Finding]:
     """Blocks have to lead their turn and may not end it."""
     starts = _starts(case) if any(True for _ in sent_reasoning(case)) else []
     if not starts:
         return
-    known, answers = case.ledger.genuine, dict(case.earlier.answers)
+    known, answers = case.genuine, dict(case.earlier.answers)
     for turn in (turn_from(case, start) for start in starts):
         parts = [case.part(ref) for ref in turn]
         blocks = [ref for ref, p in zip(turn, parts, strict=True) if isinstance(p, Reasoning) and p.carrier in BLOCKS]
@@ -69,7 +71,7 @@ def _order(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
             yield from _check_moved(case, entry, turn, came)
         elif not blocks or entry:
             continue
-        elif blocks[0] != turn[0] and request.thinking == "on":
+        elif blocks[0] != turn[0] and case.request and case.request.thinking == "on":
             message = "the turn contains thinking blocks but does not begin with one"
             values = known_values(case.pointer(turn[0]), case.decoded, case.contract, None)
             found = {
@@ -90,7 +92,7 @@ def _starts(case: RuleContext) -> list[int]:
     else:
         found = _UnorderedTurns(role)
         found.read(messages)
-    return found.starts[: bisect_left(found.starts, len(messages))]
+    return found.starts[bisect_left(found.starts, case.start) : bisect_left(found.starts, len(messages))]
 
 
 class _UnorderedTurns:
@@ -159,10 +161,16 @@ _Object: TypeAlias = tuple[str, Mapping[str, JsonValue]]
 
 def _check_places(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     """Fields of reasoning, and of its proofs, where no protocol has them or this one has not."""
-    role, own = case.contract.closure.call_role, protocols.traits(case.decoded.protocol).carriers
+    own = protocols.traits(case.decoded.protocol).carriers
     for name in dict.fromkeys((*_OF_BODIES, *own)):
         if request.params.get(name) is not None and f"/{name}" not in own.get(name, ()):
             yield _stray_finding(case, f"/{name}", name)
+    yield from _in_messages(case)
+
+
+@of_messages
+def _in_messages(case: RuleContext) -> Iterator[Finding]:
+    role, own = case.contract.closure.call_role, protocols.traits(case.decoded.protocol).carriers
     for n, message in case.suspects(_has_unknown_keys, role):
         for pointer, keys in _objects(message, role):
             for name, value in keys.items():

@@ -13,9 +13,10 @@ from dataclasses import replace
 from workbench import regex
 from workbench.chain import Entry
 from workbench.contracts import Finding, Severity
-from workbench.ir import Carrier, Message, NodeRef, Reasoning, ToolCallIR, ToolResultIR
+from workbench.ir import Carrier, Message, NodeRef, Reasoning, ToolCallIR
 from workbench.protocols import REQUEST
-from workbench.rules._reasoning import is_rebuilt, sent_reasoning, stand_ins
+from workbench.rules._lasting_findings import of_messages
+from workbench.rules._reasoning import is_rebuilt, loop_start, sent_reasoning, stand_ins
 from workbench.rules.context import RuleContext
 from workbench.rules.reasoning import MISSING
 from workbench.rules.reasoning_origin import FABRICATED, FOREIGN
@@ -30,6 +31,7 @@ PROOF = "extra_content"
 _BASE64 = regex.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 
 
+@of_messages
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on calls of the current turn that are without their signature, or with a stand-in for it."""
     if case.request is None or Carrier.THOUGHT_SIGNATURE not in case.contract.reasoning.carriers or is_rebuilt(case):
@@ -44,16 +46,11 @@ def _unsigned_steps(case: RuleContext) -> Iterator[tuple[int, int]]:
     """(message, part) of the first call of each step of the current turn that has no signature."""
     role = case.contract.closure.call_role
     unsigned = [n for n, _ in case.suspects(_is_unsigned, role)]
-    start = max((n for n, _ in case.suspects(_is_said, role)), default=-1) if unsigned else -1
+    start = loop_start(case) if unsigned else -1
     for n in unsigned[bisect_right(unsigned, start) :]:
         first = _first_call(case.decoded.messages(REQUEST)[n])
         if first is not None:
             yield n, first
-
-
-def _is_said(message: Message, role: str) -> bool:
-    """True if the message is of another role and contains more than tool results."""
-    return message.role != role and any(not isinstance(p, ToolResultIR) for p in message.parts)
 
 
 def _is_unsigned(message: Message, role: str) -> bool:
@@ -95,7 +92,7 @@ def _missing(case: RuleContext, number: int, part: int) -> Finding:
 
 def _history(case: RuleContext, number: int) -> str:
     """Place where the call was received, and whether it was signed there."""
-    entry = next((e for e in case.ledger.entries if e.message == number and e.received_in is not None), None)
+    entry = next((e for e in reversed(case.ledger.entries) if e.message == number and e.received_in is not None), None)
     if entry is None:
         return ""
     came = "with a signature" if entry.signature or _is_signed(case, entry) else "without a signature"

@@ -28,7 +28,7 @@ from workbench.contracts import loading as contracts
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING, ApiError
 from workbench.protocols import REQUEST, RESPONSE
-from workbench.rules._acceptance import AcceptedExchange, accepted_by, is_answered, may_be_accepted, who
+from workbench.rules._acceptance import AcceptedExchange, accepted_by, is_answered, may_be_accepted, says_refused, who
 from workbench.rules._failure_place import is_about_the_request
 from workbench.rules._refusal_explanation import ExplainedRefusal, explain_refusal
 from workbench.rules.context import Rule, RuleContext
@@ -107,7 +107,7 @@ def _weigh(case: RuleContext, findings: Iterable[Finding], witness: str) -> Iter
             yield finding
         elif is_rebuilt and case.is_recorded and case.accepted is not None:
             yield _rebuilt(finding)
-        elif not _says_refused(finding):
+        elif not says_refused(finding):
             yield finding
         elif case.accepted is None:
             yield _with_evidence(finding, f"accepted by {witness}, status {case.status}") if witness else finding
@@ -117,12 +117,6 @@ def _weigh(case: RuleContext, findings: Iterable[Finding], witness: str) -> Iter
             yield from _contradict(case, finding, earlier)
         else:
             yield finding
-
-
-def _says_refused(finding: Finding) -> bool:
-    """True for an error that rests on a fact about the provider, not (or not only) on a broken conversation."""
-    is_raised = finding.unenforced not in (None, Severity.ERROR)
-    return finding.check is not None or finding.breaks is Breaks.REQUEST or is_raised
 
 
 def _contradict(case: RuleContext, finding: Finding, accepted: AcceptedExchange) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolDef
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.provenance import escape
 from workbench.rules._body import reads_fields, values
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_unproved, by_index, by_name, by_term, context, enforced_exactly, quote
 from workbench.toolcalls.schemas import PLAIN, Dialect, DialectFact, dialects, find_meta_faults, lint, resolve
@@ -165,6 +166,7 @@ REPLAYED = "replayed"
 """Checks of providers that read the calls of a history as they read the tools."""
 
 
+@of_messages
 def _check_replayed(case: RuleContext) -> Iterator[Finding]:
     """Names and numbers of calls, where the provider holds them to what it asks of tools."""
     pattern, most = case.contract.term("schema.name-pattern"), case.contract.term("schema.max-tools")

@@ -10,6 +10,7 @@ from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Anomaly, Message, NodeRef, Opaque
 from workbench.protocols import REQUEST
 from workbench.rules._body import values
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import LEGACY_ROLE, as_unproved, by_term, enforced_exactly, from_anomalies, quote
 from workbench.wire import Origin
@@ -37,7 +38,7 @@ _FIELDS = {"no-role": "role", "no-content": "content"}
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on requests that lack what every conversation has."""
     was_sent = case.decoded.exchange.origin is not Origin.RECONSTRUCTED
-    yield from _check_anomalies(case, was_sent)
+    yield from _check_anomalies(case)
     if case.request is None or not was_sent:
         return
     yield from _nobody(case)
@@ -45,10 +46,11 @@ def check(case: RuleContext) -> Iterator[Finding]:
     yield from _types(case)
 
 
-def _check_anomalies(case: RuleContext, was_sent: bool) -> Iterator[Finding]:
+@of_messages
+def _check_anomalies(case: RuleContext) -> Iterator[Finding]:
     """Anomalies that decoders noticed. A known refusal is of one shape and says nothing about others."""
-    asked = case.request.anomalies if case.request else ()
-    named = {(a.pointer, a.message): _anomaly_fault(a) for a in asked if a.slug == SHAPE.slug}
+    was_sent = case.decoded.exchange.origin is not Origin.RECONSTRUCTED
+    named = {(a.pointer, a.message): _anomaly_fault(a) for a in case.request_anomalies if a.slug == SHAPE.slug}
     for finding in from_anomalies(case, SHAPE):
         when, said = named.get((finding.pointer, finding.message), ("", {})) if finding.side == REQUEST else ("", {})
         if when and was_sent and enforced_exactly(case, SHAPE, when):
@@ -79,6 +81,7 @@ def _nobody(case: RuleContext) -> Iterator[Finding]:
             yield finding if enforced_exactly(case, SHAPE, "no-messages") else as_unproved(finding)
 
 
+@of_messages
 def _roles(case: RuleContext) -> Iterator[Finding]:
     """Roles that this provider does not know; ``closure`` reports roles of tool results of another protocol."""
     known = case.contract.term("content.roles")
@@ -96,6 +99,7 @@ def _is_of_other_role(message: Message, known: tuple[str, ...]) -> bool:
     return bool(message.role) and message.role not in known
 
 
+@of_messages
 def _types(case: RuleContext) -> Iterator[Finding]:
     """Parts of a type that the provider does not know; others report tool calls and results of another protocol."""
     known = case.contract.term("content.block-types")

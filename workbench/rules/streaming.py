@@ -8,7 +8,7 @@ from dataclasses import replace
 from workbench import regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import UNUSUAL, Anomaly, ModelResponse, NodeRef, ToolCallIR
-from workbench.protocols import RESPONSE
+from workbench.protocols import REQUEST, RESPONSE
 from workbench.provenance import leaves
 from workbench.rules._failure_place import in_stream, refusal_of
 from workbench.rules.answers import evidence, known_as
@@ -154,7 +154,8 @@ def _is_cut(case: RuleContext, noticed: Anomaly) -> bool:
 
 def _is_said_of_the_call(case: RuleContext, noticed: Anomaly) -> bool:
     """The closure finds the same: two calls with one id."""
-    twins = (line.call for line in case.closure.flawed_lines if line.call and line.call.side == RESPONSE and line.twin)
+    flawed = case.closure.flawed_from(len(case.decoded.messages(REQUEST)))
+    twins = (line.call for line in flawed if line.call and line.call.side == RESPONSE and line.twin)
     return any(case.pointer(call, "id") == noticed.pointer for call in twins)
 
 

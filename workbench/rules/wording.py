@@ -80,8 +80,8 @@ def weaker(rule: Rule, severity: Severity = Severity.WARNING) -> Rule:
 
 def from_anomalies(case: RuleContext, rule: Rule, when: str = "") -> Iterator[Finding]:
     """Anomalies that decoders noticed, as findings of a rule; ``when`` as for ``RuleContext.at``."""
-    for side, message in (("request", case.request), ("response", case.response)):
-        for noticed in message.anomalies if message else ():
+    for side, anomalies in (("request", case.request_anomalies), ("response", case.response_anomalies)):
+        for noticed in anomalies:
             if noticed.slug == rule.slug:
                 yield case.finding(rule, side, noticed.pointer, noticed.message, events=noticed.events, when=when)
 

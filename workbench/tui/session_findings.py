@@ -34,8 +34,7 @@ class SessionFindings:
         if equal < len(self._collected):
             causes.cut(min(row.index for row in self._collected[equal:]))
         for row in rows[equal:]:
-            for finding in row.findings:
-                causes.add(finding)
+            causes.add_row(row.findings)
         self._collected = list(rows)
         self.all = causes.findings()
 

@@ -21,7 +21,7 @@ from workbench.formats.exporters._private_text import RedactedSession
 from workbench.formats.exporters._secret_removal import knowing
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.rules import InspectedExchange, Inspector, by_cause, judge
+from workbench.rules import FindingsOfRows, InspectedExchange, Inspector, by_cause, judge
 from workbench.wire import Exchange, HttpRequest, HttpResponse, Redactor, Summary, decode, decode_partial, dumps
 from workbench.wire.session import Session
 
@@ -148,7 +148,7 @@ def report(selection: ExportSelection) -> Report:
     inspector = _inspector(selection)
     inspection = inspector.run()
     indices = set(selection.indices)
-    chosen = by_cause(f for f in inspection.findings if f.exchange in indices)
+    chosen = by_cause(FindingsOfRows(row.findings for row in inspection.rows if row.index in indices))
     order = sorted(chosen, key=lambda f: (f.severity.rank, f.exchange))
     told = tuple(
         _finding_text(inspector, n, f) for n, f in enumerate(with_repairs(inspector, order[:MOST_FINDINGS]), 1)

@@ -49,7 +49,7 @@ class JudgedSide:
     """
 
     side: str
-    findings: tuple[Finding, ...]
+    findings: Sequence[Finding]
     facts: Facts
     decoded: DecodedExchange | None = None
 
