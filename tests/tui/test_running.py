@@ -7,7 +7,6 @@ import pytest
 
 from tests.tui.driving import screen_text, until
 from workbench.recorder import process
-from workbench.recorder import process as bridge
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.running import Plan, RecorderTrouble
 
@@ -36,7 +35,7 @@ def recorders(monkeypatch: pytest.MonkeyPatch) -> list[Fake]:
         return made[-1]
 
     monkeypatch.setattr(process, "start", start)
-    monkeypatch.setattr(bridge, "start", start)
+    monkeypatch.setattr(process, "start_translation", start)
     return made
 
 

@@ -8,10 +8,10 @@ from textual.message import Message
 from tests.tui import samples
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.rules.inspection import Inspector
+from workbench.tui.inspection_requests import KEY_SECONDS
 from workbench.tui.service import (
-    KEY_SECONDS,
     InspectedRows,
-    Inspecting,
+    InspectionThread,
     JobAnswer,
     OpenedExchange,
     OpenFailure,
@@ -24,7 +24,7 @@ from workbench.wire.session import MemorySession, Session
 
 def run(session: Session, *asked: int, until: type[Message] | None = None) -> list[Message]:
     """Every message of a run that is stopped after the answers, or when all is inspected."""
-    service = Inspecting(session, None, None)
+    service = InspectionThread(session, None, None)
     came: list[Message] = []
     waiting = list(asked)
 
@@ -88,7 +88,7 @@ def test_a_session_it_opened_is_closed_at_the_end() -> None:
         def close(self) -> None:
             closed.append(self.name)
 
-    service = Inspecting(lambda: Watched("x", ()), None, None)
+    service = InspectionThread(lambda: Watched("x", ()), None, None)
     service.stop()
     came: list[Message] = []
     service.run(came.append)
@@ -101,7 +101,7 @@ def test_a_session_that_cannot_be_opened_is_said() -> None:
         raise UnreadableInput("no importer can read it")
 
     came: list[Message] = []
-    Inspecting(opener, None, None).run(came.append)
+    InspectionThread(opener, None, None).run(came.append)
     assert [str(m.error) for m in came if isinstance(m, OpenFailure)] == ["no importer can read it"]
 
 
@@ -110,7 +110,7 @@ def test_an_opener_that_is_broken_is_said_like_a_session_that_cannot_be_opened()
         raise RuntimeError("no such thing")
 
     came: list[Message] = []
-    Inspecting(opener, None, None).run(came.append)
+    InspectionThread(opener, None, None).run(came.append)
     assert [str(m.error) for m in came if isinstance(m, OpenFailure)] == ["RuntimeError: no such thing"]
 
 
@@ -120,7 +120,7 @@ def test_a_session_that_fails_while_it_is_looked_at_says_so(monkeypatch: pytest.
 
     monkeypatch.setattr(Inspector, "refresh", refresh)
     came: list[Message] = []
-    Inspecting(samples.example(samples.LOST_RESULT), None, None).run(came.append)
+    InspectionThread(samples.example(samples.LOST_RESULT), None, None).run(came.append)
     assert [m.text for m in came if isinstance(m, Trouble)] == ["inspection stopped: the file is gone"]
 
 
@@ -150,8 +150,9 @@ def test_the_pass_pauses_after_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
             self.now += seconds
 
     clock, session = Clock(), samples.example(samples.LOST_RESULT)
-    monkeypatch.setattr("workbench.tui.service.time", clock)
-    service = Inspecting(session, None, None)
+    for module in ("service", "inspection_requests"):
+        monkeypatch.setattr(f"workbench.tui.{module}.time", clock)
+    service = InspectionThread(session, None, None)
     service.note_key()
 
     def post(message: Message) -> None:

@@ -115,14 +115,12 @@ class Recordings:
 
 
 def _start(plan: Plan, trouble: Callable[[str], None]) -> RecorderProcess:
-    if plan.spoken or plan.has_simulators:
-        from workbench.recorder import process as bridge
-
-        return bridge.start_translation(
-            plan.upstreams, plan.out, spoken=plan.spoken, hop=plan.hop, breaks=plan.breaks, on_trouble=trouble
-        )
     from workbench.recorder import process
 
+    if plan.spoken or plan.has_simulators:
+        return process.start_translation(
+            plan.upstreams, plan.out, spoken=plan.spoken, hop=plan.hop, breaks=plan.breaks, on_trouble=trouble
+        )
     return process.start(
         plan.upstreams,
         plan.out,

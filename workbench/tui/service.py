@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from threading import Condition
 from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
 from workbench.errors import WorkbenchError
+from workbench.tui.inspection_requests import InspectionRequests, ShownBranches
 from workbench.tui.provisional import AHEAD, ProvisionalPass, first_to_open
 from workbench.wire.session import beginning
 
@@ -33,9 +32,6 @@ PAINTED = 100
 
 LOOK_SECONDS = 0.1
 """Least interval between two checks of the session: growth is painted at most ten times a second."""
-
-KEY_SECONDS = 0.03
-"""Pause of the pass after a key: the screen has the interpreter for itself until the key is painted."""
 
 REST = 4
 """Pause after an update, as a multiple of its CPU time: slow bodies then take a fifth of one core."""
@@ -168,7 +164,7 @@ def guard(job: Job, failed: Failed) -> Job:
     return question
 
 
-class Inspecting:
+class InspectionThread:
     """Runs in a thread of its own; its other methods may be called from any thread.
 
     Only the exchange requested last is opened. Exchanges before it are inspected first, and their rows are posted; if
@@ -182,57 +178,43 @@ class Inspecting:
     def __init__(self, source: Session | Opener, provider: str | None, protocol: str | None) -> None:
         self._source = source
         self._provider, self._protocol = provider, protocol
-        self._changed = Condition()
-        self._wanted: int | None = None
-        self._jobs: deque[Job] = deque()
-        self._branches: Mapping[int, Callable[[], Exchange]] = {}
-        self._branched: tuple[Mapping[int, Callable[[], Exchange]], int, Inspector] | None = None
+        self._requests = InspectionRequests()
+        self._branches = ShownBranches()
         self._at_end: list[Callable[[], object]] = []
-        self._is_stopped = False
         self._is_busy = self._is_ended = False
         self._is_broken = False
-        self.is_paused = self.is_listed = False
+        self.is_listed = False
         self._shown: int | None = None
         self._alone: Detail | None = None
         self._provisional = ProvisionalPass(())
         self._is_outdated = False
         self._grown_at: float | None = None
-        self._next_look = self._key_until = 0.0
+        self._next_look = 0.0
+
+    @property
+    def is_paused(self) -> bool:
+        """True if no more is inspected than is asked for."""
+        return self._requests.is_paused
 
     def pause(self, is_paused: bool) -> None:
         """Pause the inspection (questions are still answered), or resume it."""
-        with self._changed:
-            self.is_paused = is_paused
-            self._changed.notify()
+        self._requests.pause(is_paused)
 
     def note_key(self) -> None:
         """Let the screen go first: the pass pauses for a moment."""
-        self._key_until = time.monotonic() + KEY_SECONDS
+        self._requests.note_key()
 
     def do(self, job: Job) -> None:
         """Queue a short question for the inspector's thread."""
-        with self._changed:
-            self._jobs.append(job)
-            self._changed.notify()
+        self._requests.add(job)
 
     def do_shown(self, job: Job) -> None:
         """Queue a question about the shown session, in which branches set by ``branch`` replace their exchanges."""
-        self.do(lambda inspector: job(self._shown_of(inspector)))
+        self.do(lambda inspector: job(self._branches.over(inspector)))
 
     def branch(self, index: int, made: Callable[[], Exchange] | None) -> None:
         """Set the branch that replaces an exchange when it is opened and in ``do_shown``; None removes it."""
-        others = {n: kept for n, kept in self._branches.items() if n != index}
-        self._branches = others | ({index: made} if made else {})
-
-    def _shown_of(self, inspector: Inspector) -> Inspector:
-        """Inspector of the shown session. Called in the inspector's thread."""
-        branches, known = self._branches, len(inspector.rows)
-        if self._branched is None or self._branched[0] is not branches or self._branched[1] != known:
-            shown = inspector
-            for index, made in branches.items():
-                shown = shown.with_exchange(index, made()) if index < known else shown
-            self._branched = branches, known, shown
-        return self._branched[2] if branches else inspector
+        self._branches.set(index, made)
 
     def at_end(self, do: Callable[[], object]) -> None:
         """Queue a call for the end of the thread, before the session is closed."""
@@ -241,19 +223,15 @@ class Inspecting:
     @property
     def is_idle(self) -> bool:
         """True if no question and no exchange is pending, or the thread has ended."""
-        return self._is_ended or not (self._is_busy or self._jobs or self._wanted is not None)
+        return self._is_ended or (not self._is_busy and self._requests.is_empty)
 
     def ask(self, index: int) -> None:
         """Open an exchange as soon as possible."""
-        with self._changed:
-            self._wanted = index
-            self._changed.notify()
+        self._requests.open(index)
 
     def stop(self) -> None:
         """End the thread after the step it is in."""
-        with self._changed:
-            self._is_stopped = True
-            self._changed.notify()
+        self._requests.stop()
 
     def run(self, post: Post) -> None:
         """Open the session, inspect all of it and answer questions until stopped."""
@@ -293,12 +271,13 @@ class Inspecting:
         from workbench.rules import Inspector  # the list does not wait for the core
 
         inspector = Inspector(session, self._provider, self._protocol)
-        while not self._is_stopped:
-            wanted, self._is_busy = self._wanted, False
+        requests = self._requests
+        while not requests.is_stopped:
+            wanted, self._is_busy = requests.wanted, False
             is_done, known = self._is_broken or inspector.is_done, len(inspector.rows)
-            if self._jobs:
+            if requests.jobs:
                 self._is_busy = True
-                self._answer(self._jobs.popleft(), inspector, post)
+                self._answer(requests.jobs.popleft(), inspector, post)
             elif time.monotonic() >= self._next_look:
                 self._look(inspector, post)
             elif wanted is not None and (is_done or wanted < known):
@@ -311,7 +290,7 @@ class Inspecting:
                 self._open(inspector, self._alone.row.index, post, ExchangeUpdate)
             elif not is_done and self._provisional.is_next(known + AHEAD):
                 self._inspect_alone(inspector, post)
-            elif not is_done and (wanted is not None or not self.is_paused):
+            elif not is_done and (wanted is not None or not requests.is_paused):
                 self._inspect(inspector, post)
             elif self._is_outdated and self._shown is not None:
                 self._open(inspector, self._shown, post, ExchangeUpdate)
@@ -327,11 +306,8 @@ class Inspecting:
             post(SessionChange(session))
         self._provisional = ProvisionalPass(summaries)
         first = first_to_open(summaries)
-        with self._changed:
-            if self._wanted is not None or first is None:
-                return
-            self._wanted = first
-        post(OpeningExchange(first))
+        if first is not None and self._requests.open_first(first):
+            post(OpeningExchange(first))
 
     def _look(self, inspector: Inspector, post: Post) -> None:
         """Check if the session has changed."""
@@ -345,13 +321,13 @@ class Inspecting:
 
     def _inspect(self, inspector: Inspector, post: Post) -> None:
         """Inspect a batch of exchanges."""
+        requests = self._requests
         until = time.monotonic() + BATCH_SECONDS
         try:
             for row in inspector.steps():
-                while (left := self._key_until - time.monotonic()) > 0 and not self._is_stopped:
-                    time.sleep(left)
-                is_wanted = self._wanted is not None and self._wanted <= row.index
-                if is_wanted or self.is_paused or self._is_stopped or time.monotonic() > until:
+                requests.wait_for_key()
+                is_wanted = requests.wanted is not None and requests.wanted <= row.index
+                if is_wanted or requests.is_paused or requests.is_stopped or time.monotonic() > until:
                     break
         except Exception as error:
             post(Trouble(f"inspection stopped at exchange {len(inspector.rows) + 1}: {in_words(error)}"))
@@ -364,11 +340,11 @@ class Inspecting:
 
         self._shown, self._is_outdated, self._alone = index, False, None
         try:
-            message: Message = how(ExchangeView(self._shown_of(inspector).detail(index)))
+            message: Message = how(ExchangeView(self._branches.over(inspector).detail(index)))
         except Exception as error:
             message = _not_shown(index, error)
         if how is OpenedExchange:
-            self._answer_wanted(index)
+            self._requests.note_opened(index)
         post(message)
 
     def _open_alone(self, inspector: Inspector, index: int, post: Post) -> None:
@@ -382,7 +358,7 @@ class Inspecting:
         except Exception as error:
             self._alone = None
             post(_not_shown(index, error))
-        self._answer_wanted(index)
+        self._requests.note_opened(index)
 
     def _post_alone(self, detail: Detail, post: Post, how: type[OpenedExchange]) -> None:
         from workbench.tui.exchange_view import ExchangeView
@@ -401,12 +377,6 @@ class Inspecting:
         if self._alone and self._alone.row.index == index:
             self._post_alone(self._alone, post, ExchangeUpdate)
 
-    def _answer_wanted(self, index: int) -> None:
-        """Note that an exchange was opened, unless another one is requested by now."""
-        with self._changed:
-            if self._wanted == index:
-                self._wanted = None
-
     def _answer(self, job: Job, inspector: Inspector, post: Post) -> None:
         try:
             message = job(inspector)
@@ -421,9 +391,7 @@ class Inspecting:
             rest = REST * (time.thread_time() - self._grown_at)
             self._next_look = now + min(max(LOOK_SECONDS, rest), REST_SECONDS)
             self._grown_at = None
-        with self._changed:
-            if self._wanted is None and not self._jobs and not self._is_stopped:
-                self._changed.wait(self._next_look - now)
+        self._requests.wait(self._next_look)
 
 
 def _not_shown(index: int, error: Exception) -> Trouble:

@@ -6,19 +6,19 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from workbench.library import EXAMPLES, LIVE, Section, SessionItem
 from workbench.tui import keys
+from workbench.tui.keymap import keymap_of
 from workbench.tui.models import home
 from workbench.tui.panes.lineview import LineView
 from workbench.views import Line
 
 if TYPE_CHECKING:
     from workbench.library import SessionSummary
-    from workbench.tui.app import WorkbenchApp
     from workbench.tui.models.pauses import PausedSide
 
 
@@ -66,7 +66,7 @@ class HomePane(LineView):
         self.show_item(self.cursor)
 
     def _switch(self) -> str:
-        return cast("WorkbenchApp", self.app).keymap.row(keys.table()["home.clients"]).show
+        return keymap_of(self.app).row(keys.table()["home.clients"]).show
 
     def add_summary(self, path: Path, story: SessionSummary) -> None:
         """Add the summary of a session."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import getters, work
 from textual.app import ComposeResult
@@ -14,6 +14,8 @@ from workbench.library import home_sections, home_state
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.host import AppHost, host_of
+from workbench.tui.keymap import keymap_of
 from workbench.tui.models import home
 from workbench.tui.models.pauses import SIGN
 from workbench.tui.models.tabs import TOO_SMALL
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
     from workbench.library import Section
     from workbench.recorder import RecorderProcess
-    from workbench.tui.app import WorkbenchApp
     from workbench.tui.models.pauses import PausedSide
     from workbench.tui.running import StartedRecording
     from workbench.wire.session import Session
@@ -87,7 +88,7 @@ class HomeScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self._welcome()
-        rows = self.workbench.keymap.rows(keys.HOME)
+        rows = keymap_of(self.app).rows(keys.HOME)
         self.query_one("#hints", Bar).show(home.hints([(key.show, key.text) for key in rows if key.id in HINTED]))
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_EXAMPLE, *keys.HOME])
@@ -95,9 +96,9 @@ class HomeScreen(Screen[None]):
         self.call_after_refresh(self._begin)
 
     @property
-    def workbench(self) -> WorkbenchApp:
-        """The app, with its own type."""
-        return cast("WorkbenchApp", self.app)
+    def workbench(self) -> AppHost:
+        """What the app offers its screens."""
+        return host_of(self.app)
 
     def _begin(self) -> None:
         """Start the work that the first paint does not wait for."""
@@ -254,9 +255,9 @@ class HomeScreen(Screen[None]):
     async def action_leave(self) -> None:
         """Quit if the key is pressed twice; at once if quitting asks a question anyway."""
         if self._leaving or self.workbench.recordings.running:
-            await self.workbench.action_quit()
+            await self.app.action_quit()
             return
-        key = self.workbench.keymap.row(keys.table()["home.quit"]).show
+        key = keymap_of(self.app).row(keys.table()["home.quit"]).show
         self._say(line(Span(f" {key} again to quit Workbench", "warning strong")))
         self._leaving = self.set_timer(LEAVING_SECONDS, self._stay)
 
@@ -278,7 +279,7 @@ class HomeScreen(Screen[None]):
         """Show metrics of all listed sessions."""
         from workbench.tui.screens.metrics import of_paths
 
-        of_paths(self.workbench, [item.path for item in self.pane.items()])
+        of_paths(self.app, [item.path for item in self.pane.items()])
 
     def action_clients(self) -> None:
         try:
@@ -301,7 +302,7 @@ class HomeScreen(Screen[None]):
             return
         item = self.pane.find(self.search, self.pane.cursor + step, step)
         if item is None:
-            key = self.workbench.keymap.row(keys.table()["home.error"]).show
+            key = keymap_of(self.app).row(keys.table()["home.error"]).show
             text = f" not in the list: {visible(self.search)}   (for an error message press {key})"
             self._say(line(Span(text, "warning")))
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
 from textual.app import ComposeResult
@@ -19,6 +19,7 @@ from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
 from workbench.tui.dispatch import is_open
+from workbench.tui.host import host_of
 from workbench.tui.models import metrics
 from workbench.tui.models.metrics import ChartRow
 from workbench.tui.models.tabs import TOO_SMALL, tab_line
@@ -31,7 +32,8 @@ from workbench.tui.screens.worklist import ListPane
 from workbench.views import Line, line
 
 if TYPE_CHECKING:
-    from workbench.tui.app import WorkbenchApp
+    from textual.app import App
+
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
 
@@ -46,7 +48,7 @@ def of_session(session: SessionScreen) -> None:
     session.app.push_screen(MetricsScreen(session=session), open_exchange)
 
 
-def of_paths(app: WorkbenchApp, paths: Sequence[Path]) -> None:
+def of_paths(app: App[object], paths: Sequence[Path]) -> None:
     """Show metrics of sessions in files and folders."""
     app.push_screen(MetricsScreen(paths))
 
@@ -243,7 +245,7 @@ class MetricsScreen(Screen["int | None"]):
 
             return open_input(str(path))
 
-        self.app.push_screen(cast("WorkbenchApp", self.app).session_screen(opener, index))
+        self.app.push_screen(host_of(self.app).session_screen(opener, index))
 
     def action_folder(self) -> None:
         def count_folder(path: Path | None) -> None:

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -24,6 +24,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.library import paths
 from workbench.recorder import client_settings
 from workbench.tui.bars import Ways
+from workbench.tui.host import host_of
 from workbench.tui.models.recording import keys_used, recording_lines, settings
 from workbench.tui.panes.text import TextPane
 from workbench.tui.running import SIMULATED, Plan, RecorderTrouble, is_simulated
@@ -32,7 +33,6 @@ from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggest
 from workbench.tui.screens.target_choice import offer_protocols
 
 if TYPE_CHECKING:
-    from workbench.tui.app import WorkbenchApp
     from workbench.tui.running import StartedRecording
 
 
@@ -113,13 +113,13 @@ class RecordScreen(FormScreen["StartedRecording"]):
 
     @work(thread=True, group="record", exit_on_error=False)
     def _start(self, plan: Plan) -> None:
-        app = cast("WorkbenchApp", self.app)
+        app = self.app
 
         def trouble(text: str) -> None:
             app.post_message(RecorderTrouble(text))
 
         try:
-            running = app.recordings.start(plan, trouble)
+            running = host_of(app).recordings.start(plan, trouble)
         except (WorkbenchError, OSError) as error:
             self.post_message(RecorderStart(None, error))
             return

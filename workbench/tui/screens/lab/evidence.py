@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+from workbench.tui.host import host_of
 from workbench.tui.probing import LabColumn, in_memory, read_evidence
 
 if TYPE_CHECKING:
-    from workbench.tui.app import WorkbenchApp
     from workbench.tui.screens.lab.screen import LabScreen
     from workbench.wire.session import Session
 
@@ -48,7 +48,7 @@ class LabEvidence:
 
     def _open_session(self, opener: Callable[[], Session], column: LabColumn) -> None:
         label, protocol = column.subject.contract.label, column.subject.protocol
-        cast("WorkbenchApp", self.screen.app).open_session(opener, 0, label, protocol, self._report_error)
+        host_of(self.screen.app).open_session(opener, 0, label, protocol, self._report_error)
 
     def _report_error(self, error: object) -> None:
         if error:

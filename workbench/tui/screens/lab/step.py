@@ -6,7 +6,7 @@ Panes of the step screen: steps, reasoning so far, the pending or a sent request
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
 from textual.app import ComposeResult
@@ -17,6 +17,7 @@ from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.delegate import ActionOf
+from workbench.tui.host import host_of
 from workbench.tui.models import send, step
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.tabs import TOO_SMALL
@@ -33,7 +34,6 @@ from workbench.views import REQUEST, RESPONSE, Line, line
 
 if TYPE_CHECKING:
     from workbench.probes import Probe
-    from workbench.tui.app import WorkbenchApp
     from workbench.tui.probing import LabColumn
     from workbench.tui.screens.lab.probe_sample import SampleState, SentRequest
 
@@ -255,7 +255,7 @@ class StepScreen(Screen[None]):
             return
         subject = self.column.subject
         session = in_memory(f"{self.probe.name} · {subject.target.name}", exchanges)
-        cast("WorkbenchApp", self.app).open_session(session, 0, subject.contract.label, subject.protocol)
+        host_of(self.app).open_session(session, 0, subject.contract.label, subject.protocol)
 
     def action_back(self) -> None:
         self.dismiss(None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
 from textual.app import ComposeResult
@@ -14,6 +14,7 @@ from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.dispatch import ResponseGrew, SendEnd
+from workbench.tui.host import host_of
 from workbench.tui.models import send, send_answer
 from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, ResponseComparison
 from workbench.tui.models.tabs import TOO_SMALL
@@ -25,7 +26,6 @@ from workbench.views import Line, Span, count, line
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
-    from workbench.tui.app import WorkbenchApp
     from workbench.tui.preflight import PreparedRequest
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
@@ -181,7 +181,7 @@ class AnswerScreen(Screen[bool]):
         if self.is_active:
             outgoing = self.sent.outgoing
             contract = None if outgoing.is_converted else outgoing.target.contract or None
-            cast("WorkbenchApp", self.app).open_session(branch, len(branch) - 1, contract)
+            host_of(self.app).open_session(branch, len(branch) - 1, contract)
 
     def action_edit(self) -> None:
         """Edit the request further, from the node that was sent."""

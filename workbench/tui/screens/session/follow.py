@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from workbench.safetext import clip, visible
+from workbench.tui.host import host_of
 from workbench.tui.models.findings import first_break
 from workbench.tui.panes.pane import Pane
 from workbench.views import RESPONSE
 
 if TYPE_CHECKING:
-    from workbench.tui.app import WorkbenchApp
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.screens.stream import StreamScreen
@@ -58,7 +58,7 @@ class LiveFollower:
         if finding and is_broken and self._is_break_known is False:
             where = f"first break: exchange {finding.exchange + 1:,} · ]: go there"
             self.screen.notify(clip(visible(finding.message), 200), title=where, severity="error", markup=False)
-            cast("WorkbenchApp", self.screen.app).alert(f"✗ break · {state.name}")
+            host_of(self.screen.app).alert(f"✗ break · {state.name}")
         self._is_break_known = bool(self._is_break_known) or is_broken
 
     def grow(self, opened: ExchangeView) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from workbench.safetext import visible
+from workbench.tui.host import host_of
 from workbench.tui.keymap import keymap_of
 from workbench.tui.models import findings as walk
 from workbench.tui.service import JobAnswer, guard
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.errors import WorkbenchError
     from workbench.rules import Inspector
-    from workbench.tui.app import WorkbenchApp
     from workbench.tui.screens.session.navigation import Navigation
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire import Summary
@@ -128,13 +128,13 @@ class SessionMoves:
 
     def back(self, error: WorkbenchError | OSError | None = None) -> None:
         """Go back to the screen below, else to Home; quit with the error if the session could not be opened."""
-        app = cast("WorkbenchApp", self.screen.app)
-        if len(app.screen_stack) > 1:
+        host = host_of(self.screen.app)
+        if len(self.screen.app.screen_stack) > 1:
             self.screen.dismiss(error)
         elif error:
-            app.leave(error)
+            host.leave(error)
         else:
-            app.go_home()
+            host.go_home()
 
 
 def find_at_other_hop(inspector: Inspector, index: int) -> int | None:

@@ -35,7 +35,7 @@ from workbench.tui.screens.session.updates import SessionUpdates
 from workbench.tui.service import (
     ExchangeUpdate,
     InspectedRows,
-    Inspecting,
+    InspectionThread,
     JobAnswer,
     OpenedExchange,
     Opener,
@@ -92,7 +92,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     ) -> None:
         super().__init__()
         self._recording = None if callable(source) else source
-        self.inspecting = Inspecting(source, provider, protocol)
+        self.inspecting = InspectionThread(source, provider, protocol)
         self.state = SessionState()
         self.opened: ExchangeView | None = None
         self._why_not = ""

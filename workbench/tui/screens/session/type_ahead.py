@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.message_pump import MessagePump
@@ -11,9 +11,11 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from workbench.tui import keys
+from workbench.tui.keymap import keymap_of
 
 if TYPE_CHECKING:
-    from workbench.tui.app import WorkbenchApp
+    from textual.app import App
+
     from workbench.tui.screens.session.screen import SessionScreen
 
 AT_ONCE = frozenset({"session.back", "session.leave", "session.inspect", "session.follow"})
@@ -146,10 +148,10 @@ class TypeAhead:
         return bool(marks) and marks[-1]
 
     @property
-    def _app(self) -> WorkbenchApp:
-        return cast("WorkbenchApp", self.screen.app)
+    def _app(self) -> App[object]:
+        return self.screen.app
 
     def _is_of(self, ids: frozenset[str], key: str) -> bool:
         """The key belongs to one of these rows, as configured by the user."""
-        rows = self._app.keymap.rows((*keys.SESSION, *keys.GLOBAL))
+        rows = keymap_of(self._app).rows((*keys.SESSION, *keys.GLOBAL))
         return any(keys.readable(key) in row.names for row in rows if row.id in ids)
