@@ -91,7 +91,7 @@ class Page(HTMLParser):
         assert tag not in ("script", "img", "iframe", "object", "link", "form", "base")
         for name, value in attrs:
             assert name in ("class", "id", "href", "charset", "lang", "http-equiv", "content", "name", "open"), name
-            assert name != "href" or re.fullmatch("#[fx][0-9]+", value or "")
+            assert name != "href" or re.fullmatch("#[fxb][0-9]+", value or "")
         if tag not in VOID:
             self.open.append(tag)
 

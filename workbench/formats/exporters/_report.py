@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from workbench import contracts, regex
 from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
@@ -18,6 +18,7 @@ from workbench.edits.repairs import CHECKED, with_repairs
 from workbench.errors import SessionFormatError
 from workbench.formats.exporters import ExportSelection
 from workbench.formats.exporters._private_text import RedactedSession
+from workbench.formats.exporters._report_story import StoryText, story_texts
 from workbench.formats.exporters._secret_removal import knowing
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
@@ -85,9 +86,17 @@ class FindingText:
     repairs: tuple[RepairText, ...] = ()
 
 
+class StoryMark(NamedTuple):
+    """Characters of a shown body that belong to a line of the story."""
+
+    start: int
+    end: int
+    line: StoryText
+
+
 @dataclass(frozen=True, slots=True)
 class ExchangeText:
-    """An exchange. ``bodies``: title and text of each side shown; ``left_out`` lists what is missing."""
+    """An exchange. ``bodies``: title and text of each side shown, with ``marks``; ``left_out``: what is missing."""
 
     number: int
     title: str
@@ -96,6 +105,7 @@ class ExchangeText:
     findings: tuple[int, ...]
     bodies: tuple[tuple[str, str], ...] = ()
     left_out: str = ""
+    marks: tuple[tuple[StoryMark, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +119,7 @@ class Report:
     findings: tuple[FindingText, ...]
     exchanges: tuple[ExchangeText, ...]
     limits: tuple[str, ...] = ()
+    story: tuple[StoryText, ...] = ()
 
 
 @dataclass(slots=True)
@@ -159,7 +170,8 @@ def report(selection: ExportSelection) -> Report:
         verdict=_verdict(chosen, len(selection.indices)),
         is_broken=any(f.severity is Severity.ERROR for f in chosen),
         findings=told,
-        exchanges=_exchanges(inspector, selection.indices, told),
+        exchanges=_exchanges(inspector, selection.indices, told, story := _story(inspector, selection.indices, told)),
+        story=story,
         limits=(*_limits(len(chosen), len(selection.indices)), *map(line, session.damage)),
     )
 
@@ -257,19 +269,53 @@ def _clip(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room * 2 // 3]} … {text[-room // 3 :]}"
 
 
-def _exchanges(inspector: Inspector, indices: Sequence[int], told: Sequence[FindingText]) -> tuple[ExchangeText, ...]:
+def _order(indices: Sequence[int], told: Sequence[FindingText]) -> list[int]:
+    """The exchanges, those with findings first."""
+    broken = {one.exchange - 1 for one in told}
+    return sorted(indices, key=lambda index: (index not in broken, index))
+
+
+def _story(inspector: Inspector, indices: Sequence[int], told: Sequence[FindingText]) -> tuple[StoryText, ...]:
+    return tuple(story_texts(inspector, set(indices), set(_order(indices, told)[:MOST_BODIES])))
+
+
+def _exchanges(
+    inspector: Inspector, indices: Sequence[int], told: Sequence[FindingText], story: Sequence[StoryText]
+) -> tuple[ExchangeText, ...]:
     by_exchange: dict[int, list[int]] = {}
     for one in told:
         by_exchange.setdefault(one.exchange - 1, []).append(one.number)
-    first = sorted(indices, key=lambda index: (index not in by_exchange, index))
+    first = _order(indices, told)
     with_bodies, listed = set(first[:MOST_BODIES]), sorted(first[:MOST_EXCHANGES])
     return tuple(
-        _exchange(inspector, index, tuple(by_exchange.get(index, ())), has_bodies=index in with_bodies)
+        _exchange(
+            inspector,
+            index,
+            tuple(by_exchange.get(index, ())),
+            [each for each in story if each.exchange == index],
+            has_bodies=index in with_bodies,
+        )
         for index in listed
     )
 
 
-def _exchange(inspector: Inspector, index: int, findings: tuple[int, ...], *, has_bodies: bool) -> ExchangeText:
+def _marks(side: HttpRequest | HttpResponse, shown: str, story: Sequence[StoryText]) -> tuple[StoryMark, ...]:
+    """Places of the lines of the story in the text of a body; of places inside one another the first."""
+    text, _ = decode_partial(side.body)
+    heads = len(visible("".join(f"{name}: {value}\n" for name, value in side.headers))) + 1
+    found, free = [], 0
+    for start, end, of in sorted((start, end, n) for n, each in enumerate(story) for start, end in each.spans):
+        first = heads + len(visible(decode(text[: min(start, len(shown) * 4)])))
+        last = first + len(visible(decode(text[start:end])))
+        if free <= first < last <= len(shown):
+            found.append(StoryMark(first, last, story[of]))
+            free = last
+    return tuple(found)
+
+
+def _exchange(
+    inspector: Inspector, index: int, findings: tuple[int, ...], story: Sequence[StoryText], *, has_bodies: bool
+) -> ExchangeText:
     row = inspector.rows[index]
     made = ExchangeText(index + 1, _title(row), _facts(row), _verdict_of(row), findings)
     if not has_bodies:
@@ -281,9 +327,13 @@ def _exchange(inspector: Inspector, index: int, findings: tuple[int, ...], *, ha
     sides = (("Request", exchange.request), ("Response", exchange.response))
     bodies = [(name, *_body(side)) for name, side in sides if side]
     left_out = "; ".join(f"{name.lower()}: {lacks}" for name, _, lacks in bodies if lacks)
-    return ExchangeText(
-        index + 1, made.title, made.facts, made.verdict, findings, tuple(b[:2] for b in bodies), left_out
+    shown = tuple((name, text) for name, text, _ in bodies)
+    marks = tuple(
+        _marks(side, text, [each for each in story if each.side == name.lower()])
+        for (name, side), (_, text) in zip([each for each in sides if each[1]], shown, strict=True)
+        if side
     )
+    return ExchangeText(index + 1, made.title, made.facts, made.verdict, findings, shown, left_out, marks)
 
 
 def _title(row: InspectedExchange) -> str:

@@ -11,7 +11,16 @@ from html import escape
 from typing import Final
 
 from workbench.formats.exporters import ExportResult, ExportSelection, one_file
-from workbench.formats.exporters._report import ExchangeText, FindingText, RepairText, Report, report
+from workbench.formats.exporters._report import (
+    ExchangeText,
+    FindingText,
+    RepairText,
+    Report,
+    StoryMark,
+    line,
+    report,
+)
+from workbench.formats.exporters._report_story import StoryText
 
 TITLE = "HTML report"
 SUFFIX = ".html"
@@ -40,9 +49,27 @@ mark { background: var(--mark); color: inherit; border-bottom: 2px solid var(--e
 del { color: var(--error) } ins { color: var(--ok) } .soft { color: var(--soft) }
 summary { cursor: pointer; overflow-wrap: anywhere } details { margin: .3rem 0; padding-left: .2rem }
 section > details { border-top: 1px solid var(--line); padding: .4rem .2rem; margin: 0 }
+.story ol { list-style: none; padding: 0; margin: 0; font-size: .9rem } .story li { overflow-wrap: anywhere }
+.story a { color: inherit; text-decoration: none } .story a:hover { text-decoration: underline }
+.story .error, .story .warning { border: 0 } .story .error { color: var(--error) }
+@media (min-width: 80rem) { body { max-width: 110rem } header, main > section { max-width: 62rem; margin: auto }
+  .linked { display: grid; grid-template-columns: 2fr 3fr; gap: 2rem }
+  .story { position: sticky; top: 0; max-height: 100vh; overflow: auto } }
 @media print { body { margin: 0; max-width: none; font-size: 10pt; background: none } h2, h3 { break-after: avoid }
   details::details-content { content-visibility: visible } }
 """
+_SIGNS: Final = {
+    "call": "◆",
+    "result": "◇",
+    "reasoning": "∴",
+    "error": "✗",
+    "finding": "✗",
+    "history": "!",
+    "message": "›",
+    "conversation": "▾",
+}
+MOST_DEPTH: Final = 8
+"""Steps by which a line of the story is indented, at most."""
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
@@ -57,7 +84,7 @@ def _page(made: Report) -> Iterator[str]:
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{title} · Workbench report</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<header>"
+    yield f"<title>{title} · Workbench report</title>\n<style>{_STYLE}{_links(made)}</style>\n</head>\n<body>\n<header>"
     yield f"<h1>{title}</h1>"
     yield f'<p class="verdict {"bad" if made.is_broken else "good"}">{escape(made.verdict)}</p>'
     if made.about:
@@ -69,10 +96,12 @@ def _page(made: Report) -> Iterator[str]:
         for told in made.findings:
             yield from _finding(told)
         yield "</section>"
+    yield '<div class="linked">'
+    yield from _story(made)
     yield "<section>\n<h2>Exchanges</h2>"
     for exchange in made.exchanges:
         yield from _exchange(exchange)
-    yield "</section>\n</main>\n</body>\n</html>"
+    yield "</section>\n</div>\n</main>\n</body>\n</html>"
 
 
 def _finding(told: FindingText) -> Iterator[str]:
@@ -112,10 +141,52 @@ def _exchange(shown: ExchangeText) -> Iterator[str]:
     yield f'<details id="x{shown.number}"><summary><b>{shown.number}</b> {escape(shown.title)}'
     yield f' <span class="soft">{escape(shown.verdict)}</span>{found}</summary>'
     yield f'<p class="soft">{escape(shown.facts)}</p>'
-    yield from (f"<h3>{title}</h3>\n<pre>{escape(text)}</pre>" for title, text in shown.bodies)
+    seen: set[int] = set()
+    for n, (title, text) in enumerate(shown.bodies):
+        marked = _marked(text, shown.marks[n] if n < len(shown.marks) else (), seen)
+        yield f"<h3>{title}</h3>\n<pre>{marked}</pre>"
     if shown.left_out:
         yield f'<p class="soft">{escape(shown.left_out)}</p>'
     yield "</details>"
+
+
+def _marked(text: str, marks: tuple[StoryMark, ...], seen: set[int]) -> str:
+    """A body in which each line of the story has its place; the first one of a line is what links go to."""
+    made, at = [], 0
+    for start, end, told in marks:
+        anchor = "" if told.number in seen else f' id="b{told.number}"'
+        seen.add(told.number)
+        made.append(f"{escape(text[at:start])}<span{anchor}{_classes(told)}>{escape(text[start:end])}</span>")
+        at = end
+    return "".join((*made, escape(text[at:])))
+
+
+def _story(made: Report) -> Iterator[str]:
+    """The story, each line a link to its bytes, else to its exchange."""
+    marked = {mark.line.number for shown in made.exchanges for marks in shown.marks for mark in marks}
+    if made.story:
+        yield '<section class="story">\n<h2>Story</h2>\n<ol>'
+        for told in made.story:
+            target = f"b{told.number}" if told.number in marked else f"x{told.exchange + 1}"
+            label = f"<b>{escape(line(told.label))}</b> " if told.label else ""
+            note = f' <span class="soft">{escape(line(told.note))}</span>' if told.note else ""
+            sign = _SIGNS.get(told.kind, "")
+            classes = _classes(told, f"d{min(told.depth, MOST_DEPTH)}", told.severity)
+            yield f'<li{classes}><span class="soft">{told.exchange + 1}</span> {sign} '
+            yield f'<a href="#{target}">{label}{escape(line(told.text))}</a>{note}</li>'
+        yield "</ol>\n</section>"
+
+
+def _classes(told: StoryText, *more: str) -> str:
+    names = " ".join((*(f"k{number}" for number in told.groups or (told.number,)), *filter(None, more)))
+    return f' class="{names}"'
+
+
+def _links(made: Report) -> str:
+    """Rules of style: who points at a line of the story, or goes to its bytes, sees all that belongs to it."""
+    groups = sorted({number for told in made.story for number in told.groups or (told.number,)})
+    depths = "".join(f".story .d{n}{{padding-left:{n}rem}}" for n in range(MOST_DEPTH + 1))
+    return depths + "".join(f"body:has(.k{n}:is(:target,:hover)) .k{n}{{background:var(--mark)}}" for n in groups)
 
 
 def _row(name: str, value: str) -> str:
