@@ -12,13 +12,15 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.grammars.merging import differences, join, reachable
 from tests.grammars.sources import GRAMMARS, VENDORS, Extract, Source
 
+_READ = (".py", ".json", ".json.gz")
+"""Ends of the names of files that types are read from."""
 PROTOCOLS = Path(__file__).resolve().parents[2] / "workbench" / "protocols"
 
 
@@ -45,15 +47,22 @@ class _Packages:
         self._folder, self._wheels = folder, wheels
         self._known: dict[tuple[str, str], tuple[Path, str]] = {}
 
-    def get(self, name: str, release: str) -> tuple[Path, str]:
-        """(folder, version) of a package."""
+    def get(self, name: str, release: str, beside: Iterable[str] = ()) -> tuple[Path, str]:
+        """(folder, version) of a package; other packages are unpacked into the same folder."""
         if (name, release) not in self._known:
             target = self._folder / f"{name}{len(self._known)}"
-            wheel = self._download(name, release, target)
-            with zipfile.ZipFile(wheel) as archive:
-                archive.extractall(target)
-            self._known[name, release] = target, wheel.name.split("-")[1]
+            version = self._unpack(name, release, target)
+            for other in beside:
+                self._unpack(other, "", target)
+            self._known[name, release] = target, version
         return self._known[name, release]
+
+    def _unpack(self, name: str, release: str, target: Path) -> str:
+        """Unpack what types are read from; the version."""
+        wheel = self._download(name, release, target / f"wheel-{name}")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(target, [member for member in archive.namelist() if member.endswith(_READ)])
+        return wheel.name.split("-")[1]
 
     def _download(self, name: str, release: str, target: Path) -> Path:
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(target), f"{name}{release}"]
@@ -64,9 +73,10 @@ class _Packages:
         return wheel
 
 
-def _refresh(protocol: str, provider: str, sources: Iterable[Source], packages: _Packages, *, is_dry: bool) -> bool:
+def _refresh(protocol: str, provider: str, sources: Sequence[Source], packages: _Packages, *, is_dry: bool) -> bool:
     """Write one grammar; whether its types changed."""
     made = _make(list(_extracts(sources, packages)), provider or VENDORS[protocol])
+    made = ({"lenient": True} if any(source.is_lenient for source in sources) else {}) | made
     name = f"grammar-{provider}.json" if provider else "grammar.json"
     file = PROTOCOLS / protocol.replace("-", "_") / name
     old = json.loads(file.read_bytes()) if file.is_file() else {}
@@ -83,7 +93,7 @@ def _refresh(protocol: str, provider: str, sources: Iterable[Source], packages: 
 def _extracts(sources: Iterable[Source], packages: _Packages) -> Iterator[tuple[Extract, str]]:
     for source in sources:
         for release in source.releases:
-            folder, version = packages.get(source.package, release)
+            folder, version = packages.get(source.package, release, source.beside)
             yield source.read(folder), f"{source.package} {version}"
 
 

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from workbench.ir import JsonValue
 
 ANY = "any"
+UNSEEN = "?"
+"""A name of a package that is not there: in a union the other types count, elsewhere anything is accepted."""
 PLAIN = {
     "str": "str",
     "bytes": "str",
@@ -35,6 +37,7 @@ MAPS = ("Dict", "Mapping", "dict")
 TRANSPARENT = ("Required", "NotRequired", "Annotated", "ClassVar", "ReadOnly")
 NULLABLE = ("Optional", "Nullable", "OptionalNullable")
 MODELS = ("BaseModel", "UncheckedBaseModel", "SubscriptableBaseModel", "CohereObject", "OpenAIBaseModel")
+"""Base classes without fields of their own."""
 ENUMS = ("Enum", "CaseInSensitiveEnum", "IntEnum")
 
 
@@ -65,7 +68,9 @@ class PythonTypes:
         found = self._resolve(self._package / module, name)
         if not isinstance(found.node, ast.ClassDef):
             raise LookupError(f"{module} has no class {name}")
-        return self._class(found.module, found.node)
+        name = self._class(found.module, found.node)
+        self.types = {each: _settled(kind) for each, kind in self.types.items()}
+        return name
 
     def method(self, module: str, name: str, skip: tuple[str, ...]) -> str:
         """Collect the parameters of a method as an object."""
@@ -76,6 +81,7 @@ class PythonTypes:
         used = [(a, d) for a, d in pairs if a.arg not in skip and a.annotation is not None]
         keys = {a.arg: self._type(path, a.annotation, False) for a, _ in used if a.annotation}
         self.types[name] = {"keys": keys, "need": [a.arg for a, default in used if default is None]}
+        self.types = {each: _settled(kind) for each, kind in self.types.items()}
         return name
 
     def _scope(self, path: Path) -> dict[str, ast.stmt]:
@@ -85,7 +91,8 @@ class PythonTypes:
                 if isinstance(node, ast.ClassDef):
                     found[node.name] = node
                 elif isinstance(node, ast.Import | ast.ImportFrom):
-                    found.update((alias.asname or alias.name, node) for alias in node.names)
+                    names = (alias.asname or alias.name for alias in node.names)
+                    found.update((f"*{len(found)}" if name == "*" else name, node) for name in names)
                 elif isinstance(node, ast.Assign | ast.AnnAssign):
                     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
                     if isinstance(target, ast.Name):
@@ -99,16 +106,23 @@ class PythonTypes:
             original = next(a.name for a in node.names if (a.asname or a.name) == name)
             there = self._module(path, node)
             return self._resolve(there, original) if there else Found(path, None)
-        return Found(path, None if isinstance(node, ast.Import) else node)
+        return (
+            self._starred(path, name) if node is None else Found(path, None if isinstance(node, ast.Import) else node)
+        )
+
+    def _starred(self, path: Path, name: str) -> Found:
+        """A name that a module has from ``from … import *``."""
+        for key, node in self._scope(path).items():
+            there = self._module(path, node) if key.startswith("*") and isinstance(node, ast.ImportFrom) else None
+            found = self._resolve(there, name) if there else Found(path, None)
+            if found.node is not None:
+                return found
+        return Found(path, None)
 
     def _module(self, path: Path, node: ast.ImportFrom) -> Path | None:
         parts = (node.module or "").split(".") if node.module else []
-        if node.level:
-            base = path.parents[node.level - 1]
-        elif parts and parts[0] == self._package.name:
-            base, parts = self._package, parts[1:]
-        else:
-            return None
+        # without dots it is this package, or another one that is unpacked beside it
+        base = path.parents[node.level - 1] if node.level else self._package.parent
         target = base.joinpath(*parts)
         file, folder = target.with_suffix(".py"), target / "__init__.py"
         return file if file.is_file() else folder if folder.is_file() else None
@@ -225,7 +239,7 @@ class PythonTypes:
             return f"#{self._class(found.module, found.node)}"
         if isinstance(found.node, ast.Assign | ast.AnnAssign) and found.node.value is not None:
             return self._assigned(found.module, name, found.node.value, in_dict)
-        return PLAIN.get(name, ANY)
+        return PLAIN.get(name, UNSEEN)
 
     def _assigned(self, path: Path, name: str, value: ast.expr, in_dict: bool) -> JsonValue:
         if isinstance(value, ast.Call) and _name(value.func) == "TypedDict":
@@ -310,6 +324,15 @@ def _camel(name: str) -> str:
     return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
+def _settled(value: JsonValue) -> JsonValue:
+    """A type in which what was not seen may be anything."""
+    if isinstance(value, dict):
+        return {key: _settled(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return value if value[:1] == ["="] else [_settled(inner) for inner in value]
+    return ANY if value == UNSEEN else value
+
+
 def _union(arms: list[JsonValue]) -> JsonValue:
     """One type of several, flat; enums are joined."""
     flat: list[JsonValue] = []
@@ -317,6 +340,7 @@ def _union(arms: list[JsonValue]) -> JsonValue:
         flat += arm[1:] if isinstance(arm, list) and arm[:1] == ["|"] else [arm]
     if ANY in flat:
         return ANY
+    flat = [arm for arm in flat if arm != UNSEEN] if set(map(str, flat)) - {UNSEEN, "null"} else [ANY]
     if any(isinstance(arm, str) and arm.startswith("#") for arm in flat):
         flat = [arm for arm in flat if arm != ["{}", ANY]]  # an SDK takes plain dictionaries in place of its classes
     values = [v for arm in flat if isinstance(arm, list) and arm[0] == "=" for v in arm[1:]]

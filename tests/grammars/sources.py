@@ -40,11 +40,15 @@ class Source:
         package: name in the Python package index.
         read: makes an extract of the unpacked package.
         releases: pip's specifiers; "" is the newest. Keys that a later major release dropped are still known.
+        beside: packages that it imports types from.
+        is_lenient: a server whose models pass over keys that they do not know.
     """
 
     package: str
     read: Callable[[Path], Extract]
     releases: tuple[str, ...] = ("",)
+    beside: tuple[str, ...] = ()
+    is_lenient: bool = False
 
 
 def python(
@@ -149,6 +153,38 @@ GRAMMARS: Mapping[tuple[str, str], tuple[Source, ...]] = {
                 ("client/models/chatcompletionrequest.py", "ChatCompletionRequestTypedDict"),
                 ("client/models/chatcompletionresponse.py", "ChatCompletionResponseTypedDict"),
             ),
+        ),
+    ),
+    ("openai-chat", "vllm"): (
+        Source(
+            "vllm",
+            python(
+                "vllm",
+                ("entrypoints/openai/chat_completion/protocol.py", "ChatCompletionRequest"),
+                ("entrypoints/openai/chat_completion/protocol.py", "ChatCompletionResponse"),
+            ),
+            beside=("openai",),
+            is_lenient=True,
+        ),
+    ),
+    ("openai-chat", "sglang"): (
+        Source(
+            "sglang",
+            python(
+                "sglang",
+                ("srt/entrypoints/openai/protocol.py", "ChatCompletionRequest"),
+                ("srt/entrypoints/openai/protocol.py", "ChatCompletionResponse"),
+            ),
+            beside=("openai",),
+            is_lenient=True,
+        ),
+    ),
+    ("openai-responses", "vllm"): (
+        Source(
+            "vllm",
+            python("vllm", ("entrypoints/openai/responses/protocol.py", "ResponsesRequest")),
+            beside=("openai",),
+            is_lenient=True,
         ),
     ),
     ("openai-responses", ""): (Source("openai", _responses),),

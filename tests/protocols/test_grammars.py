@@ -22,7 +22,7 @@ TYPES = {
 
 
 def grammar(*, is_proto=False, types=TYPES):
-    return BodyGrammar("toy 1", "2026-11-28", "Body", "", "toy", is_proto, types)
+    return BodyGrammar("toy 1", "2026-11-28", "Body", "", "toy", is_proto, False, types)
 
 
 ask = {"role": "user", "content": "hi"}

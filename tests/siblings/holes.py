@@ -53,7 +53,7 @@ HOLES: Mapping[str, Holes] = {
         **cannot((CONVERSE,), "the choice is in the object that holds the tools"),
     },
     "content.empty": {
-        **misses((RESPONSES, GEMINI), "null and an empty list are the wrong type there: content.shape names it"),
+        **misses((RESPONSES,), "null is the wrong type there: content.shape names it"),
         **misses((OLLAMA,), ACCEPTED),
     },
     "content.shape (part of another wire)": misses((GEMINI, CONVERSE), BY_KEYS),
@@ -85,7 +85,8 @@ _ANSWER = "it is about what is no answer of the protocol: tests/rules/test_answe
 _NOTE = "it is a note on the recording, and no fault of a chain"
 
 _OF_FACTS = (
-    *("choice.thinking-conflict", "content.assistant-last", "content.image-in-result", "content.mixed-turn"),
+    *("choice.thinking-conflict", "content.assistant-last", "content.image-in-result", "content.image-limit"),
+    "content.mixed-turn",
     *("content.role-order", "content.system-position", "content.trailing-whitespace", "content.unsupported-part"),
     *("gateway.beta-header", "gateway.cache-limit", "params.conflict", "params.ignored", "params.missing"),
     *("schema.description", "schema.missing-parameters", "schema.property-name", "schema.strict", "schema.tool-type"),

@@ -84,6 +84,7 @@ class BodyGrammar:
         request, answer: names of the types of the bodies; "" where none is known.
         provider: name of the contract whose provider these types are of; others borrow them.
         is_proto: JSON of protocol buffers: keys in both spellings, enums in any case, one value in place of a list.
+        is_lenient: the provider passes over keys that it does not know.
     """
 
     label: str
@@ -92,6 +93,7 @@ class BodyGrammar:
     answer: str
     provider: str
     is_proto: bool
+    is_lenient: bool
     types: Mapping[str, Mapping[str, Any]] = field(repr=False)
     _made: dict[str, ObjectType] = field(default_factory=dict, repr=False, compare=False)
 
@@ -241,6 +243,7 @@ def _load(protocol: str, name: str) -> BodyGrammar | None:
         answer=raw["answer"],
         provider=raw["provider"],
         is_proto=bool(raw.get("proto")),
+        is_lenient=bool(raw.get("lenient")),
         types=raw["types"],
     )
 

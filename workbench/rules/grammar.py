@@ -228,6 +228,8 @@ def _severity(
         return None
     if fault.code != grammars.WRONG_VALUE and _is_listed(case, _term(fault), place):
         return Severity.WARNING if _is_newer(case, grammar) else Severity.ERROR
+    if grammar.is_lenient and fault.code == grammars.UNKNOWN_KEY and not _similar_key(fault):
+        return None
     if grammar.provider != case.contract.name and not _is_plain_mistake(fault, value, case.decoded.protocol or ""):
         return None
     return Severity.WARNING
