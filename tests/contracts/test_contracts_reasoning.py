@@ -72,7 +72,7 @@ DEEPSEEK = [
     ("deepseek:v4", chat(GO, tool_choice="none"), "", ""),
     ("deepseek:v4", chat(GO, calls("a", "b"), result("a")), "closure.missing-result", UNANSWERED),  # before reasoning
     ("deepseek:v4", chat(GO, response_format={"type": "json_schema"}), "params.unsupported", "unavailable now"),
-    ("deepseek:v4", chat({**GO, "role": "developer"}), "params.unsupported", "role: unknown variant `developer`"),
+    ("deepseek:v4", chat({**GO, "role": "developer"}), "content.shape", "role: unknown variant `developer`"),
     ("deepseek:v3.2", chat(loop(), thinking=ON), "reasoning.missing", V32),
     ("deepseek:v3.2", chat(loop(), GO, thinking=ON), "", ""),  # a new question ends the debt
     ("deepseek:v3.2", chat(loop()), "", ""),
@@ -124,7 +124,7 @@ QWEN = [
     (
         "qwen",
         chat({**GO, "role": "developer"}),
-        "params.unsupported",
+        "content.shape",
         "developer is not one of ['system', 'assistant',",
     ),
     ("qwen", chat(GO, model="qwq-plus"), "params.unsupported", "only support stream mode"),

@@ -1,6 +1,7 @@
 """Coverage: for each place of a request, what every contract says of it, or that nothing is known.
 
-The places are the named ones of each protocol that a contract covers, and all others that some contract speaks of.
+The places are the named ones of each protocol that a contract covers, the top-level keys and the types of tools, items
+and content parts of the protocol's grammar, and all others that some contract speaks of.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from workbench.contracts.facts import ContractFile
 from workbench.contracts.loading import files
 from workbench.contracts.pages import wrap
 from workbench.contracts.relations import Consequence
+from workbench.globs import matches_glob
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import traits
+from workbench.protocols import grammars, traits
 
 UNKNOWN = "unknown"
 OUTCOMES = (*(each.value for each in Consequence), UNKNOWN)
@@ -76,8 +78,29 @@ def _with_unknown(file: ContractFile, protocol: str) -> Iterator[PlaceFact]:
     wire = traits(protocol).places
     said = list(dict.fromkeys((*_of_relations(file, protocol, wire), *_of_terms(file, protocol, wire))))
     yield from said
-    for place in wire.keys() - {each.place for each in said}:
+    typed = {place for place in grammars.request_places(protocol) if " = " in place}
+    yield from (_of_type(file, protocol, place) for place in typed)
+    keys = {_name(place, wire) for place in grammars.request_places(protocol) if place not in typed}
+    for place in (wire.keys() | keys) - {each.place for each in said}:
         yield PlaceFact(place, file.name, protocol)
+
+
+def _of_type(file: ContractFile, protocol: str, place: str) -> PlaceFact:
+    """What a contract says of one type of tool, item or content part, of every model."""
+    pointer, _, name = place.partition(" = ")
+    contract = file.resolve(protocol, file.default.name if file.default else "", None)
+    steps = tuple(pointer[1:].split("/"))
+    here = [each for each in contract.relations if each.place.steps == steps and not each.models]
+    outcome = next((Consequence(each.then).value for each in here if each.test.passes(name)), UNKNOWN)
+    known = contract.term(_TERMS[steps[0]]) if steps[0] in _TERMS else None
+    if outcome == UNKNOWN and isinstance(known, list):
+        is_taken = any(matches_glob(name, str(glob)) for glob in known)
+        outcome = (Consequence.ACCEPTED if is_taken else Consequence.REFUSED).value
+    return PlaceFact(place, file.name, protocol, outcome=outcome)
+
+
+_TERMS = {"tools": "schema.tool-types", "messages": "content.block-types"}
+"""Key of the list that a type is in → the term that lists the types."""
 
 
 def _of_relations(file: ContractFile, protocol: str, wire: Mapping[str, str]) -> Iterator[PlaceFact]:

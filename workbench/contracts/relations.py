@@ -337,6 +337,9 @@ def of_refused_params(value: JsonValue, source: str, date: str) -> tuple[Relatio
     return tuple(_of_refused_param(entry, source, date) for entry in entries)
 
 
+_ROLE = regex.compile(r"^/(?:messages|input|contents)/\*/role$")
+
+
 def _of_refused_param(entry: Mapping[str, Any], source: str, date: str) -> Relation:
     tests = {key: entry[key] for key in ("is", "in", "not-in", "below", "above", "not-below-at") if key in entry}
     when: dict[str, Any] = {"without-beta": entry["without-beta"]} if "without-beta" in entry else {}
@@ -345,5 +348,6 @@ def _of_refused_param(entry: Mapping[str, Any], source: str, date: str) -> Relat
         when[beside["at"]] = told or (ABSENT if beside.get("absent") else PRESENT)
     node = Node({"at": entry["at"], **tests, "when": when}, "params.refused")
     relation = read_relation(node, source, date)
-    return replace(relation, name=entry.get("when", ""), rule="params.unsupported", term="params.refused",
+    rule = "content.shape" if _ROLE.search(str(relation.place)) else "params.unsupported"
+    return replace(relation, name=entry.get("when", ""), rule=rule, term="params.refused",
                    models=tuple(entry.get("models", ())))  # fmt: skip

@@ -249,6 +249,50 @@ def _load(protocol: str, name: str) -> BodyGrammar | None:
 
 
 @cache
+def request_places(protocol: str) -> tuple[str, ...]:
+    """What a request of a protocol may hold: its top-level keys, and each type of tool, item and content part.
+
+    A type is a pointer with its value behind it: ``/tools/*/type = web_search``. Empty where no grammar is known.
+    """
+    grammar = grammar_of(protocol)
+    if grammar is None or not grammar.request:
+        return ()
+    keys = grammar.object(grammar.request).keys
+    found = [f"/{key}" for key in keys if key not in _LISTED and not (grammar.is_proto and "_" in key)]
+    for group in _GROUPS:
+        for each in _objects(grammar, keys.get(group)):
+            found += [f"/{group}/{key}" for key in each.keys if not (grammar.is_proto and "_" in key)]
+    for pointer, inner in _TYPED:
+        kinds = [keys.get(pointer.split("/")[1])]
+        for key in inner:
+            kinds = [each.keys.get(key) for kind in kinds for each in _objects(grammar, kind)]
+        tags = {tag for kind in kinds for each in _objects(grammar, kind) for tag in _values_of(each.keys.get("type"))}
+        found += [f"{pointer} = {tag}" for tag in sorted(tags)]
+    return tuple(found)
+
+
+_GROUPS = ("generationConfig", "inferenceConfig", "reasoning", "text")
+"""Keys that hold parameters."""
+_LISTED = ("messages", "input", "contents", "tools")
+_TYPED = (
+    ("/tools/*/type", ()),
+    ("/input/*/type", ()),
+    ("/messages/*/content/*/type", ("content",)),
+    ("/input/*/content/*/type", ("content",)),
+)
+"""Pointer of a type → keys on the way from its list to the objects that have it."""
+
+
+def _objects(grammar: BodyGrammar, kind: Kind) -> Iterator[ObjectType]:
+    """The objects that a type may be, in lists and unions too."""
+    if isinstance(kind, str) and kind.startswith("#"):
+        yield grammar.object(kind[1:])
+    elif isinstance(kind, list) and kind[0] in ("[]", "|"):
+        for each in kind[1:]:
+            yield from _objects(grammar, each)
+
+
+@cache
 def tags_elsewhere(protocol: str) -> frozenset[str]:
     """Values of ``type`` and ``role`` that other protocols have and this one has not."""
     names = {path: grammar_of(path) for path in (*_PROTOCOLS, protocol)}

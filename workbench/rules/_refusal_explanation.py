@@ -75,7 +75,7 @@ def _reconcile(
     asked = [f for f in findings if f.side == REQUEST]
     ids = named_ids(error, case.decoded)
     own = _predicting(asked, error)
-    matches = _rank(explain(error.message, refusal), case.contract.name)
+    matches = _rank(explain(error.message, refusal), case.contract.name) or _by_place(case, error, refusal)
     match = next((m for m in matches if any(f.rule == m.rule for f in own or asked)), None)
     captured = match.captured if match else {}
     rule = own[0].rule if own else match.rule if match else ""
@@ -86,10 +86,8 @@ def _reconcile(
         marked = _mark_named(chosen, error, place)
         others = (f for f in findings if f is not chosen)
         return ExplainedRefusal((marked, *_demote_others(others, marked, place, ids)), marked, match)
-    by_place = None if matches else _by_place(case, error, refusal)
-    if (not matches and by_place is None) or _is_passed_on(case):
+    if not matches or _is_passed_on(case):
         return ExplainedRefusal(tuple(_demote_others(findings, None, place, ids)))
-    matches = matches or [by_place] if by_place else matches
     made, is_absent = _new_finding(case, match or matches[0], error, ids, refusal)
     rest = _demote_others(findings, None, find_place(error, case.decoded, case.contract, matches[0].captured), ids)
     return ExplainedRefusal((*rest, made), made, matches[0], is_new=True, is_absent=is_absent)
@@ -218,11 +216,11 @@ def _here(place: ErrorPlace, finding: Finding) -> str:
     return f"{place.pointer or 'the body'}" + ("" if is_same else f", the fault is at {finding.pointer}")
 
 
-def _by_place(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) -> Match | None:
+def _by_place(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) -> list[Match]:
     """A match by the place that the text names and its kind, where no words of a rule are in it."""
     place = place_of(refusal, error, case.decoded, case.contract) if refusal else None
     rule = rule_at(place.pointer, refusal) if place and refusal else ""
-    return match_by_kind(error.message, refusal, rule) if refusal and rule in pages.slugs() else None
+    return [match_by_kind(error.message, refusal, rule)] if refusal and rule in pages.slugs() else []
 
 
 def _new_finding(

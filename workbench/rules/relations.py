@@ -352,7 +352,7 @@ def _refusal(case: RuleContext, relation: Relation, found: PlacedValue, compared
     said["definition"] = case.decoded.request_text[slice(*span)].decode("utf-8", "replace") if span else ""
     text = _text(relation, path, value, limit)
     if relation.term:
-        return by_term(case, UNSUPPORTED, relation.term, found.pointer, text, when=relation.name, values=said)
+        return by_term(case, _rule(relation), relation.term, found.pointer, text, when=relation.name, values=said)
     source = f"{relation.source} ({relation.date})"
     finding = case.finding(
         _rule(relation), REQUEST, found.pointer, text, when=relation.name, values=said, source=source,
