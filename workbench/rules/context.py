@@ -61,7 +61,7 @@ class RuleContext:
     shared: SharedResults = field(default_factory=SharedResults, repr=False, compare=False)
     carried: KnownFindings | None = field(default=None, repr=False, compare=False)
     start: int = 0
-    chain: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    chain: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _beside: list[KnownFields | None] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
@@ -154,9 +154,7 @@ class RuleContext:
     @property
     def genuine(self) -> Mapping[NodeRef, Entry]:
         """Entries of reasoning that is as it was received, by its first part, as far as they are looked at."""
-        if ("genuine", self.start) not in self.chain:
-            self.chain["genuine", self.start] = self.ledger.genuine_from(self.start)
-        return self.chain["genuine", self.start]  # type: ignore[no-any-return]
+        return self.ledger.genuine_from(self.start) if self.start else self.ledger.genuine
 
     @property
     def recent(self) -> RuleContext:
