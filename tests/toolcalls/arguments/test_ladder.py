@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from workbench import limits
 from workbench.ir import ToolCallIR, ToolDef
 from workbench.toolcalls.arguments import _process
-from workbench.toolcalls.arguments._schema import COERCIBLE, _cost
+from workbench.toolcalls.arguments._schema import COERCIBLE, DOUBLE_ENCODED, INVALID, _cost
 from workbench.toolcalls.arguments.ladder import (
-    DOUBLE_ENCODED,
-    INVALID,
     ArgumentStep,
     Code,
     climb,
