@@ -106,9 +106,9 @@ def test_few_details_are_kept():
 
 
 PROVIDERS = [
-    ("anthropic", "anthropic", "as asked"),
-    ("deepseek:v3.2", "deepseek:v3.2", "as asked"),
-    ("hermes", "hermes:vllm", "as asked"),
+    ("anthropic", "anthropic", "as requested"),
+    ("deepseek:v3.2", "deepseek:v3.2", "as requested"),
+    ("hermes", "hermes:vllm", "as requested"),
     ("openai", "openai", "does not cover"),
 ]
 
