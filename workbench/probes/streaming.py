@@ -13,7 +13,7 @@ from workbench.probes._drive import DriveSteps, PlayedConversation, drive, witho
 from workbench.probes._script import Probe, Sample, Script, Subject, failed, partly, passed, unclear
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.protocols import DecodedExchange
-from workbench.protocols.clients import where_they_differ
+from workbench.protocols.clients import NAIVE, where_they_differ
 from workbench.rules import Inspector
 from workbench.send.loop import Limits
 from workbench.toolcalls import formats
@@ -22,10 +22,6 @@ from workbench.wire.session import MemorySession
 
 SPOKEN = "naïve 東京 🗂️"
 """Characters of two, three and four bytes, and one that is two."""
-
-
-NAIVE = "simple loop"
-"""A client that joins all calls into one: its result says nothing about the stream."""
 
 
 class CallContent(NamedTuple):

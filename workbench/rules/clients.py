@@ -44,7 +44,6 @@ _OFTEN_MISREAD = frozenset({"stream.index", "stream.id", "stream.name", "stream.
 
 _LEGACY = "openai-function-call"
 _ITEMS = ("function_call", "custom_tool_call")
-_NAIVE = "naive loop"
 _AGENTS = {
     "openai-python": regex.compile(r"(?:Async)?OpenAI/Python"),
     "openai-node": regex.compile(r"(?:Async)?OpenAI/JS"),
@@ -161,9 +160,9 @@ def _of_lines(case: RuleContext) -> Iterator[Finding]:
 
 
 def _of_accumulators(case: RuleContext) -> Iterator[Finding]:
-    from workbench.protocols.clients import one_by_one
+    from workbench.protocols.clients import NAIVE, one_by_one
 
-    alone = [group for group in one_by_one(case.decoded) if group.policies != (_NAIVE,)]
+    alone = [group for group in one_by_one(case.decoded) if group.policies != (NAIVE,)]
     for rule, affected, verb in (
         (RAISES, [g for g in alone if g.stopped], "raise an error"),
         (MISSING, [g for g in alone if _misses_a_call(g)], "miss a tool call in the stream"),

@@ -13,7 +13,7 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.protocols.clients import known_clients
-    from workbench.protocols.clients.buffers import CALL
+    from workbench.protocols.clients.buffers import CALL, NAIVE
     from workbench.protocols.clients.differences import ClientGroup, one_by_one, policies, where_they_differ
     from workbench.protocols.clients.effects import Effects, usage_words
     from workbench.protocols.clients.event_effects import Effect, What, noun_of
@@ -25,6 +25,7 @@ else:
 __all__ = [
     "CALL",
     "CLIENTS",
+    "NAIVE",
     "PROVIDERS",
     "SDKS",
     "Client",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.protocols.clients.buffers import CALL, REASONING, TEXT, DataBlock, PartBuffer, Stop
+from workbench.protocols.clients.buffers import CALL, NAIVE, REASONING, TEXT, DataBlock, PartBuffer, Stop
 from workbench.protocols.clients.partial import read_partial
 
 _KINDS = {"text": TEXT, "thinking": REASONING, "redacted_thinking": REASONING, "tool_use": CALL}
@@ -301,7 +301,7 @@ class VercelAnthropic:
 class JoinedBlocks:
     """A client of one loop: what comes in is added to the block that was opened last, whatever its index says."""
 
-    name, package = "naive loop", "a simple hand-written loop that joins everything by position"
+    name, package = NAIVE, "a simple hand-written loop that joins everything by position"
 
     def __init__(self) -> None:
         self.blocks: list[PartBuffer] = []

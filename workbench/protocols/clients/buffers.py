@@ -13,6 +13,9 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.wire import SseEvent, dumps, loads
 
+NAIVE = "naive loop"
+"""The client that joins what comes by its position, as code without a library does: it says nothing of the stream."""
+
 
 class DataBlock(NamedTuple):
     """One block that holds data.

@@ -7,7 +7,7 @@ from itertools import count
 
 from workbench.ir import JsonValue
 from workbench.protocols.clients._chat import ChatPolicy, Delta, HeldChoice, calls_of, function_of, new_call, text_of
-from workbench.protocols.clients.buffers import MADE_UP, PartBuffer, Stop
+from workbench.protocols.clients.buffers import MADE_UP, NAIVE, PartBuffer, Stop
 
 
 class _ByIndex(ChatPolicy):
@@ -187,7 +187,7 @@ class Llm(_ByIndex):
 class JoinedByPosition(ChatPolicy):
     """A client of one loop: the n-th delta of a list goes to the n-th call, whatever its index says."""
 
-    name, package = "naive loop", "a hand-written loop: it joins everything by position"
+    name, package = NAIVE, "a hand-written loop: it joins everything by position"
 
     def __init__(self) -> None:
         super().__init__()
