@@ -184,11 +184,11 @@ BROKEN = [
     (SMALL.replace("{variants: [new]}", "{variant: [new]}"), "small.yaml#/facts/1/for: unknown key 'variant'"),
     (
         SMALL + "endpoints: [{url: 'http://a.b', key: K, protocols: [x]}]",
-        "small.yaml#/endpoints/0/url: not the base URL of an endpoint",
+        "small.yaml#/endpoints/0/url: not a base URL",
     ),
     (
         SMALL + "endpoints: [{url: 'https://a@b', key: K, protocols: [x]}]",
-        "small.yaml#/endpoints/0/url: not the base URL of an endpoint",
+        "small.yaml#/endpoints/0/url: not a base URL",
     ),
     (
         SMALL + "endpoints: [{url: 'https://a.b', key: sk-1, protocols: [x]}]",

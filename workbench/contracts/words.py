@@ -47,9 +47,9 @@ _NAMES = {
     "models": "aliases retired",
     "params": "beta-fields body-version fields ignored ignored-while-thinking refused required unknown-fields",
     "reasoning": (
-        "bound-to bypass carriers display-default eras exact leading paired placeholders proof refused-carriers "
-        "required-when restored-from-ids scope shared-with signature stripped-models switch thinking-default "
-        "unbound-dropped without-calls"
+        "bound-to bypass carriers display-default eras exact formats leading paired placeholders proof "
+        "refused-carriers required-when restored-from-ids scope shared-with signature stripped-models switch "
+        "thinking-default unbound-dropped without-calls"
     ),
     "record": "how",
     "routing": "hazard",
