@@ -273,6 +273,22 @@ def test_loops(chat, messages, expected):
     assert [f.pointer for f in found] == expected
 
 
+def test_calls_of_one_turn_fail_together_where_each_is_an_item_of_its_own(inspect):
+    calls = [
+        {"type": "function_call", "call_id": f"call_{n}", "name": "favourite", "arguments": json.dumps({"of": n})}
+        for n in range(4)
+    ]
+    results = [
+        {"type": "function_call_output", "call_id": f"call_{n}", "output": "failed with error: denied"}
+        for n in range(4)
+    ]
+    one_turn = [GO, *calls, *results]
+    one_by_one = [GO, *(item for pair in zip(calls, results, strict=True) for item in pair)]
+    for items, expected in ((one_turn, []), (one_by_one, [LOOP])):
+        found = inspect({"model": "gpt-4.1", "input": items}, protocol="openai-responses")
+        assert [f.rule for f in found if f.rule.startswith("retry.")] == expected
+
+
 @settings(max_examples=25)
 @given(st.lists(st.sampled_from([A, B]), max_size=3), st.integers(1, 6))
 def test_a_failing_call_is_a_loop_from_the_third_time_on(before, times):

@@ -17,6 +17,7 @@ from dataclasses import field
 from functools import cache
 from typing import Any, TypeAlias
 
+from workbench import protocols
 from workbench.config import resources
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
@@ -281,6 +282,25 @@ _TYPED = (
     ("/input/*/content/*/type", ("content",)),
 )
 """Pointer of a type → keys on the way from its list to the objects that have it."""
+
+
+@cache
+def listed_values() -> Mapping[str, frozenset[str]]:
+    """Key → texts that the grammars of all protocols list for it: they belong to a protocol, and to no user."""
+    found: dict[str, set[str]] = {}
+    for grammar in filter(None, map(grammar_of, protocols.protocols())):
+        for each in grammar.types.values():
+            for key, kind in each["keys"].items():
+                found.setdefault(key, set()).update(_listed(kind))
+    return {key: frozenset(values) for key, values in found.items() if values}
+
+
+def _listed(kind: Kind) -> Iterator[str]:
+    if isinstance(kind, list) and kind[0] == "=":
+        yield from (value for value in kind[1:] if isinstance(value, str))
+    elif isinstance(kind, list):
+        for each in kind[1:]:
+            yield from _listed(each)
 
 
 def _objects(grammar: BodyGrammar, kind: Kind) -> Iterator[ObjectType]:

@@ -36,6 +36,7 @@ class PastCall:
         mark: the same without times and numbers that count nothing.
         kind: the class of the outcome; None without a result.
         question: how often the user has spoken before it.
+        turn: ordinal of the turn that made it; calls are of one turn until a result of theirs comes.
     """
 
     ref: NodeRef
@@ -45,6 +46,7 @@ class PastCall:
     mark: str
     kind: ResultOutcome | None
     question: int
+    turn: int
 
     @property
     def is_answered(self) -> bool:
@@ -66,16 +68,19 @@ def steps(case: RuleContext) -> list[PastCall]:
     lines = (line for line in case.closure.lines if line.call and line.results and line.call.message >= start)
     results = {line.call: line.results[0] for line in lines}
     found: list[PastCall] = []
-    question = 0
+    question, turn, answered = 0, 0, len(messages)
     for n, message in enumerate(messages[start:], start):
         question += fact(message, _is_question)
         for (k, call), digest in zip(message.tool_calls(), fact(message, _digests), strict=True):
             ref = NodeRef(REQUEST, n, k)
             result = results.get(ref)
+            if n > answered:
+                turn, answered = turn + 1, len(messages)
+            answered = min(answered, result.message) if result else answered
             outcome = fact(case.message(result), _outcomes).get(result.part) if result else None
             text, kind, mark = outcome or ("", None, "")
             mark = without_echoes(mark, kind, call.input) if kind else mark
-            found.append(PastCall(ref, call, digest, text, mark, kind, question))
+            found.append(PastCall(ref, call, digest, text, mark, kind, question, turn))
     return found
 
 

@@ -172,7 +172,7 @@ def _loops(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:
     for is_varied, what in ((False, "of {name} "), (True, "")):
         for start, stop in _runs([_shared_failure(s, is_varied=is_varied) for s in history], 1):
             run = history[start:stop]
-            turns = len({step.ref.message for step in run})
+            turns = len({step.turn for step in run})
             if told & set(range(start, stop)) or turns < _least_varied(run[-1], is_varied=is_varied):
                 continue
             told |= set(range(start, stop))

@@ -45,7 +45,7 @@ def test_a_stale_result_is_measured_anew_with_what_is_cheap() -> None:
 def test_another_template_makes_all_of_it_stale() -> None:
     found = stale(profile(), NOW, KEY._replace(chat_template_hash="def"))
     assert names(found) == list(CORE)
-    assert found[0].why == "another chat template hash"
+    assert found[0].why == "different chat template hash"
     assert "probes of version" in stale(replace(profile(), probe_version=VERSION - 1), NOW)[0].why
 
 

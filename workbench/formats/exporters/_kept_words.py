@@ -20,7 +20,9 @@ from workbench.wire.secrets import KEY_TEXT
 FIXED: Final = frozenset({
     "true", "false", "null", "none", "nan", "infinity", "https", "http", "base64",
     "error", "exception", "traceback", "failed", "failure", "fatal", "invalid", "unknown", "denied", "permission",
-    "command", "not", "found", "such", "cannot", "could",
+    "command", "not", "found", "such", "cannot", "could", "timed", "out", "has", "have", "with", "after", "because",
+    "due", "build", "request", "job", "task", "operation", "connection", "upload", "download", "login", "query", "call",
+    "step", "script", "install", "installation", "compilation", "deploy", "deployment", "process",
 })  # fmt: skip
 """Literals, and the words by which a tool result states that it failed."""
 

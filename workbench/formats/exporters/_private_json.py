@@ -24,6 +24,7 @@ from workbench import regex
 from workbench.errors import WireError
 from workbench.formats.exporters._value_cache import ValueCache
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols import grammars
 from workbench.wire import ObjectList, decode, encode, loads
 
 _TOKEN: Final = regex.compile(
@@ -245,6 +246,8 @@ class _JsonPass:
 
 def _is_structure(key: str, raw: str) -> bool:
     if key in _SCHEMA:
+        return True
+    if raw in grammars.listed_values().get(key, ()):
         return True
     is_named = key in STRUCTURE or (_ID.fullmatch(key) and not _OF_PEOPLE.fullmatch(key))
     return bool(is_named and _NAME.fullmatch(raw))
