@@ -9,6 +9,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, screen_text, until
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.session.screen import SessionScreen
 
 SIZES = [
@@ -80,6 +81,8 @@ async def test_home_lives_through_every_size(place: str) -> None:
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         driver = Driver(pilot)
         await app.workers.wait_for_complete()
+        pane = app.screen.query_one(HomePane)
+        await until(pilot, lambda: pane.rows and not pane.pending_summaries())  # later lines would differ from these
         await driver.press(*HOME[place])
         await resize_through(driver)
 

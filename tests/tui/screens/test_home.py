@@ -135,7 +135,7 @@ async def test_clients_sessions_are_found_and_can_be_switched_off_for_good(own_h
     put(own_home / ".local/share/opencode/opencode.db")
     async with at_home() as home:
         assert "demo" in home.names
-        assert "1 OpenCode database not read here" in home.text
+        assert "1 OpenCode database not listed: export a session" in home.text
         await home.press("c")
         await until(home.pilot, lambda: "demo" not in home.names)
         assert home_sections.SWITCHED_OFF in home.text

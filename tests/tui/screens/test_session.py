@@ -528,7 +528,7 @@ async def test_a_result_that_is_its_whole_message_is_selected_as_such() -> None:
     [
         (("6", "v"), "acts in the wire pane · 2: go there"),
         (("1", "H"), "acts in the wire pane · 2: go there"),
-        (("F",), "no new exchanges to follow"),
+        (("F",), "the recording has ended; there are no new"),
     ],
     ids=["v", "H", "F"],
 )
