@@ -49,6 +49,10 @@ class LocalProtocolError(WorkbenchError):
     """Raised for a request to write or send something illegal."""
 
 
+class FaultyRequest(LocalProtocolError):
+    """A request that must be correct for what is asked, but is refused by its contract or has an error."""
+
+
 class SessionFormatError(WorkbenchError):
     """A session file that is torn, written by a newer version, or not a session."""
 

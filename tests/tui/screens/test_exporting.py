@@ -71,7 +71,7 @@ async def test_a_broken_request_says_what_to_do_first() -> None:
     async with showing(open_input(str(SESSIONS / f"{BROKEN}.jsonl")), size=(120, 40)) as d:
         screen = await exporting(d)
         assert "exchange 2 is refused by deepseek: reasoning.missing" in d.text
-        assert "apply a repair (f)" in d.text
+        assert "apply a repair (f)" in " ".join(d.text.split())
         await d.press("enter")
         assert d.app.screen is screen
         await d.press("q")
@@ -120,7 +120,7 @@ async def test_an_edited_request_is_held_against_what_it_was(here: Path, tried: 
             assert said in d.text
         assert "the test distinguishes both" in d.text
         await d.press("a")
-        assert "its branch (2 exchanges)" in d.text
+        assert "the branch of this exchange (2 exchanges)" in d.text
 
 
 async def test_the_session_exports_what_was_edited_last(here: Path, tried: list[Path]) -> None:

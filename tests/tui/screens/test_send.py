@@ -152,7 +152,7 @@ async def test_what_a_measured_profile_corrects_is_shown_with_why_and_switched_b
         while screen.facts.facts[screen.facts.cursor].correction != "result-placement":
             await driver.press("j")
         assert "tool results moved after their calls" in driver.text
-        assert "why: closes: yes (pass in 1" in driver.text
+        assert "reason: closes: yes (pass in 1" in driver.text
         assert "1 sample), measured 20" in str(screen.facts.facts[screen.facts.cursor].text)
         await driver.press("space")
         await until(driver.pilot, lambda: screen.shown and "[ ] result-placement" in driver.text)

@@ -13,7 +13,7 @@ from textual.containers import Container
 from textual.message import Message
 from textual.screen import Screen
 
-from workbench.errors import LocalProtocolError, UsageError, WorkbenchError
+from workbench.errors import FaultyRequest, LocalProtocolError, UsageError, WorkbenchError
 from workbench.library import paths
 from workbench.safetext import clip, visible
 from workbench.tui import keys
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from workbench.rules import Inspector
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
-
-FAULTY = ("is refused by the provider", "has an error")
-"""Words of the reasons against a test of a faulty request (``as_pytest``)."""
 
 REPAIR_FIRST = "a test needs a correct request: apply a repair (f) or edit it (e), then export that"
 
@@ -193,8 +190,7 @@ class ExportScreen(Screen[None]):
             wanted = _request(inspector, self.scope, self._branch)
             return replace(wanted, is_redacted=self.is_redacted, name=out).export(exporters.load(name))
         except LocalProtocolError as error:
-            is_faulty = any(words in error.what for words in FAULTY)
-            return error.what, REPAIR_FIRST if name == "pytest" and is_faulty else error.hint or ""
+            return error.what, REPAIR_FIRST if isinstance(error, FaultyRequest) else error.hint or ""
 
     def _take_result(self, number: int, exported: ExportResult | tuple[str, str]) -> None:
         if not is_open(self) or number != self._asked:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from workbench import replay
 from workbench.contracts import Finding, Severity
 from workbench.edits import text_of
-from workbench.errors import LocalProtocolError, WireError
+from workbench.errors import FaultyRequest, LocalProtocolError, WireError
 from workbench.formats.exporters import ExportSelection
 from workbench.formats.exporters._secret_removal import knowing
 from workbench.formats.exporters.as_pytest._pairs import RequestPair, pairs_of
@@ -144,14 +144,14 @@ def _turn(exchanges: Sequence[Exchange], number: int, pair: RequestPair) -> Turn
 
 
 def _demand_accepted(turn: Turn, place: RequestUnderTest) -> None:
-    """Raise LocalProtocolError if the simulator refuses the request, or a rule finds an error in it."""
+    """Raise FaultyRequest if the simulator refuses the request, or a rule finds an error in it."""
     served = turn.send(Simulator(place.provider, known=turn.before)).served
     hint = "repair it first: workbench check FILE --fix -o FIXED, then export FIXED --broken FILE"
     if served.is_refused:
         said = f"{served.finding.rule} at {served.finding.pointer or '/'}" if served.finding else served.note
-        raise LocalProtocolError(f"exchange {place.index + 1} is refused by {place.provider}: {said}", hint=hint)
+        raise FaultyRequest(f"exchange {place.index + 1} is refused by {place.provider}: {said}", hint=hint)
     if errors := turn.findings():
-        raise LocalProtocolError(f"exchange {place.index + 1} has an error: {errors[0]}", hint=hint)
+        raise FaultyRequest(f"exchange {place.index + 1} has an error: {errors[0]}", hint=hint)
 
 
 def _expected_refusal(fixed: Turn, broken: Turn) -> ExpectedRefusal | None:
