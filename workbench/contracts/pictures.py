@@ -1,4 +1,4 @@
-"""Type and size of an image that stands in a request as base64, read from its first bytes."""
+"""Type and size of an image that is in a request as base64, read from its first bytes."""
 
 from __future__ import annotations
 

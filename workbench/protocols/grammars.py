@@ -291,16 +291,16 @@ def listed_values() -> Mapping[str, frozenset[str]]:
     for grammar in filter(None, map(grammar_of, protocols.protocols())):
         for each in grammar.types.values():
             for key, kind in each["keys"].items():
-                found.setdefault(key, set()).update(_listed(kind))
+                found.setdefault(key, set()).update(_list_values(kind))
     return {key: frozenset(values) for key, values in found.items() if values}
 
 
-def _listed(kind: Kind) -> Iterator[str]:
+def _list_values(kind: Kind) -> Iterator[str]:
     if isinstance(kind, list) and kind[0] == "=":
         yield from (value for value in kind[1:] if isinstance(value, str))
     elif isinstance(kind, list):
         for each in kind[1:]:
-            yield from _listed(each)
+            yield from _list_values(each)
 
 
 def _objects(grammar: BodyGrammar, kind: Kind) -> Iterator[ObjectType]:

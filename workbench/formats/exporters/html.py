@@ -143,14 +143,14 @@ def _exchange(shown: ExchangeText) -> Iterator[str]:
     yield f'<p class="soft">{escape(shown.facts)}</p>'
     seen: set[int] = set()
     for n, (title, text) in enumerate(shown.bodies):
-        marked = _marked(text, shown.marks[n] if n < len(shown.marks) else (), seen)
+        marked = _mark_text(text, shown.marks[n] if n < len(shown.marks) else (), seen)
         yield f"<h3>{title}</h3>\n<pre>{marked}</pre>"
     if shown.left_out:
         yield f'<p class="soft">{escape(shown.left_out)}</p>'
     yield "</details>"
 
 
-def _marked(text: str, marks: tuple[StoryMark, ...], seen: set[int]) -> str:
+def _mark_text(text: str, marks: tuple[StoryMark, ...], seen: set[int]) -> str:
     """A body in which each line of the story has its place; the first one of a line is what links go to."""
     made, at = [], 0
     for start, end, told in marks:

@@ -148,7 +148,7 @@ def _error(node: Mapping[str, JsonValue], envelope: Mapping[str, JsonValue], mes
         message=message,
         type=_text(kind if kind is not None else node.get("status")),
         code=_text(code),
-        param=_text(node.get("param")) or _joined(node.get("loc")),
+        param=_text(node.get("param")) or _validator_place(node.get("loc")),
         request_id=_text(envelope.get("request_id")),
         details={k: v for k, v in node.items() if isinstance(v, str) and v and k not in _SAID_OTHERWISE},
         pointer=pointer,
@@ -177,7 +177,7 @@ def _validation(item: JsonValue) -> str:
     return f"{'.'.join(map(str, place))}: {text}" if isinstance(place, list) else text
 
 
-def _joined(place: JsonValue) -> str | None:
+def _validator_place(place: JsonValue) -> str | None:
     """The place of a validator's entry, as it says it in sentences: ``["body", "messages", 1]`` → messages.1."""
     steps = [str(step) for step in place if step != "body"] if isinstance(place, list) else []
     return ".".join(steps) or None
