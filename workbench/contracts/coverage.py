@@ -86,7 +86,7 @@ def _with_unknown(file: ContractFile, protocol: str) -> Iterator[PlaceFact]:
 
 
 def _of_type(file: ContractFile, protocol: str, place: str) -> PlaceFact:
-    """What a contract says of one type of tool, item or content part, of every model."""
+    """Facts of a contract on one type of tool, item or content part, for every model."""
     pointer, _, name = place.partition(" = ")
     contract = file.resolve(protocol, file.default.name if file.default else "", None)
     steps = tuple(pointer[1:].split("/"))

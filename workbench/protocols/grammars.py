@@ -251,7 +251,7 @@ def _load(protocol: str, name: str) -> BodyGrammar | None:
 
 @cache
 def request_places(protocol: str) -> tuple[str, ...]:
-    """What a request of a protocol may hold: its top-level keys, and each type of tool, item and content part.
+    """Contents that a request of a protocol may have: its top-level keys, and each type of tool, item and content part.
 
     A type is a pointer with its value behind it: ``/tools/*/type = web_search``. Empty where no grammar is known.
     """

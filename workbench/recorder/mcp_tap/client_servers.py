@@ -51,7 +51,7 @@ class ConfiguredServer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TappedServers:
-    """What a client is started with, so that its servers are recorded.
+    """Arguments, variables and a file that put the servers of a client behind taps.
 
     Attributes:
         arguments: to put in front of the client's own; ``FILE`` in them is the path of ``file``.
@@ -69,7 +69,7 @@ class TappedServers:
 
 
 class _Context(NamedTuple):
-    """Where a client runs, and where its servers are recorded to."""
+    """Folders and environment of a client, and the session file for its servers."""
 
     folder: Path
     home: Path
