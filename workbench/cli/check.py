@@ -32,7 +32,8 @@ body, with all other bytes unchanged, a session as a session. FILE is never modi
 in "fixed": [{"exchange", "before", "after", "repairs", "remaining"}]; "before" and "after" are verdicts.
 "errors" lists the files that could not be read; all other files are still checked.
 A folder stands for its files at any depth, a pattern such as 'logs/**/*.har' for those that match; hidden files are
-left out, and links are not followed. Files in a folder that are no recordings are counted ("unclaimed" in JSON).
+left out. Links in a folder are not followed; a pattern may name links to files. Files in a folder that are no
+recordings are counted ("unclaimed" in JSON).
 """
 
 from __future__ import annotations

@@ -97,6 +97,9 @@ class BodyGrammar:
     is_lenient: bool
     types: Mapping[str, Mapping[str, Any]] = field(repr=False)
     _made: dict[str, ObjectType] = field(default_factory=dict, repr=False, compare=False)
+    _admitted: dict[tuple[tuple[str, ...], str], Mapping[str, tuple[str, ...]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def object(self, name: str) -> ObjectType:
         """A type by its name."""
@@ -201,11 +204,19 @@ class BodyGrammar:
         """Objects of a union that a tag admits; where it admits none, the values that are known."""
         if len(arms) < 2 or (tag in value and not isinstance(value[tag], str)):
             return arms, ()
-        admitted = {arm: _values_of(self.object(arm[1:]).keys.get(tag)) for arm in arms}
+        admitted = self._admitted_values(tuple(arms), tag)
         fitting = [arm for arm in arms if self._admits(arm, admitted[arm], tag, value)]
         if not fitting and all(admitted.values()):
             return [], tuple(sorted({name for names in admitted.values() for name in names}))
         return fitting or arms, ()
+
+    def _admitted_values(self, arms: tuple[str, ...], tag: str) -> Mapping[str, tuple[str, ...]]:
+        """Values of a tag that each object of a union admits, the same for every value of that union."""
+        found = self._admitted.get((arms, tag))
+        if found is None:
+            found = {arm: _values_of(self.object(arm[1:]).keys.get(tag)) for arm in arms}
+            self._admitted[arms, tag] = found
+        return found
 
     def _admits(self, arm: str, values: tuple[str, ...], tag: str, value: Mapping[str, JsonValue]) -> bool:
         known = self.object(arm[1:])
