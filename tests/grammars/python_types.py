@@ -61,6 +61,8 @@ class PythonTypes:
         self._package, self._camel, self._need_models = package, camel, need_models
         self._modules: dict[Path, dict[str, ast.stmt]] = {}
         self._names: dict[tuple[Path, str], str] = {}
+        self._parents: dict[ast.stmt, ast.ClassDef] = {}
+        self._reading: list[ast.ClassDef] = []  # the classes whose fields are being read, the innermost last
         self.types: dict[str, JsonValue] = {}
 
     def root(self, module: str, name: str) -> str:
@@ -101,7 +103,7 @@ class PythonTypes:
         return self._modules[path]
 
     def _resolve(self, path: Path, name: str) -> Found:
-        node = self._scope(path).get(name)
+        node = self._nested(path, name) or self._scope(path).get(name)
         if isinstance(node, ast.ImportFrom):
             original = next(a.name for a in node.names if (a.asname or a.name) == name)
             there = self._module(path, node)
@@ -109,6 +111,26 @@ class PythonTypes:
         return (
             self._starred(path, name) if node is None else Found(path, None if isinstance(node, ast.Import) else node)
         )
+
+    def _nested(self, path: Path, name: str) -> ast.ClassDef | None:
+        """A class that is defined in the class being read, or in one around that."""
+        around = self._reading[-1] if self._reading and self._holds(path, self._reading[-1]) else None
+        while around is not None:
+            for node in around.body:
+                if isinstance(node, ast.ClassDef) and node.name == name:
+                    self._parents[node] = around
+                    return node
+            around = self._parents.get(around)
+        return None
+
+    def _holds(self, path: Path, node: ast.ClassDef) -> bool:
+        while node in self._parents:
+            node = self._parents[node]
+        return self._scope(path).get(node.name) is node
+
+    def _full_name(self, node: ast.ClassDef) -> str:
+        parent = self._parents.get(node)
+        return f"{self._full_name(parent)}.{node.name}" if parent else node.name
 
     def _starred(self, path: Path, name: str) -> Found:
         """A name that a module has from ``from … import *``."""
@@ -128,10 +150,11 @@ class PythonTypes:
         return file if file.is_file() else folder if folder.is_file() else None
 
     def _class(self, path: Path, node: ast.ClassDef) -> str:
-        key = (path, node.name)
+        name = self._full_name(node)
+        key = (path, name)
         if key not in self._names:
             taken = set(self._names.values())
-            self._names[key] = node.name if node.name not in taken else f"{node.name}_{path.stem}"
+            self._names[key] = name if name not in taken else f"{name}_{path.stem}"
             self.types[self._names[key]] = None
             keys, need = self._fields(path, node)
             made: dict[str, JsonValue] = {"keys": dict(sorted(keys.items()))}
@@ -153,6 +176,12 @@ class PythonTypes:
                 self._named(path, base, True)
                 made = self.types[_name(base)]
                 keys.update(made["keys"] if isinstance(made, dict) else {})
+        self._reading.append(node)
+        self._own_fields(path, node, keys, need)
+        self._reading.pop()
+        return keys, need
+
+    def _own_fields(self, path: Path, node: ast.ClassDef, keys: dict[str, JsonValue], need: set[str]) -> None:
         is_dict = self._is_dict(path, node)
         is_total = not any(k.arg == "total" for k in node.keywords)
         for field in node.body:
@@ -167,7 +196,6 @@ class PythonTypes:
             need.discard(key)
             if _is_needed(field, is_dict, is_total, self._need_models):
                 need.add(key)
-        return keys, need
 
     def _is_dict(self, path: Path, node: ast.ClassDef) -> bool:
         for base in node.bases:
@@ -233,6 +261,8 @@ class PythonTypes:
     def _named(self, path: Path, node: ast.expr, in_dict: bool) -> JsonValue:
         name = _name(node)
         found = self._resolve(path, name)
+        if name.startswith("Unrecognized"):
+            return PLAIN[name]
         if isinstance(found.node, ast.ClassDef):
             if self._is_enum(found.module, found.node):
                 return ["=", *_enum_values(found.node)]

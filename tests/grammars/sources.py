@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.grammars.merging import join
 from tests.grammars.python_types import PythonTypes
 from tests.grammars.services import from_botocore, from_discovery
 from workbench.ir import JsonValue
@@ -102,6 +103,20 @@ def _genai(unpacked: Path) -> Extract:
     return Extract(found.types, "", "", names_required=False)
 
 
+_STEPS = Path("google/genai/_gaos")
+
+
+def _interactions(unpacked: Path) -> Extract:
+    """An interaction with a model, or with an agent: the keys of both, and those required by both."""
+    found = PythonTypes(unpacked / _STEPS, need_models=False)
+    at = "types/interactions"
+    asked = found.root(f"{at}/createmodelinteraction.py", "CreateModelInteractionParam")
+    agent = found.root(f"{at}/createagentinteraction.py", "CreateAgentInteractionParam")
+    answer = found.root(f"{at}/interaction.py", "Interaction")
+    types = join({asked: found.types[asked]}, {asked: found.types[agent]})
+    return Extract({**found.types, **types}, asked, answer)
+
+
 def _converse(unpacked: Path) -> Extract:
     file = unpacked / "botocore" / "data" / "bedrock-runtime" / "2023-09-30" / "service-2.json.gz"
     roots = ("ConverseRequest", "ConverseResponse")
@@ -190,7 +205,12 @@ GRAMMARS: Mapping[tuple[str, str], tuple[Source, ...]] = {
     ("openai-responses", ""): (Source("openai", _responses),),
     ("anthropic-messages", ""): (Source("anthropic", _MESSAGES, ("", "<1")),),
     ("gemini", ""): (Source("google-api-python-client", _vertex), Source("google-genai", _genai)),
-    ("ollama", ""): (Source("ollama", python("ollama", ("_types.py", "ChatRequest"), ("_types.py", "ChatResponse"))),),
+    ("gemini-interactions", ""): (Source("google-genai", _interactions),),
+    ("ollama", ""): (
+        Source(
+            "ollama", python("ollama", ("_types.py", "ChatRequest"), ("_types.py", "ChatResponse")), is_lenient=True
+        ),
+    ),
     ("cohere-v2", ""): (Source("cohere", _cohere),),
     ("bedrock-converse", ""): (Source("botocore", _converse),),
 }
@@ -201,6 +221,7 @@ VENDORS = {
     "openai-responses": "openai",
     "anthropic-messages": "anthropic",
     "gemini": "gemini",
+    "gemini-interactions": "gemini-interactions",
     "ollama": "ollama",
     "cohere-v2": "cohere",
     "bedrock-converse": "bedrock",

@@ -90,7 +90,8 @@ def test_each_line_of_an_overlay_has_a_reason_and_an_effect(protocol):
         known = types[line["type"]]
         adds = [key for key, kind in line.get("keys", {}).items() if known["keys"].get(key) != kind]
         frees = [key for key in line.get("optional", ()) if key in known.get("need", ())]
-        assert adds or frees or line.get("open"), line
+        asks = set(line.get("required", ())) - set(known.get("need", ()))
+        assert adds or frees or asks or line.get("open"), line
 
 
 def _names(kind):

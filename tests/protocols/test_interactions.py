@@ -153,7 +153,6 @@ def test_tool_choices(value: object, mode: str) -> None:
 @pytest.mark.parametrize(
     ("step", "slug"),
     [
-        ({"type": "function_call", "id": "c", "name": "f", "arguments": '{"a": 1}'}, "args.not-object"),
         ({"type": "function_call", "id": "c", "name": "f"}, "args.empty"),
         ({"type": "function_result", "call_id": "c"}, "content.empty"),
         ({"type": "user_input", "content": 5}, "content.shape"),

@@ -95,7 +95,9 @@ def _foreign_role(wire: Wire) -> Json:
     body = wire.whole()
     if wire.name == "openai-responses":
         body["input"][2] = {"role": "tool", "tool_call_id": CALL.id, "content": "cold"}
-    elif wire.name in ("openai-chat", "ollama"):
+    elif wire.name == "gemini-interactions":
+        body["input"][2] = {"role": "user", "content": [{"type": "text", "text": "cold"}]}
+    elif wire.name in ("openai-chat", "ollama", "cohere-v2"):
         body["messages"][2] = {
             "role": "user",
             "content": [{"type": "tool_result", "tool_use_id": CALL.id, "content": "x"}],
@@ -115,6 +117,8 @@ def _empty_turn(wire: Wire) -> Json:
         "bedrock-converse": ("/messages/1/content", [{"text": ""}]),
         "gemini": ("/contents/1/parts", []),
         "openai-responses": ("/input/1/content", None),
+        "cohere-v2": ("/messages/1/content", []),
+        "gemini-interactions": ("/input/1/content", []),
     }.get(wire.name, ("/messages/1/content", None))
     return edited(body, *place)
 
@@ -149,6 +153,8 @@ def _named_choice(wire: Wire) -> Json | None:
         "openai-chat": ("tool_choice", {"type": "any"}),
         "openai-responses": ("tool_choice", {"type": "any"}),
         "gemini": ("toolConfig", {"functionCallingConfig": {"mode": "REQUIRED"}}),
+        "cohere-v2": ("tool_choice", "any"),
+        "gemini-interactions": ("generation_config", {"tool_choice": "required"}),
         "bedrock-converse": ("toolConfig", {**body.get("toolConfig", {}), "toolChoice": {"none": {}}}),
     }.get(wire.name)
     return {**body, choice[0]: choice[1]} if choice else None
@@ -161,6 +167,8 @@ def _choice_alone(wire: Wire) -> Json | None:
         "openai-chat": ("tool_choice", "required"),
         "openai-responses": ("tool_choice", "required"),
         "gemini": ("toolConfig", {"functionCallingConfig": {"mode": "ANY"}}),
+        "cohere-v2": ("tool_choice", "REQUIRED"),
+        "gemini-interactions": ("generation_config", {"tool_choice": "any"}),
     }.get(wire.name)
     return {**body, choice[0]: choice[1]} if choice else None
 
@@ -172,6 +180,8 @@ def _unknown_key(wire: Wire) -> Json:
         "openai-responses": "/input/1/index",
         "gemini": "/contents/1/parts/0/functionCall/index",
         "ollama": "/optons",
+        "cohere-v2": "/messages/1/tool_calls/0/index",
+        "gemini-interactions": "/input/1/index",
         "bedrock-converse": "/messages/1/content/0/toolUse/index",
     }[wire.name]
     return edited(wire.whole(), place, 0)
@@ -183,6 +193,8 @@ def _wrong_value(wire: Wire) -> Json | None:
         "openai-chat": "/temperature",
         "openai-responses": "/temperature",
         "gemini": "/generationConfig",
+        "cohere-v2": "/temperature",
+        "gemini-interactions": "/generation_config",
         "bedrock-converse": "/inferenceConfig",
         "ollama": "/options",
     }[wire.name]
@@ -213,6 +225,8 @@ def _reasoning_as_call(wire: Wire) -> Json | None:
         "openai-chat": ("/messages/0/reasoning_content", "I look."),
         "openai-responses": ("/input/1/reasoning_content", "I look."),
         "gemini": ("/contents/1/reasoning_content", "I look."),
+        "cohere-v2": ("/messages/0/reasoning_content", "I look."),
+        "gemini-interactions": ("/input/1/reasoning_content", "I look."),
         "ollama": ("/messages/0/thinking", "I look."),
         "bedrock-converse": ("/messages/1/reasoning_content", "I look."),
     }[wire.name]
@@ -225,6 +239,8 @@ def _shape(wire: Wire) -> Json:
         "openai-chat": ("/messages/0/content", {"text": "hi"}),
         "openai-responses": ("/input/0/content", {"text": "hi"}),
         "gemini": ("/contents/0/parts", "hi"),
+        "cohere-v2": ("/messages/0/content", {"text": "hi"}),
+        "gemini-interactions": ("/input/0/content", 5),
         "ollama": ("/messages/0/content", {"text": "hi"}),
         "bedrock-converse": ("/messages/0/content", "hi"),
     }[wire.name]
@@ -237,6 +253,8 @@ def _foreign_part(wire: Wire) -> Json:
         "openai-chat": ("/messages/0/content", [{"type": "input_text", "text": "hi"}]),
         "openai-responses": ("/input/0/content", [{"type": "text", "text": "hi"}]),
         "gemini": ("/contents/0/parts", [{"type": "text", "text": "hi"}]),
+        "cohere-v2": ("/messages/0/content", [{"type": "input_text", "text": "hi"}]),
+        "gemini-interactions": ("/input/0/content", [{"type": "input_text", "text": "hi"}]),
         "ollama": ("/messages/0/content", [{"type": "input_text", "text": "hi"}]),
         "bedrock-converse": ("/messages/0/content", [{"type": "text", "text": "hi"}]),
     }[wire.name]
@@ -249,6 +267,8 @@ def _nameless(wire: Wire) -> Json:
         "openai-chat": "/tools/0/function/name",
         "openai-responses": "/tools/0/name",
         "gemini": "/tools/0/functionDeclarations/0/name",
+        "cohere-v2": "/tools/0/function/name",
+        "gemini-interactions": "/tools/0/name",
         "ollama": "/tools/0/function/name",
         "bedrock-converse": "/toolConfig/tools/0/toolSpec/name",
     }[wire.name]
@@ -264,6 +284,8 @@ def _foreign_tool(wire: Wire) -> Json:
         "openai-chat": ("/tools/0", anthropic),
         "openai-responses": ("/tools/0", nested),
         "gemini": ("/tools/0", nested),
+        "cohere-v2": ("/tools/0", anthropic),
+        "gemini-interactions": ("/tools/0", nested),
         "ollama": ("/tools/0", anthropic),
         "bedrock-converse": ("/toolConfig/tools/0", nested),
     }[wire.name]
@@ -277,6 +299,8 @@ def _not_object(wire: Wire) -> Json:
         "openai-chat": "/messages/1/tool_calls/0/function/arguments",
         "openai-responses": "/input/1/arguments",
         "gemini": "/contents/1/parts/0/functionCall/args",
+        "cohere-v2": "/messages/1/tool_calls/0/function/arguments",
+        "gemini-interactions": "/input/1/arguments",
         "ollama": "/messages/1/tool_calls/0/function/arguments",
         "bedrock-converse": "/messages/1/content/0/toolUse/input",
     }[wire.name]
@@ -333,17 +357,18 @@ REQUESTS: Mapping[str, Request] = {
 }
 """Rule (and which of its faults) → a request with it; None for a wire that cannot have it."""
 
+
+def _with_text(arguments: str, stop: str = "") -> Callable[[Wire], Said | None]:
+    """A call whose arguments are a text, on the wires that have such texts at least in streams."""
+    said = Said((CALL._replace(arguments=arguments),), stop=stop)
+    return lambda wire: (said if not stop else said._replace(stop=wire.cut)) if wire.streams_text else None
+
+
 ANSWERS: Mapping[str, Callable[[Wire], Said | None]] = {
-    "args.double-encoded": lambda w: (
-        Said((CALL._replace(arguments=json.dumps(json.dumps({"city": "Oslo"}))),)) if w.container == "string" else None
-    ),
-    "args.invalid-json": lambda w: (
-        Said((CALL._replace(arguments='{"city": Oslo}'),)) if w.container == "string" else None
-    ),
-    "args.truncated": lambda w: (
-        Said((CALL._replace(arguments='{"city": "Os'),), stop="length") if w.container == "string" else None
-    ),
-    "args.empty": lambda w: Said((CALL._replace(arguments=""),)) if w.container == "string" else None,
+    "args.double-encoded": _with_text(json.dumps(json.dumps({"city": "Oslo"}))),
+    "args.invalid-json": _with_text('{"city": Oslo}'),
+    "args.truncated": _with_text('{"city": "Os', "length"),
+    "args.empty": _with_text(""),
     "args.schema": lambda w: Said((CALL._replace(arguments={"city": 5}),)),
     "call.unknown-tool": lambda w: Said((CALL._replace(name="climate"),)),
     "text.unparsed-call": lambda w: Said((), FOREIGN_TEXT),

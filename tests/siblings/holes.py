@@ -9,11 +9,12 @@ Holes = Mapping[Hole, str]
 
 ANTHROPIC, CHAT, RESPONSES = "anthropic-messages", "openai-chat", "openai-responses"
 GEMINI, OLLAMA, CONVERSE = "gemini", "ollama", "bedrock-converse"
-WIRES = (ANTHROPIC, CHAT, RESPONSES, GEMINI, OLLAMA, CONVERSE)
+COHERE, STEPS = "cohere-v2", "gemini-interactions"
 REQUEST_WAYS = ("lone", "session", "unnamed")
 ANSWER_WAYS = ("whole", "streamed", "unnamed")
 
-OBJECTS = "arguments are an object on this wire: text that is no JSON cannot stand there"
+OBJECTS = "arguments are an object on this wire, in streams too: text that is no JSON cannot stand there"
+EMPTY_OBJECT = "no piece means an empty object there: args.schema says what it lacks"
 NO_IDS = "calls have no ids on this wire"
 MERGED = "the text is a message of its own: what comes first in a turn is not defined"
 FIRST = "the message between joins the results as one turn of the user: closure.result-not-first names it there"
@@ -21,6 +22,7 @@ UNKNOWN = "it is not known what the provider makes of it"
 ACCEPTED = "the provider accepts it"
 NO_CHOICE = "there is no tool choice on this wire"
 NO_PROOF = "the model of the sample owes no reasoning"
+NO_BLOCK = "reasoning is no block among others on this wire"
 BY_KEYS = "the provider's parser names the unknown keys: gateway.unknown-field"
 
 
@@ -41,11 +43,12 @@ HOLES: Mapping[str, Holes] = {
     "closure.not-adjacent": {
         **misses((ANTHROPIC, GEMINI, CONVERSE), FIRST),
         **misses((RESPONSES,), ACCEPTED),
+        **misses((STEPS,), "steps are paired by their ids, wherever they stand"),
         **misses((OLLAMA,), "the chat template of the model decides, and none is known to refuse it"),
     },
-    "closure.result-not-first": cannot((CHAT, RESPONSES, OLLAMA), MERGED),
+    "closure.result-not-first": cannot((CHAT, RESPONSES, OLLAMA, COHERE, STEPS), MERGED),
     "closure.wrong-role": misses(
-        (RESPONSES,), "results are items without a role: the foreign item has its own findings"
+        (RESPONSES, STEPS), "results are items without a role: the foreign item has its own findings"
     ),
     "choice.unsupported": cannot((OLLAMA,), NO_CHOICE),
     "choice.without-tools": {
@@ -55,21 +58,34 @@ HOLES: Mapping[str, Holes] = {
     "content.empty": {
         **misses((RESPONSES,), "null is the wrong type there: content.shape names it"),
         **misses((OLLAMA,), ACCEPTED),
+        **misses((COHERE, STEPS), UNKNOWN),
     },
     "content.shape (part of another wire)": misses((GEMINI, CONVERSE), BY_KEYS),
-    "reasoning.missing": cannot((CHAT, RESPONSES, GEMINI, OLLAMA), NO_PROOF),
-    "reasoning.order": cannot((CHAT, RESPONSES, GEMINI, OLLAMA), "reasoning is no block among others on this wire"),
-    "schema.malformed (no name)": misses((OLLAMA,), "Ollama's own types do not require it"),
+    "reasoning.missing": cannot((CHAT, RESPONSES, GEMINI, OLLAMA, COHERE, STEPS), NO_PROOF),
+    "reasoning.order": cannot((CHAT, RESPONSES, GEMINI, OLLAMA, COHERE, STEPS), NO_BLOCK),
     "schema.malformed (other wire)": misses((GEMINI, CONVERSE), BY_KEYS),
     "schema.duplicate-name": misses((CONVERSE,), UNKNOWN),
     "schema.name": misses((OLLAMA,), ACCEPTED),
-    "schema.items-missing": misses((ANTHROPIC, OLLAMA, CONVERSE), ACCEPTED),
+    "schema.items-missing": {
+        **misses((ANTHROPIC, OLLAMA, CONVERSE), ACCEPTED),
+        **misses((COHERE, STEPS), UNKNOWN),
+    },
     "schema.ref": misses((GEMINI,), "its schemas have no references at all: schema.unsupported-keyword"),
-    "schema.too-many-tools": misses((ANTHROPIC, OLLAMA, CONVERSE), "no limit is known"),
-    "schema.tools-missing": misses((ANTHROPIC, CHAT, RESPONSES, GEMINI, OLLAMA), ACCEPTED),
+    "schema.too-many-tools": misses((ANTHROPIC, OLLAMA, CONVERSE, COHERE, STEPS), "no limit is known"),
+    "schema.tools-missing": {
+        **misses((ANTHROPIC, CHAT, RESPONSES, GEMINI, OLLAMA), ACCEPTED),
+        **misses((COHERE, STEPS), UNKNOWN),
+    },
+    "text.phantom-call of an answer": misses(
+        (COHERE,), "what is said beside calls is a plan there, which no client runs", ANSWER_WAYS
+    ),
     **{
-        f"{rule} of an answer": cannot((ANTHROPIC, GEMINI, OLLAMA, CONVERSE), OBJECTS)
-        for rule in ("args.double-encoded", "args.invalid-json", "args.truncated", "args.empty")
+        f"{rule} of an answer": cannot((GEMINI, OLLAMA), OBJECTS)
+        for rule in ("args.double-encoded", "args.invalid-json", "args.truncated")
+    },
+    "args.empty of an answer": {
+        **cannot((GEMINI, OLLAMA), OBJECTS),
+        **misses((ANTHROPIC, CONVERSE, STEPS), EMPTY_OBJECT, ("streamed",)),
     },
 }
 """Fault → (wire, way) of each hole, with its reason; the way is "" where the wire cannot have it."""

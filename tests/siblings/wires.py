@@ -53,6 +53,8 @@ class Wire:
         provider: the contract of its vendor.
         list_key: of the messages in a request.
         container: arguments are a "string" or an "object".
+        cut: finish reason at the output limit.
+        streams_text: arguments are JSON text in a stream, whatever they are in a whole answer.
     """
 
     name = provider = url = stream_url = model = ""
@@ -60,6 +62,8 @@ class Wire:
     container = "object"
     content_type = "text/event-stream"
     has_ids = True
+    streams_text = True
+    cut = "length"
 
     def user(self, text: str = "How is it?") -> Json:
         return {"role": "user", "content": text}
@@ -109,12 +113,13 @@ def _bytes(body: Any) -> bytes:
     return body if isinstance(body, bytes) else json.dumps(body).encode()
 
 
-def _text(arguments: Any) -> str:
+def as_text(arguments: Any) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
 class Messages(Wire):
     name, provider, model = "anthropic-messages", "anthropic", "claude-sonnet-4-5"
+    cut = "max_tokens"
     url = stream_url = "/v1/messages"
 
     def request(self, messages: Iterable[Json], tools: Sequence[Tool] = (TOOL,), **more: Any) -> Json:
@@ -148,11 +153,11 @@ class Messages(Wire):
         for n, block in enumerate(whole["content"]):
             is_call = block["type"] == "tool_use"
             start = {**block, "input": {}} if is_call else {**block, "text": ""}
-            pieces = _text(block["input"]) if is_call else block["text"]
+            pieces = as_text(block["input"]) if is_call else block["text"]
             kind, key = ("input_json_delta", "partial_json") if is_call else ("text_delta", "text")
             found.append({"type": "content_block_start", "index": n, "content_block": start})
             found += (
-                {"type": "content_block_delta", "index": n, "delta": {"type": kind, key: p}} for p in _halves(pieces)
+                {"type": "content_block_delta", "index": n, "delta": {"type": kind, key: p}} for p in halves(pieces)
             )
             found.append({"type": "content_block_stop", "index": n})
         delta = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
@@ -163,14 +168,19 @@ class Messages(Wire):
         ]
 
     def stream(self, events: Sequence[Json]) -> bytes:
-        return b"".join(f"event: {e.get('type', 'x')}\ndata: {json.dumps(e)}\n\n".encode() for e in events)
+        return sse_of(events, "type")
 
 
 def _function(tool: Tool) -> Json:
     return {"name": tool.name, "description": "Weather.", "parameters": tool.schema}
 
 
-def _halves(text: str) -> list[str]:
+def sse_of(events: Sequence[Json], key: str) -> bytes:
+    """A stream whose events are named by one of their keys."""
+    return b"".join(f"event: {e.get(key, 'x')}\ndata: {json.dumps(e)}\n\n".encode() for e in events)
+
+
+def halves(text: str) -> list[str]:
     half = len(text) // 2
     return [piece for piece in (text[:half], text[half:]) if piece]
 
@@ -184,7 +194,7 @@ class Chat(Wire):
         made: Json = {"role": "assistant", "content": text or None}
         if calls:
             made["tool_calls"] = [
-                {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": _text(c.arguments)}}
+                {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": as_text(c.arguments)}}
                 for c in calls
             ]
         return made
@@ -215,11 +225,11 @@ class Chat(Wire):
         }
 
     def events(self, calls: Sequence[Call] = (CALL,), text: str = "", stop: str = "") -> list[Json]:
-        deltas: list[Json] = [{"role": "assistant", "content": ""}, *({"content": p} for p in _halves(text))]
+        deltas: list[Json] = [{"role": "assistant", "content": ""}, *({"content": p} for p in halves(text))]
         for n, call in enumerate(calls):
             head = {"index": n, "id": call.id, "type": "function", "function": {"name": call.name, "arguments": ""}}
             deltas.append({"tool_calls": [head]})
-            pieces = _halves(_text(call.arguments))
+            pieces = halves(as_text(call.arguments))
             deltas += ({"tool_calls": [{"index": n, "function": {"arguments": p}}]} for p in pieces)
         reason = stop or ("tool_calls" if calls else "stop")
         return [*(self._chunk(delta) for delta in deltas), self._chunk({}, reason)]
@@ -241,7 +251,7 @@ class Responses(Wire):
     def turn(self, calls: Sequence[Call] = (CALL,), text: str = "") -> list[Json]:
         said = [{"role": "assistant", "content": [{"type": "output_text", "text": text}]}] if text else []
         return said + [
-            {"type": "function_call", "call_id": c.id, "name": c.name, "arguments": _text(c.arguments)} for c in calls
+            {"type": "function_call", "call_id": c.id, "name": c.name, "arguments": as_text(c.arguments)} for c in calls
         ]
 
     def results(self, results: Sequence[Result] = (RESULT,)) -> list[Json]:
@@ -258,8 +268,8 @@ class Responses(Wire):
                 {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]}
             )
         items += (
-            {"type": "function_call", "id": f"fc_{n}", "call_id": c.id, "name": c.name, "arguments": _text(c.arguments),
-             "status": "completed"} for n, c in enumerate(calls)
+            {"type": "function_call", "id": f"fc_{n}", "call_id": c.id, "name": c.name,
+             "arguments": as_text(c.arguments), "status": "completed"} for n, c in enumerate(calls)
         )  # fmt: skip
         status = "incomplete" if stop == "length" else "completed"
         details = {"reason": "max_output_tokens"} if stop == "length" else None
@@ -282,13 +292,13 @@ class Responses(Wire):
             found.append({"type": "response.output_item.added", "output_index": n, "item": start})
             if is_call:
                 kind = "response.function_call_arguments"
-                found += ({"type": f"{kind}.delta", **at, "delta": p} for p in _halves(item["arguments"]))
+                found += ({"type": f"{kind}.delta", **at, "delta": p} for p in halves(item["arguments"]))
                 found.append({"type": f"{kind}.done", **at, "arguments": item["arguments"]})
             else:
                 part = item["content"][0]
                 at = {**at, "content_index": 0}
                 found.append({"type": "response.content_part.added", **at, "part": {**part, "text": ""}})
-                found += ({"type": "response.output_text.delta", **at, "delta": p} for p in _halves(part["text"]))
+                found += ({"type": "response.output_text.delta", **at, "delta": p} for p in halves(part["text"]))
                 found.append({"type": "response.output_text.done", **at, "text": part["text"]})
                 found.append({"type": "response.content_part.done", **at, "part": part})
             found.append({"type": "response.output_item.done", "output_index": n, "item": item})
@@ -297,15 +307,16 @@ class Responses(Wire):
         return [{**event, "sequence_number": n} for n, event in enumerate(found)]
 
     def stream(self, events: Sequence[Json]) -> bytes:
-        return b"".join(f"event: {e.get('type', 'x')}\ndata: {json.dumps(e)}\n\n".encode() for e in events)
+        return sse_of(events, "type")
 
 
 class Gemini(Wire):
     name, provider, model = "gemini", "gemini", "gemini-2.5-pro"
+    cut = "MAX_TOKENS"
     url = "/v1beta/models/gemini-2.5-pro:generateContent"
     stream_url = "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse"
     list_key = "contents"
-    has_ids = False
+    has_ids = streams_text = False
 
     def user(self, text: str = "How is it?") -> Json:
         return {"role": "user", "parts": [{"text": text}]}
@@ -339,7 +350,7 @@ class Gemini(Wire):
     def events(self, calls: Sequence[Call] = (CALL,), text: str = "", stop: str = "") -> list[Json]:
         whole = self.answer(calls, text, stop)
         pieces = [
-            {"candidates": [{"content": {"role": "model", "parts": [{"text": p}]}, "index": 0}]} for p in _halves(text)
+            {"candidates": [{"content": {"role": "model", "parts": [{"text": p}]}, "index": 0}]} for p in halves(text)
         ]
         last = self.answer(calls, "", stop)
         return [*pieces, last] if text else [whole]
@@ -349,7 +360,7 @@ class Ollama(Wire):
     name, provider, model = "ollama", "ollama", "qwen3:8b"
     url = stream_url = "/api/chat"
     content_type = "application/x-ndjson"
-    has_ids = False
+    has_ids = streams_text = False
 
     def _message(self, calls: Sequence[Call], text: str) -> Json:
         made: Json = {"role": "assistant", "content": text}
@@ -375,7 +386,7 @@ class Ollama(Wire):
 
     def events(self, calls: Sequence[Call] = (CALL,), text: str = "", stop: str = "") -> list[Json]:
         head = {"model": self.model, "created_at": "2026-01-01T00:00:00Z"}
-        said = [self._message((), piece) for piece in _halves(text)]
+        said = [self._message((), piece) for piece in halves(text)]
         called = [self._message((call,), "") for call in calls]
         last = {**head, "message": self._message((), ""), "done": True, "done_reason": stop or "stop", "eval_count": 9}
         return [*({**head, "message": m, "done": False} for m in (*said, *called)), {**last, "prompt_eval_count": 90}]
@@ -391,6 +402,7 @@ class Ollama(Wire):
 
 class Converse(Wire):
     name, provider, model = "bedrock-converse", "bedrock", ""
+    cut = "max_tokens"
     url, stream_url = (
         "/model/anthropic.claude-sonnet-4-5/converse",
         "/model/anthropic.claude-sonnet-4-5/converse-stream",
@@ -434,9 +446,9 @@ class Converse(Wire):
                 use = block["toolUse"]
                 start = {"toolUse": {"toolUseId": use["toolUseId"], "name": use["name"]}}
                 found.append({"contentBlockStart": {"start": start, "contentBlockIndex": n}})
-                pieces: list[Json] = [{"toolUse": {"input": p}} for p in _halves(_text(use["input"]))]
+                pieces: list[Json] = [{"toolUse": {"input": p}} for p in halves(as_text(use["input"]))]
             else:
-                pieces = [{"text": p} for p in _halves(block["text"])]
+                pieces = [{"text": p} for p in halves(block["text"])]
             found += ({"contentBlockDelta": {"delta": p, "contentBlockIndex": n}} for p in pieces)
             found.append({"contentBlockStop": {"contentBlockIndex": n}})
         found.append({"messageStop": {"stopReason": whole["stopReason"]}})

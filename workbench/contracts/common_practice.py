@@ -8,7 +8,7 @@ anything of it, and three at least.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,11 @@ COMMON_SOURCE = "common practice: "
 """Beginning of the source of every fact that no contract of its own states; the term or the place comes after it."""
 LEAST = 3
 """Fewest providers that make a practice."""
+
+_ON_ANY_WIRE = frozenset(
+    ("choice.needs-tools", "schema.name-pattern", "schema.root-object", "schema.unique-names", "schema.valid")
+)
+"""Terms about tools that mean the same on every wire."""
 
 _CLOSED = ("not-in", "type", "not-type", "not-matches")
 """Tests that say something of every value; the others say nothing of the values that they do not name."""
@@ -56,12 +61,19 @@ def is_most(refusing: int, saying: int) -> bool:
 
 
 def practices(files: Iterable[ContractFile]) -> Mapping[str, CommonPractice]:
-    """Protocol → its common practice, in the current variants of these contracts."""
+    """Protocol → its common practice, in the current variants of these contracts.
+
+    Where too few speak a protocol, all contracts count for what does not depend on the wire.
+    """
     spoken: defaultdict[str, list[Contract]] = defaultdict(list)
+    first: list[Contract] = []
     for file in files:
-        for protocol in file.protocols:
-            spoken[protocol].append(file.resolve(protocol, file.default.name if file.default else "", None))
-    return {protocol: _practice(found) for protocol, found in spoken.items() if len(found) >= LEAST}
+        own = [file.resolve(protocol, file.default.name if file.default else "", None) for protocol in file.protocols]
+        first += own[:1]
+        for contract in own:
+            spoken[contract.protocol or ""].append(contract)
+    on_any = _practice(first, _ON_ANY_WIRE)
+    return {name: _practice(found) if len(found) >= LEAST else on_any for name, found in spoken.items()}
 
 
 def soften(contract: Contract, practice: CommonPractice) -> Contract:
@@ -73,9 +85,11 @@ def soften(contract: Contract, practice: CommonPractice) -> Contract:
     return replace(contract, terms={**contract.terms, **terms}, relations=(*contract.relations, *relations))
 
 
-def _practice(contracts: list[Contract]) -> CommonPractice:
+def _practice(contracts: list[Contract], only: Container[str] = ()) -> CommonPractice:
     terms, says = {}, {}
     for key, (strictest, refuses) in _MERGES.items():
+        if only and key not in only:
+            continue
         stating = [contract for contract in contracts if key in contract.terms]
         values = [contract.term(key) for contract in stating]
         if sum(map(refuses, values)) >= LEAST:
@@ -83,7 +97,7 @@ def _practice(contracts: list[Contract]) -> CommonPractice:
             terms[key] = Fact(strictest([value for value in values if refuses(value)]), COMMON_SOURCE + key, newest)
             says[key] = tuple(contract.name for contract in stating)
     relations: list[Relation] = []
-    for steps, found in _by_place(contracts).items():
+    for steps, found in _by_place([] if only else contracts).items():
         names = dict.fromkeys(name for name, _ in found)
         term = _TERMS_OF_PLACES.get(steps, "")
         stating_names = [c.name for c in contracts if c.name in names or term in c.terms]

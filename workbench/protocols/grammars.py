@@ -2,8 +2,8 @@
 
 ``grammar.json`` in the folder of a protocol is derived from official types (``python -m tests.grammars``); a provider
 with types of its own has ``grammar-NAME.json`` there. ``grammar-overlay.json`` says by hand what is accepted beyond
-them: ``{type, keys, optional, open, for, why}``, where ``for`` is the provider whose own grammar it is about, and a
-type that is ``open`` accepts anything.
+them, or refused all the same: ``{type, keys, optional, required, open, for, why}``, where ``for`` is the provider whose
+own grammar it is about, and a type that is ``open`` accepts anything.
 
 A type is ``"any"``, ``"str"``, ``"int"``, ``"num"``, ``"bool"``, ``"null"``, ``"#NAME"`` (an object), or a list:
 ``["[]", T]``, ``["{}", T]`` (a map), ``["=", VALUE, …]``, ``["|", T, …]``.
@@ -344,7 +344,8 @@ def _add_overlay(types: dict[str, Any], lines: Any, provider: str) -> None:
         known = types[line["type"]]
         known["keys"].update(line.get("keys", {}))
         known["open"] = line.get("open", known.get("open", False))
-        known["need"] = [key for key in known.get("need", ()) if key not in line.get("optional", ())]
+        need = (*known.get("need", ()), *line.get("required", ()))
+        known["need"] = [key for key in need if key not in line.get("optional", ())]
 
 
 def _is_of_kind(kind: Kind, value: JsonValue) -> bool:

@@ -25,7 +25,10 @@ WITHOUT_TOOLS = Rule("choice.without-tools", WARNING, "tool_choice without tools
 
 RULES = (UNSUPPORTED, CONFLICT, WITHOUT_TOOLS)
 
-_PLACES = ("/tool_choice", "/function_call", "/toolConfig/functionCallingConfig", "/toolConfig/toolChoice")
+_PLACES = (
+    *("/tool_choice", "/function_call", "/toolConfig/functionCallingConfig", "/toolConfig/toolChoice"),
+    "/generation_config/tool_choice",
+)
 _PARALLEL = "/parallel_tool_calls"
 _FORCING = ("any", "required", "tool", "function", "custom")
 _KINDS = ("auto", "none", *_FORCING, "allowed_tools", "validated")

@@ -109,7 +109,7 @@ def _vote(case: RuleContext, finding: Finding) -> _Vote | None:
     refusals: dict[str, Finding] = {}
     saying = 0
     for name in practice.says.get(key, ()) if practice else ():
-        other = contracts.get(name, protocol=case.contract.protocol)
+        other = _voter(name, case.contract.protocol)
         refused = _refusal(replace(case, contract=other), finding)
         saying += refused is not None or states(other, key, value)
         if refused is not None:
@@ -118,6 +118,12 @@ def _vote(case: RuleContext, finding: Finding) -> _Vote | None:
         return None
     first = next(iter(refusals.values()))
     return _Vote(first.rule, first.message, tuple(refusals), saying)
+
+
+def _voter(name: str, protocol: str | None) -> Contract:
+    """The contract of a provider; for one of its own protocols if it does not speak this one."""
+    asked = contracts.get(name, protocol=protocol)
+    return asked if asked.covers else contracts.get(name, protocol=contracts.read(name).protocols[0])
 
 
 def _refusal(case: RuleContext, finding: Finding) -> Finding | None:

@@ -32,7 +32,6 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, BlockReader, Notes, kind_of
-from workbench.protocols.families.chat.message import parse_arguments
 
 MEDIA = ("image", "audio", "document", "video")
 """Types of content that are kinds of media, too."""
@@ -201,19 +200,12 @@ def _call(block: BlockReader, kind: str) -> Part:
     call_id, name = block.string("id", "id"), block.string("name", "name")
     if name is None and not is_function and "name" not in block.value:
         name = kind.removesuffix(CALL)
-    value, raw, error = block.take("input", "arguments"), None, None
-    if isinstance(value, str):
-        block.pairs.append(("raw", "/arguments"))
-        raw = value
-        value, error = parse_arguments(raw)
-    if is_function and value is None and error is None and raw is None:
+    value = block.take("input", "arguments")
+    if is_function and value is None:
         what = "arguments is null" if "arguments" in block.value else "a call without arguments"
         block.notes.add("args.empty", f"{what}: in this protocol even empty arguments are an object", "/arguments")
-    elif is_function and not isinstance(block.value.get("arguments"), dict):
-        what = kind_of(block.value.get("arguments"))
-        block.notes.add("args.not-object", f"the arguments of a call are {what}, not an object", "/arguments")
     extra = block.extra(typed=not is_function)
-    return ToolCallIR(call_id, name, value, FORMAT, raw, not is_function, error, extra, block.source())
+    return ToolCallIR(call_id, name, value, FORMAT, None, not is_function, None, extra, block.source())
 
 
 def _result(block: BlockReader, kind: str) -> Part:
