@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.filters.test_parser import EXPRESSIONS
+from tests.tool_hops import lost_structured
 from tests.tui import samples
 from workbench.filters import And, Expression, Facts, Filter, Not, Or, parse
 from workbench.filters.expression import KEYS, ValueKind
@@ -136,3 +137,16 @@ def test_turns_count_in_each_conversation() -> None:
 )
 def test_parts_of_a_url(url: str, expected: tuple[str, str]) -> None:
     assert host_and_path(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("mcp:", [0, 1, 2, 3, 5, 6, 7]),
+        ("mcp:sky", [0, 2, 5, 7]),
+        ("mcp:sky/weather", [5, 7]),
+        ("mcp~map", [1, 3, 6, 7]),
+    ],
+)
+def test_requests_to_tool_servers_and_those_that_tell_of_their_results(expression: str, found: list[int]) -> None:
+    assert passing(expression, facts_of(lost_structured().session())) == found

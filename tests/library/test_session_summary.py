@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.library.samples import entries, put
+from tests.tool_hops import lost_structured
 from tests.tui import samples
 from workbench.config import resources
 from workbench.library import session_summary
@@ -90,3 +91,8 @@ def test_every_example_is_told() -> None:
         assert told
         assert told.exchanges
         assert told.origin
+
+
+def test_tool_servers_are_named() -> None:
+    told = describe(lost_structured().session())
+    assert told and told.origin == "anthropic · claude-sonnet-4-5 · MCP sky, maps"

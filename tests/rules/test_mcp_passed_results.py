@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.rules.test_mcp import answer, ask
+from workbench.chain import lost_parts
 from workbench.contracts.pages import Example
 from workbench.rules.inspection import Inspector
-from workbench.rules.mcp import lost_parts
 
 LONG = "the first project of the studio is alpha, and the second one is beta"
 STRUCTURED = {"sum": 42, "who": 'the "first"', "ok": True}
@@ -30,7 +30,20 @@ CASES = {
     "text in a frame of the client": ([said("42")], None, "Wall time: 1\nOutput:\n42", []),
     "text in JSON of the client": ([said('a\n"b"')], None, json.dumps({"output": 'a\n"b"'}), []),
     "JSON written another way": ([said('{"sum": 42}')], None, '{"sum":42}', []),
-    "structured content for its text": ([said("42 it is")], STRUCTURED, json.dumps(STRUCTURED), []),
+    "structured content for its text": (
+        [said("42 it is")],
+        STRUCTURED,
+        json.dumps(STRUCTURED),
+        ["shadowed /result/content/0/text"],
+    ),
+    "a value that its server has wrapped": ([said("3")], {"result": 3}, '{"result":3}', []),
+    "a link by its address": ([{"type": "resource_link", "uri": "file:///a"}], None, "see file:///a", []),
+    "a link that is gone": (
+        [{"type": "resource_link", "uri": "file:///a"}],
+        None,
+        "ok",
+        ["part /result/content/0/uri"],
+    ),
     "text that says the same": ([said(json.dumps(STRUCTURED))], STRUCTURED, json.dumps(STRUCTURED, indent=1), []),
     "a summary instead of the data": ([said("1 sum")], STRUCTURED, "1 sum", ["structured /result/structuredContent"]),
     "nothing at all": (
@@ -58,6 +71,11 @@ def test_what_is_lost(name: str) -> None:
 def test_bytes_that_are_missing_are_counted() -> None:
     (cut,) = lost_parts({"content": [said(LONG + "é")]}, LONG[:30] + "…", has_media=False)
     assert cut.size == len(LONG) - 30 + 2
+
+
+def test_the_middle_of_a_text_may_be_missing() -> None:
+    (cut,) = lost_parts({"content": [said(LONG)]}, f"{LONG[:20]}…7 tokens truncated…{LONG[-18:]}", has_media=False)
+    assert (cut.kind, cut.piece, cut.size) == ("cut", (20, len(LONG) - 18), len(LONG) - 38)
 
 
 def test_an_image_made_smaller_is_no_loss() -> None:

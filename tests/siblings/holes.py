@@ -119,7 +119,7 @@ _OF_STREAMS = (
 )
 _OF_TOOL_SERVERS = (
     *("capability", "framing", "list-changed", "no-answer", "output-schema", "protocol-error", "result-dropped"),
-    *("result-truncated", "structured-dropped"),
+    *("content-shadowed", "result-truncated", "structured-dropped"),
 )
 _OF_ANSWERS = ("abandoned", "content-type", "cut", "error", "foreign", "none", "reshaped", "unread")
 _OF_COUNTS = (

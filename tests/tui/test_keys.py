@@ -27,6 +27,7 @@ from workbench.tui.screens.ladder import LadderScreen
 from workbench.tui.screens.matrix import MatrixScreen
 from workbench.tui.screens.metrics import MetricsScreen
 from workbench.tui.screens.minimizing import MinimizingScreen
+from workbench.tui.screens.passages import PassagesScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.send import SendScreen
 from workbench.tui.screens.send_answer.screen import AnswerScreen
@@ -47,6 +48,7 @@ OWNERS: dict[str, type] = {
     "repairs": RepairsScreen,
     "conversion": ConversionScreen,
     "tools": ToolsScreen,
+    "passages": PassagesScreen,
     "matrix": MatrixScreen,
     "compare": ComparingScreen,
     "ladder": LadderScreen,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from workbench.chain.conversations import Conversation, Conversations
     from workbench.chain.hops import Hops
     from workbench.chain.ledger import Entry, Ledger, ReplayOutcome
+    from workbench.chain.passed_results import LostPart, lost_parts, text_told
+    from workbench.chain.tool_links import ToldResult, ToolLink, ToolLinks, told_results
 else:
     __getattr__ = lazy(__name__)
 
@@ -31,9 +33,16 @@ __all__ = [
     "Flaw",
     "Hops",
     "Ledger",
+    "LostPart",
     "ReplayOutcome",
+    "ToldResult",
+    "ToolLink",
+    "ToolLinks",
     "closure",
     "ledger",
+    "lost_parts",
     "marks",
+    "text_told",
+    "told_results",
     "without_marks",
 ]

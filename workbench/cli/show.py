@@ -8,6 +8,7 @@
   events      the events of a stream, what each adds to the message, and what the usual SDKs build from them
   story       the whole session from top to bottom: each conversation once, tool results below their calls
   textcalls   tool calls written as text in the response: format, typed arguments, and faults, with places
+  mcp         what tool servers (MCP) returned next to what the model was told, with the parts that never reached it
 
 The view textcalls finds text that is meant as a tool call, in any format; with --parser FORMAT, the parser of one
 format reads all texts instead. FORMAT is one of
@@ -37,6 +38,10 @@ JSON output is one object: {"path", "as", "about", "exchanges": [VIEW, …]}, on
               "seconds", "at", "severity", "failed"}], in reading order; an item belongs to the last one before it that
               has a smaller depth; "kind" is conversation, earlier, history, message, reasoning, text, call, result,
               attempts, error, finding, part, others or other
+  mcp         instead of "exchanges" "results": [{"server", "tool", "exchange": of the tools/call, "seconds", "sent",
+              "received", "told": {"exchange", "pointer", "id", "result"}, "stated", "lost"}]; "stated" is false where
+              the two were matched by tool name and arguments; "lost": [{"kind", "pointer", "bytes", "characters"}] are
+              the parts of "received" that the model was not told: "kind" is structured, part, cut or shadowed
 """
 
 from __future__ import annotations
@@ -51,8 +56,8 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 NAME = "show"
-HELP = "print one view of a file: wire, ir, arguments, closure, reasoning, events, story or textcalls"
-VIEWS = ("wire", "ir", "arguments", "closure", "reasoning", "events", "story", "textcalls")
+HELP = "print one view of a file: wire, ir, arguments, closure, reasoning, events, story, mcp or textcalls"
+VIEWS = ("wire", "ir", "arguments", "closure", "reasoning", "events", "story", "mcp", "textcalls")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -84,6 +89,9 @@ def run(args: argparse.Namespace) -> int:
         if args.view == "story":
             _print_story(args, session, inspector, wanted)
             return 0
+        if args.view == "mcp":
+            _print_passages(args, session, inspector, wanted)
+            return 0
         if args.format == "json":
             views = [_show_json.view(args.view, inspector.detail(n), args.parser) for n in wanted]
             _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "exchanges": views})
@@ -113,6 +121,21 @@ def _print_story(args: argparse.Namespace, session: Session, inspector: Inspecto
         _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "items": items})
         return
     for line in (*_output.about_lines(session.about), *_show_story.as_text(story, wanted)):
+        _output.emit(line)
+    for line in session.damage:
+        _output.complain(line, 0)
+
+
+def _print_passages(args: argparse.Namespace, session: Session, inspector: Inspector, wanted: range) -> None:
+    """Print what tool servers returned next to what the model was told."""
+    from workbench.cli import _show_mcp
+
+    found = _show_mcp.passages(inspector, wanted)
+    if args.format == "json":
+        results = _show_mcp.as_json(found)
+        _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "results": results})
+        return
+    for line in (*_output.about_lines(session.about), *_show_mcp.as_text(found)):
         _output.emit(line)
     for line in session.damage:
         _output.complain(line, 0)

@@ -79,6 +79,7 @@ KEYS: tuple[FilterKey, ...] = (
     FilterKey(
         "header", ValueKind.TEXT, "header:anthropic-beta", "a header of either side: its name and value", is_deep=True
     ),
+    FilterKey("mcp", ValueKind.TEXT, "mcp:files/read_file", "a tool server (MCP), and its tool"),
     FilterKey("id", ValueKind.TEXT, "id:toolu_01*", "an id of a tool call, a tool result or a response", is_deep=True),
     FilterKey("mark", ValueKind.FLAG, "mark:", "you marked it, or something in it"),
     FilterKey("note", ValueKind.TEXT, "note~retry", "your notes"),

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property, lru_cache
+from urllib.parse import unquote
 
 from workbench.filters.expression import BY_NAME, And, Expression, Not, Or, Term, ValueKind, amount, status_class
 from workbench.filters.text import holds
 from workbench.ir import ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules import InspectedExchange
-from workbench.wire import Exchange
+from workbench.wire import Exchange, ExchangeKind
 
 
 @dataclass
@@ -178,6 +179,15 @@ def _clients(facts: Facts) -> Iterator[str]:
         yield from facts.exchange.request.headers.all("user-agent")
 
 
+def _tool_servers(facts: Facts) -> Iterator[str]:
+    """``server/tool`` of a request to a tool server, and of the tool results in a request."""
+    summary = facts.row.summary
+    if summary.kind is ExchangeKind.MCP:
+        host, path = host_and_path(summary.url)
+        yield unquote(f"{host}{path}").rstrip("/")
+    yield from (f"{link.server}/{link.tool}" for link in facts.row.tool_links)
+
+
 def _headers(facts: Facts) -> Iterator[str]:
     for http in (facts.exchange.request, facts.exchange.response):
         for name, value in http.headers if http else ():
@@ -218,6 +228,7 @@ TEXTS: dict[str, Callable[[Facts], Iterable[str]]] = {
     "host": lambda f: (host_and_path(f.row.summary.url)[0],),
     "path": lambda f: (host_and_path(f.row.summary.url)[1],),
     "hop": lambda f: (f.row.summary.hop,),
+    "mcp": _tool_servers,
     "client": _clients,
     "header": _headers,
     "id": lambda f: f.ids,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench import __version__, plugins
 from workbench.config import cache_files, resources
 from workbench.errors import SessionFormatError, WorkbenchError
-from workbench.wire import plain_form
+from workbench.wire import ExchangeKind, plain_form
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
@@ -113,7 +113,7 @@ class SessionSummary(NamedTuple):
         verdict: a few words.
         text: the first break in a sentence, or why there is none.
         exchanges: their number; None if unknown.
-        origin: provider and model.
+        origin: provider and model, and the tool servers.
         client: the client, from its own user agent.
         about: story, source and how it was made, as noted in the file.
         is_clean: every exchange was checked, and nothing is broken.
@@ -209,7 +209,10 @@ def describe(
     except (SessionFormatError, OSError) as error:
         return SessionSummary("", "cannot be read", str(error), len(session))
     return _summarize(session, inspector.rows)._replace(
-        exchanges=len(session), origin=_origin(inspector.rows), client=client, about=_about(session)
+        exchanges=len(session),
+        origin=" · ".join(filter(None, (_origin(inspector.rows), _servers(inspector.rows)))),
+        client=client,
+        about=_about(session),
     )
 
 
@@ -255,6 +258,14 @@ def _origin(rows: list[InspectedExchange]) -> str:
         return ""
     first = " · ".join(word for word in pairs[0] if word)
     return f"{first} +{len(pairs) - 1}" if len(pairs) > 1 else first
+
+
+def _servers(rows: list[InspectedExchange]) -> str:
+    """``MCP files, git``: the tool servers that are recorded; empty without any."""
+    from workbench.protocols.mcp import server_of
+
+    names = dict.fromkeys(server_of(row.summary.url) for row in rows if row.summary.kind is ExchangeKind.MCP)
+    return f"MCP {', '.join(names)}" if names else ""
 
 
 def _client(session: Session) -> str:

@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from functools import partial
 
 from workbench import contracts
-from workbench.chain import Closure, Conversation, Conversations, Ledger
+from workbench.chain import Closure, Conversation, Conversations, Ledger, ToolLink
 from workbench.contracts import UNREAD, Choice, Contract, Finding, Judgement, Servers, choose_contract, clues_of
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, ToolDef
@@ -50,6 +50,7 @@ class InspectedExchange:
         calls: names of the calls in the answer.
         has_reasoning: the answer carried reasoning.
         problems: what could not be decoded, one line each.
+        tool_links: where the new tool results of the request come from, where their servers are recorded, too.
     """
 
     index: int
@@ -65,6 +66,7 @@ class InspectedExchange:
     finish_reason: str | None = None
     findings: Sequence[Finding] = ()
     problems: tuple[str, ...] = ()
+    tool_links: tuple[ToolLink, ...] = ()
 
     @property
     def is_refused(self) -> bool:
@@ -400,7 +402,8 @@ class Inspector:
             return replace(told, findings=(*told.findings, *check_undecoded_failure(decoded)))
         self._remember(decoded, choice.contract, conversation)
         told = self._with_findings(row, decoded, choice, conversation.id)
-        return replace(told, findings=with_more(told.findings, self._tool_hops.check_passed_on(decoded)))
+        links, found = self._tool_hops.check_passed_on(decoded)
+        return replace(told, findings=with_more(told.findings, found), tool_links=links)
 
     def _with_findings(
         self, row: InspectedExchange, decoded: DecodedExchange, choice: Choice, conversation: int | None

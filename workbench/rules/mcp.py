@@ -7,142 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
+from workbench.chain import LostPart, ToolLink, ToolLinks
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
-from workbench.ir import JsonValue, Media, Opaque, Part, Text, ToolCallIR, ToolResultIR
+from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import (
     ASKED_BY,
     CANCELLED,
     ServerFacts,
-    ToolOutcome,
     fault_of_line,
     first_call_after_change,
-    tool_outcome,
 )
 from workbench.rules.context import Rule
 from workbench.rules.wording import quote
 from workbench.toolcalls.arguments import climb
 from workbench.undo_log import Journal
-from workbench.wire import CONNECTION, TURNS, State, dumps, loads
+from workbench.wire import CONNECTION, TURNS, State, loads
 
-_SIGNIFICANT = 16
-"""Characters at the beginning of a text that show that its rest was cut."""
-
-
-class LostPart(NamedTuple):
-    """A part of a result that the model did not get.
-
-    Attributes:
-        kind: ``"structured"``, ``"part"`` of the content, or ``"cut"``: the beginning of a text, without its end.
-        pointer: of the part, in the response of the server.
-        size: bytes that are missing.
-    """
-
-    kind: str
-    pointer: str
-    size: int
-
-
-def lost_parts(result: dict[str, JsonValue], told: str, *, has_media: bool) -> Iterator[LostPart]:
-    """Parts of a result that the model did not get.
-
-    Args:
-        told: the text that it got.
-        has_media: it got an image or a file, too: which one cannot be told, because clients make them smaller.
-    """
-    told = "\n".join((told, *(leaf for leaf in _leaves(_json(told)) if isinstance(leaf, str))))
-    structured = result.get("structuredContent")
-    has_structured = structured is not None
-    is_told = has_structured and all(_is_in(leaf, told) for leaf in _leaves(structured))
-    if has_structured and not is_told:
-        yield LostPart("structured", "/result/structuredContent", len(dumps(structured)))
-    content = result.get("content")
-    for number, part in enumerate(content if isinstance(content, list) else ()):
-        lost = _lost_part(part, told) if isinstance(part, dict) else None
-        is_media = lost is not None and not isinstance(lost.text, str)
-        if lost and not (has_media if is_media else is_told and not result.get("isError")):
-            yield lost.at(f"/result/content/{number}")
-
-
-class _LostContent(NamedTuple):
-    """A lost part of the content; ``text`` is None for what is no text."""
-
-    kind: str
-    pointer: str
-    size: int
-    text: str | None
-
-    def at(self, part: str) -> LostPart:
-        return LostPart(self.kind, part + self.pointer, self.size)
-
-
-def _lost_part(part: dict[str, JsonValue], told: str) -> _LostContent | None:
-    """Lost content of one part: the bytes that did not reach the model."""
-    inner, kind = part.get("resource"), part.get("type")
-    name: JsonValue = ""
-    if kind == "text":
-        return _lost_text(part.get("text"), "/text", told)
-    if kind == "resource" and isinstance(inner, dict) and "text" in inner:
-        return _lost_text(inner["text"], "/resource/text", told)
-    if kind == "image":
-        data, pointer = part.get("data"), "/data"
-    elif kind == "resource" and isinstance(inner, dict):
-        data, name, pointer = inner.get("blob"), inner.get("uri"), "/resource/blob"
-    else:
-        return None
-    if not isinstance(data, str) or data in told or (isinstance(name, str) and name and name in told):
-        return None
-    return _LostContent("part", pointer, len(data), None)
-
-
-def _lost_text(text: JsonValue, pointer: str, told: str) -> _LostContent | None:
-    if not isinstance(text, str) or not text.strip() or text.strip() in told:
-        return None
-    value = _json(text)
-    if value is not None and all(_is_in(leaf, told) for leaf in _leaves(value)):
-        return None
-    kept = _length_told(text, told)
-    size = len(text[kept:].encode("utf-8", "replace"))
-    return _LostContent("cut" if kept >= _SIGNIFICANT else "part", pointer, size, text)
-
-
-def _length_told(text: str, told: str) -> int:
-    """Length of the beginning of a text that was told."""
-    first = told.find(text[:_SIGNIFICANT])
-    if first < 0:
-        return 0
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if told.startswith(text[:middle], first) else (low, middle - 1)
-    return low
-
-
-def _leaves(value: JsonValue) -> Iterator[JsonValue]:
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(inner)
-    else:
-        yield value
-
-
-def _is_in(leaf: JsonValue, told: str) -> bool:
-    """A single value is in the text, as JSON or as it is."""
-    text = dumps(leaf).decode("utf-8", "replace")
-    return text in told or (isinstance(leaf, str) and (leaf in told or text[1:-1] in told))
-
-
-def _json(text: str) -> JsonValue:
-    try:
-        return loads(text) if text.lstrip()[:1] in ("{", "[") else None
-    except WireError:
-        return None
-
-
-ERROR, WARNING = Severity.ERROR, Severity.WARNING
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 
 def _rule(name: str, severity: Severity, summary: str) -> Rule:
@@ -158,16 +42,19 @@ LIST_CHANGED = _rule("list-changed", WARNING, "The tool list changed, and the cl
 STRUCTURED_DROPPED = _rule("structured-dropped", WARNING, "The structured content of a tool's result is lost.")
 RESULT_DROPPED = _rule("result-dropped", WARNING, "A part of a tool's result did not reach the model.")
 RESULT_TRUNCATED = _rule("result-truncated", WARNING, "The model got only the beginning of a text in a tool result.")
+CONTENT_SHADOWED = _rule("content-shadowed", INFO, "The model got the structured content, not the text next to it.")
 
 RULES = (
     *(FRAMING, PROTOCOL_ERROR, OUTPUT_SCHEMA, CAPABILITY, NO_ANSWER, LIST_CHANGED),
-    *(STRUCTURED_DROPPED, RESULT_DROPPED, RESULT_TRUNCATED),
+    *(STRUCTURED_DROPPED, RESULT_DROPPED, RESULT_TRUNCATED, CONTENT_SHADOWED),
 )
 
-_LOST = {"structured": STRUCTURED_DROPPED, "part": RESULT_DROPPED, "cut": RESULT_TRUNCATED}
-
-_MOST_WAITING = 64
-"""Results that may wait for the request that tells the model of them; the oldest is given up."""
+_LOST = {
+    "structured": STRUCTURED_DROPPED,
+    "part": RESULT_DROPPED,
+    "cut": RESULT_TRUNCATED,
+    "shadowed": CONTENT_SHADOWED,
+}
 
 _MUST_RESULT = ("initialize", "tools/list", "tools/call")
 """Methods whose JSON-RPC error breaks tool use; of others an error is an answer (``resources/read``), or a probe."""
@@ -192,7 +79,7 @@ class ToolHops:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._facts: dict[str, ServerFacts] = {}
-        self._waiting: dict[str, tuple[ToolOutcome, ...]] = {}
+        self._links = ToolLinks(journal)
 
     def check(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
         """Findings on a connection, or on a request in it."""
@@ -202,68 +89,21 @@ class ToolHops:
         connection = str(meta.get(CONNECTION))
         facts = self._facts.get(connection, ServerFacts())
         self._journal.put(self._facts, connection, _facts_after(decoded, facts))
-        self._await(decoded)
+        self._links.take(decoded)
         return tuple(_of_request(decoded, facts))
 
-    def _await(self, decoded: DecodedExchange) -> None:
-        """Remember the result of a tool until a request tells the model of it."""
-        outcome = None if CANCELLED in decoded.exchange.meta else tool_outcome(decoded)
-        if outcome and outcome.result and outcome.result.get("resultType", "complete") == "complete":
-            waiting = self._waiting.get("", ())
-            self._journal.put(self._waiting, "", (*waiting, outcome)[-_MOST_WAITING:])
-
-    def check_passed_on(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
-        """Findings on the results of a model's request, each compared with what the tool server sent."""
-        waiting = self._waiting.get("", ())
-        if not waiting:
-            return ()
-        found, calls = list[Finding](), _calls(decoded)
-        for pointer, told, has_media in _results(decoded):
-            call = calls.get(told.tool_call_id)
-            name, given = (call.name, call.input) if call else (told.name, None)
-            outcome = next((one for one in reversed(waiting) if one.is_of(told.tool_call_id, name, given)), None)
-            if outcome:
-                waiting = tuple(one for one in waiting if one is not outcome)
-                lost = lost_parts(outcome.result, _text(told), has_media=has_media)
-                found += (_of_passed(decoded, pointer, outcome, part) for part in lost)
-        self._journal.put(self._waiting, "", waiting)
-        return tuple(found)
+    def check_passed_on(self, decoded: DecodedExchange) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
+        """Links of the results of a model's request, and findings on what they tell of what the server sent."""
+        links = self._links.links(decoded)
+        found = (_of_passed(decoded, link, lost) for link in links for lost in link.lost)
+        return links, tuple(found)
 
 
-def _calls(decoded: DecodedExchange) -> dict[str | None, ToolCallIR]:
-    return {call.id: call for message in decoded.messages(REQUEST) for _, call in message.tool_calls()}
-
-
-def _results(decoded: DecodedExchange) -> Iterator[tuple[str, ToolResultIR, bool]]:
-    """Results of a request, the last first, with their pointers, and whether an image or file is in or behind them."""
-    has_media = False
-    for message in reversed(decoded.messages(REQUEST)):
-        results = [part for part in message.parts if isinstance(part, ToolResultIR) and not part.is_server]
-        parts = (*message.parts, *(inner for result in results for inner in result.content))
-        has_media = has_media or any(isinstance(part, Media) for part in parts)
-        for result in reversed(results):
-            yield message.absolute(result), result, has_media
-
-
-def _text(told: ToolResultIR) -> str:
-    """All that a result says in words; parts of unknown types as JSON."""
-    return "\n".join(map(_words, told.content))
-
-
-def _words(part: Part) -> str:
-    if isinstance(part, Text):
-        return part.text
-    return dumps(part.value).decode("utf-8", "replace") if isinstance(part, Opaque) else ""
-
-
-def _of_passed(decoded: DecodedExchange, pointer: str, outcome: ToolOutcome, lost: LostPart) -> Finding:
-    how = (
-        "by the tool call id that the client sent"
-        if outcome.call_id
-        else "by tool name and arguments, which is a guess"
-    )
-    message = f"{lost.size:,} bytes of {lost.pointer} in exchange {outcome.exchange + 1} are not in this result"
-    return _finding(decoded, _LOST[lost.kind], REQUEST, pointer, message, f"matched {how}")
+def _of_passed(decoded: DecodedExchange, link: ToolLink, lost: LostPart) -> Finding:
+    message = f"{lost.size:,} bytes of {lost.pointer} in exchange {link.exchange + 1} are not in this result"
+    if lost.kind == "shadowed":
+        message += ": the client passes on the structured content instead"
+    return _finding(decoded, _LOST[lost.kind], REQUEST, link.pointer, message, f"matched {link.how}")
 
 
 def _facts_after(decoded: DecodedExchange, facts: ServerFacts) -> ServerFacts:

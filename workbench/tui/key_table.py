@@ -118,6 +118,14 @@ SESSION = (
         13,
     ),
     Key("session.tools", "T", "tools", "tools", "show which providers accept these tool schemas", 14),
+    Key(
+        "session.passages",
+        "R",
+        "passages",
+        "tool results",
+        "show what tool servers (MCP) returned next to what the model was told",
+        15,
+    ),
     Key("session.matrix", "m", "matrix", "matrix", "show which providers accept this request", 16),
     Key(
         "session.arguments",

@@ -39,6 +39,7 @@ from workbench.tui.look_keys import (  # fmt: skip
     LANES,
     MATRIX,
     METRICS,
+    PASSAGES,
     STORY,
     STREAM,
     TOOLS,
@@ -70,6 +71,7 @@ __all__ = [
     "METRICS",
     "MINIMIZE",
     "PANE",
+    "PASSAGES",
     "REPAIRS",
     "SEND",
     "SESSION",
@@ -108,6 +110,7 @@ _WITH_PANES = (
     "branches",
     "conversion",
     "tools",
+    "passages",
     "ladder",
     "stream",
     "help",
@@ -136,6 +139,7 @@ SCOPES: dict[str, KeyScope] = {
     "branches": KeyScope("branches", BRANCHES, ("global",)),
     "conversion": KeyScope("conversion", CONVERSION, ("global",)),
     "tools": KeyScope("tools", TOOLS, ("global",)),
+    "passages": KeyScope("tool results", PASSAGES, ("global",)),
     "matrix": KeyScope("matrix", MATRIX, ("global",)),
     "ladder": KeyScope("arguments", LADDER, ("global",)),
     "what-if": KeyScope("what if", WHAT_IF, ("global",)),
@@ -182,6 +186,7 @@ OPEN_LOSS = _with_hint("pane.open", "show bytes", "show the bytes of the loss in
 OPEN_DECLARATION = _with_hint("pane.open", "show bytes", "show the bytes of the declaration in the session", 1)
 OPEN_FAULT = _with_hint("pane.open", "show bytes", "show the bytes of the fault in the session", 6)
 OPEN_STORY = _with_hint("pane.open", "open", "open the place in the panes of the session; on a group: fold it", 1)
+OPEN_PASSAGE = _with_hint("pane.open", "show bytes", "show the bytes under the cursor in the session", 1)
 OPEN_CALL = _with_hint("pane.open", "show bytes", "show the bytes of the call in the session", 1)
 OPEN_SEND = _with_hint("pane.open", "send", "send the request", 1)
 OPEN_ANSWER = _with_hint("pane.open", "open", "open the new exchange: wire, IR, reasoning, closure", 4)

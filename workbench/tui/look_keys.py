@@ -118,6 +118,19 @@ LADDER = (
     Key("ladder.back", "q,escape,A", "back", "back", "go back to the session", 2),
 )
 
+PASSAGES = (
+    Key(
+        "passages.next-pane",
+        "tab",
+        "pane(1)",
+        "next pane",
+        "next pane: results, way, server's response, what was told",
+        3,
+    ),
+    Key("passages.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
+    Key("passages.back", "q,escape,R", "back", "back", "go back to the session", 2),
+)
+
 METRICS = (
     Key("metrics.tokens", "1", "view('tokens')", "tokens", "show tokens per turn or per session", 2),
     Key("metrics.cost", "2", "view('cost')", "cost", "show their cost", 3),

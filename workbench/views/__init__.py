@@ -42,6 +42,15 @@ if TYPE_CHECKING:
     from workbench.views.story import StoryBuilder
     from workbench.views.story_items import Story, StoryItem
     from workbench.views.story_lines import story_body, story_digits, story_line
+    from workbench.views.tool_passages import (
+        ToolPassage,
+        laid_out,
+        links_of,
+        passage_facts,
+        passage_line,
+        passage_of,
+        passage_words,
+    )
     from workbench.views.words import (
         PROBE_SIGNS,
         RATES,
@@ -81,6 +90,7 @@ __all__ = [
     "Story",
     "StoryBuilder",
     "StoryItem",
+    "ToolPassage",
     "behind",
     "byte_range",
     "call_body",
@@ -96,13 +106,19 @@ __all__ = [
     "fact_words",
     "id_line",
     "join_lines",
+    "laid_out",
     "line",
+    "links_of",
     "loss_line",
     "loss_words",
     "mark_matches",
     "money",
     "origin_words",
     "part_text",
+    "passage_facts",
+    "passage_line",
+    "passage_of",
+    "passage_words",
     "plain",
     "preview",
     "reasoning_summary",

@@ -12,17 +12,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote
 
 from workbench.fingerprint import ANSWERING, items, visible_text
 from workbench.ir import JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import HistoryPrefix
-from workbench.protocols.mcp import tool_outcome
+from workbench.protocols.mcp import server_of, tool_outcome
 from workbench.views.parts import part_text
 from workbench.views.story_items import Story, StoryItem
 from workbench.views.words import REQUEST, RESPONSE, count
-from workbench.wire import dumps, urls
+from workbench.wire import dumps
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
@@ -367,7 +366,7 @@ def _finding_item(finding: Finding) -> StoryItem:
 
 def _tool_hop_item(summary: Summary, outcome: ToolOutcome) -> StoryItem:
     """The row of a request to a tool server: the server and the tool, and what the server returned."""
-    server = unquote(urls.split_url(summary.url).netloc)
+    server = server_of(summary.url)
     side, pointer = (RESPONSE, "/result") if outcome.result else (REQUEST, "/params")
     return StoryItem(
         "tool-hop",

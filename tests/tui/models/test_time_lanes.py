@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.tool_hops import lost_structured
 from tests.tui import samples
 from workbench.rules import InspectedExchange, Inspector
 from workbench.tui.models.time_lanes import (
@@ -149,3 +150,10 @@ def test_an_open_exchange_looks_open() -> None:
     made = row(0, 0.0, 4.0)
     arriving = replace(made, summary=replace(made.summary, state=State.OPEN))
     assert drawn(time_map([arriving]), 4) == ["░░░░"]
+
+
+def test_each_tool_server_has_a_lane_without_its_connection() -> None:
+    times = time_map(Inspector(lost_structured().session()).run().rows)
+    named = {lane.name: [bar.exchange for bar in lane.bars] for lane in times.lanes}
+    assert named == {"mcp sky": [2, 5], "mcp maps": [3, 6], "3": [4, 7]}
+    assert not any(bar.ended for lane in times.lanes for bar in lane.bars)

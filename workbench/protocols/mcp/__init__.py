@@ -12,20 +12,29 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.protocols.mcp.channel import ASKED_BY, CANCELLED, McpChannel, fault_of_line, first_call_after_change
+    from workbench.protocols.mcp.channel import (
+        ASKED_BY,
+        CANCELLED,
+        STDIO,
+        McpChannel,
+        fault_of_line,
+        first_call_after_change,
+    )
     from workbench.protocols.mcp.server_facts import ServerFacts, needed_capability
-    from workbench.protocols.mcp.tool_outcomes import ToolOutcome, tool_outcome
+    from workbench.protocols.mcp.tool_outcomes import ToolOutcome, server_of, tool_outcome
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
     "ASKED_BY",
     "CANCELLED",
+    "STDIO",
     "McpChannel",
     "ServerFacts",
     "ToolOutcome",
     "fault_of_line",
     "first_call_after_change",
     "needed_capability",
+    "server_of",
     "tool_outcome",
 ]

@@ -28,6 +28,9 @@ from workbench.wire import (
     loads,
 )
 
+STDIO = "stdio"
+"""Method of the exchange that stands for a whole connection."""
+
 SENT, RECEIVED = "sent", "received"
 TEXT, STDERR = "text", "stderr"
 ASKED_BY = "asked_by"
@@ -82,7 +85,7 @@ class McpChannel:
         self.frames: list[Frame] = []
         self.notes: list[str] = []
         self._base = f"mcp://{quote(server, safe='')}"
-        self._connection = replace(connection, kind=ExchangeKind.MCP, request=HttpRequest("stdio", self._base))
+        self._connection = replace(connection, kind=ExchangeKind.MCP, request=HttpRequest(STDIO, self._base))
         self._streams = {
             (SENT, TEXT): _LineReader(),
             (RECEIVED, TEXT): _LineReader(),

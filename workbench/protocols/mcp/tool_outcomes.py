@@ -8,12 +8,14 @@ server's name before the tool's and replace characters that providers refuse.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.wire import ExchangeKind, dumps, loads
+from workbench.protocols.mcp.channel import CANCELLED
+from workbench.wire import ExchangeKind, dumps, loads, urls
 
 if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange
@@ -28,50 +30,71 @@ class ToolOutcome:
 
     Attributes:
         exchange: index in the session.
+        server: its name in the client's configuration.
         call_id: id of the model's call, as the client states it; empty if it does not.
         tool: its name at the server.
         arguments: as sent.
-        result: as received.
+        result: as received; empty without one.
+        state: ``"answered"``, ``"refused"`` (with a JSON-RPC error), ``"cancelled"`` or ``"unanswered"``.
     """
 
     exchange: int
+    server: str
     call_id: str
     tool: str
     arguments: JsonValue
     result: dict[str, JsonValue]
+    state: str = "answered"
+
+    @property
+    def is_interim(self) -> bool:
+        """The result is not yet what the tool returned: the server asks for input, or continues as a task."""
+        return self.result.get("resultType", "complete") != "complete" or "task" in self.result
+
+    def is_named(self, name: str | None) -> bool:
+        """The model's call names this tool, maybe with the name of its server before it."""
+        return _ends_with(name or "", self.tool)
 
     def is_of(self, call_id: str | None, name: str | None, arguments: JsonValue) -> bool:
         """The model's call is the one that was carried out; a guess unless the client states the id."""
         if self.call_id:
             return self.call_id == call_id
-        return _ends_with(name or "", self.tool) and dumps(arguments or {}) == dumps(self.arguments or {})
-
-
-def _outcome_of(exchange: int, params: JsonValue, result: JsonValue) -> ToolOutcome | None:
-    """The outcome of a ``tools/call``; None if one of the two is missing."""
-    if not isinstance(params, dict) or not isinstance(result, dict) or not isinstance(params.get("name"), str):
-        return None
-    meta = params.get("_meta")
-    stated = [meta[key] for key in _KEYS if isinstance(meta.get(key), str)] if isinstance(meta, dict) else []
-    return ToolOutcome(exchange, stated[0] if stated else "", params["name"], params.get("arguments"), result)
+        return self.is_named(name) and dumps(arguments or {}) == dumps(self.arguments or {})
 
 
 def tool_outcome(decoded: DecodedExchange) -> ToolOutcome | None:
     """The outcome of an exchange with a tool server; None if it is no ``tools/call``. It may have no result."""
-    http = decoded.exchange.request
-    if http is None or http.method != "tools/call" or decoded.exchange.kind is not ExchangeKind.MCP:
+    http, exchange = decoded.exchange.request, decoded.exchange
+    if http is None or http.method != "tools/call" or exchange.kind is not ExchangeKind.MCP:
         return None
-    return _outcome_of(decoded.index, _member(decoded.request_text, "params"), _member(decoded.response_text, "result"))
+    params, response = _message(decoded.request_text).get("params"), _message(decoded.response_text)
+    if not isinstance(params, dict) or not isinstance(params.get("name"), str):
+        return None
+    meta, result = params.get("_meta"), response.get("result")
+    stated = [meta[key] for key in _KEYS if isinstance(meta.get(key), str)] if isinstance(meta, dict) else []
+    state = "answered" if isinstance(result, dict) else "refused" if "error" in response else "unanswered"
+    return ToolOutcome(
+        decoded.index,
+        server_of(http.url),
+        stated[0] if stated else "",
+        params["name"],
+        params.get("arguments"),
+        result if isinstance(result, dict) else {},
+        "cancelled" if CANCELLED in exchange.meta else state,
+    )
 
 
-def _member(text: bytes, name: str) -> dict[str, JsonValue]:
-    """An object that a message holds; an empty one if there is none."""
+def server_of(url: str) -> str:
+    """The name of a tool server, from the URL of its connection or of a request in it."""
+    return unquote(urls.split_url(url).netloc)
+
+
+def _message(text: bytes) -> dict[str, JsonValue]:
     try:
-        message = loads(text)
+        message = loads(text) if text.strip() else None
     except WireError:
-        return {}
-    value = message.get(name) if isinstance(message, dict) else None
-    return value if isinstance(value, dict) else {}
+        message = None
+    return message if isinstance(message, dict) else {}
 
 
 def _ends_with(declared: str, tool: str) -> bool:

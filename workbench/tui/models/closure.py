@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.models.view import Items, View
 from workbench.tui.selection import ExchangeSelection, Lights
-from workbench.views import Line, call_body, call_line, closure_summary, wrap
+from workbench.views import Line, call_body, call_line, closure_summary, passage_words, wrap
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
@@ -30,7 +30,9 @@ class ClosureView(View):
         return call_line(self.lines[item])
 
     def body(self, item: int, width: int) -> list[Line]:
-        return call_body(self.lines[item], width)
+        call = self.lines[item]
+        links = [link for link in self.opened.row.tool_links if link.call_id == call.id]
+        return [*call_body(call, width), *(made for link in links for made in passage_words(link, width))]
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.opened.silence("no tool calls in the history or the response"), width, "muted")

@@ -10,8 +10,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols.mcp import STDIO, server_of
 from workbench.safetext import cells, clip
 from workbench.views import Line, Span, line
+from workbench.wire import ExchangeKind
 
 if TYPE_CHECKING:
     from workbench.rules import InspectedExchange
@@ -24,6 +26,9 @@ HERE = "▓"
 
 LONG_PAUSE = 20.0
 """Seconds in which nothing runs, from which a pause may be shortened."""
+
+SERVER = -2
+"""Stands for the conversation in the lane of a tool server."""
 
 PAUSE_SHARE = 0.15
 """Share of the running time that a pause may take; a longer one is shortened to ``SHORT_SHARE``."""
@@ -131,14 +136,19 @@ def time_map(rows: Sequence[InspectedExchange], severities: Mapping[int, str] | 
     zero = min((time for time in times if time is not None), default=0.0)
     lanes: dict[tuple[int, str], list[TimeBar]] = {}
     for n, row in enumerate(rows):
+        if row.summary.method == STDIO:
+            continue  # it lasts as long as its requests together
         start = (row.summary.started_at or 0.0) - zero if has_times else float(n)
         end = start + (row.summary.duration or 0.0) if has_times else n + 0.8
         bar = TimeBar(row.index, start, end, _ending(row), (severities or {}).get(row.index, ""), len(row.calls))
-        key = (-1 if row.conversation is None else row.conversation, row.summary.hop)
+        if row.summary.kind is ExchangeKind.MCP:
+            key = (SERVER, server_of(row.summary.url))
+        else:
+            key = (-1 if row.conversation is None else row.conversation, row.summary.hop)
         lanes.setdefault(key, []).append(bar)
     bars = [bar for lane in lanes.values() for bar in lane]
     pauses = tuple(_pauses(bars)) if has_times else ()
-    hops = {hop for _, hop in lanes}
+    hops = {hop for lane, hop in lanes if lane != SERVER}
     named = tuple(TimeLane(_name(key, n, hops), tuple(lane)) for n, (key, lane) in enumerate(lanes.items(), 1))
     made = TimeMap(named, has_times, 1.0, pauses)
     end = max((bar.end for bar in bars), default=1.0)
@@ -147,6 +157,8 @@ def time_map(rows: Sequence[InspectedExchange], severities: Mapping[int, str] | 
 
 def _name(key: tuple[int, str], number: int, hops: set[str]) -> str:
     conversation, hop = key
+    if conversation == SERVER:
+        return f"mcp {hop}"
     what = "other" if conversation < 0 else str(number)
     return f"{what} {hop}" if len(hops) > 1 and hop else what
 
@@ -155,6 +167,8 @@ def _ending(row: InspectedExchange) -> str:
     if row.summary.state == "open":
         return "open"
     status = row.summary.status
+    if row.summary.kind is ExchangeKind.MCP:
+        return "" if row.summary.state == "complete" else "failed"
     return "failed" if status is None or status >= 400 or row.summary.state != "complete" else ""
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
+from workbench.protocols.mcp import STDIO, server_of
 from workbench.safetext import cells, clip, visible
 from workbench.tui.models import change_notes
 from workbench.tui.models.signs import PROVISIONAL
 from workbench.views import Line, Span, count, duration, join_lines, line, size
+from workbench.wire import ExchangeKind
 
 if TYPE_CHECKING:
     from workbench.rules import InspectedExchange
@@ -97,6 +100,17 @@ def row_line(
     return (*head, *join_lines(marks, Span("  " if is_roomy else " ")))
 
 
+def tool_words(summary: Summary) -> str:
+    """A request to a tool server by its server and tool; empty for other exchanges."""
+    if summary.kind is not ExchangeKind.MCP:
+        return ""
+    tool = unquote(summary.url.rpartition("/")[2])
+    server = server_of(summary.url)
+    if summary.method == STDIO:
+        return f"MCP server {server}"
+    return f"{server} · {tool}" if summary.method == "tools/call" else f"{server} · {summary.method} {tool}".rstrip()
+
+
 def _marks(summary: Summary, row: InspectedExchange | None, *, is_roomy: bool, carried: int) -> list[Line]:
     if row is None:
         return [line(Span("…", "muted"))]
@@ -111,7 +125,8 @@ def _marks(summary: Summary, row: InspectedExchange | None, *, is_roomy: bool, c
     if row.problems and not is_torn:
         marks.append(line(Span("? unreadable", "warning")))
     if row.protocol is None:
-        marks.append(line(Span(f"{summary.method} {_path(summary.url)}".strip() or "no model exchange", "muted")))
+        what = tool_words(summary) or f"{summary.method} {_path(summary.url)}".strip() or "no model exchange"
+        marks.append(line(Span(what, "muted")))
     if summary.branch:
         marks.append(line(Span(f"└ {summary.branch}" if is_roomy else "└", "accent")))
     if changes := change_notes.count(summary.note):

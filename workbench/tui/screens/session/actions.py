@@ -191,6 +191,24 @@ class SessionActions:
             )
             self.session.app.push_screen(screen, self.session.navigation.go_to_spot)
 
+    def passages(self) -> None:
+        """Show what tool servers returned beside what the model was told."""
+        from workbench.tui.screens.passages import PassagesScreen
+
+        if opened := self.session.opened:
+            screen = PassagesScreen(
+                self.session.inspecting.do_shown, opened.index, self._selected_calls(), self._branch
+            )
+            self.session.app.push_screen(screen, self.session.navigation.go_to_spot)
+
+    def _selected_calls(self) -> frozenset[str | None]:
+        """Ids of the calls and results that are selected."""
+        opened, selection = self.session.opened, self.session.pointer.selection
+        if not opened or not selection:
+            return frozenset()
+        lines = opened.detail.closure.lines
+        return frozenset(lines[n].id for n in opened.lights(selection).calls)
+
     def matrix(self) -> None:
         """Show which providers accept the request."""
         from workbench.tui.screens.matrix import MatrixScreen

@@ -307,6 +307,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
     action_export = ActionOnInspected("actions")
     action_convert = ActionOnInspected("actions")
     action_tools = ActionOnInspected("actions")
+    action_passages = ActionOnInspected("actions")
     action_matrix = ActionOnInspected("actions")
     action_arguments = ActionOnInspected("actions")
     action_copy = ActionOf("actions")

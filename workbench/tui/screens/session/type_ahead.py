@@ -22,8 +22,8 @@ AT_ONCE = frozenset({"session.back", "session.leave", "session.inspect", "sessio
 """Keys that act even before anything is open."""
 
 _NAMES = (
-    "side, diff, compare, repairs, origin, stream, convert, tools, matrix, arguments, edit, branch, branches, send, "
-    "continue, export, what-if, minimize, copy, mark, note"
+    "side, diff, compare, repairs, origin, stream, convert, tools, passages, matrix, arguments, edit, branch, "
+    "branches, send, continue, export, what-if, minimize, copy, mark, note"
 )
 ON_AN_EXCHANGE = frozenset(f"session.{name}" for name in _NAMES.split(", "))
 """Keys that act on the open exchange."""

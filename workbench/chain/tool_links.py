@@ -1,0 +1,140 @@
+"""Links between the tool results of a model's requests and the requests to tool servers that they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.chain.passed_results import LostPart, lost_parts, text_told
+from workbench.fingerprint import ANSWERING
+from workbench.ir import Media, Message, ToolCallIR, ToolResultIR
+from workbench.lazy_dataclass import dataclass
+from workbench.protocols import REQUEST
+from workbench.protocols.mcp import ToolOutcome, tool_outcome
+from workbench.undo_log import Journal
+
+if TYPE_CHECKING:
+    from workbench.protocols import DecodedExchange
+
+MOST_WAITING = 256
+"""Requests to tool servers that may wait for the result that tells the model of them; the oldest is given up."""
+
+_NEWEST = 256
+"""Messages at the end of a request in which results are looked for: what is before them was told before."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLink:
+    """A tool result of a model's request, and the request to a tool server that carried its call out.
+
+    Attributes:
+        told: index of the exchange whose request has the result first.
+        pointer: of the result in it.
+        call_id: id of the model's call.
+        exchange: index of the ``tools/call``.
+        server, tool: what it asked.
+        is_stated: the client states which call it carried out; else the link is a guess.
+        lost: parts of what the server returned that did not reach the model.
+    """
+
+    told: int
+    pointer: str
+    call_id: str | None
+    exchange: int
+    server: str
+    tool: str
+    is_stated: bool
+    lost: tuple[LostPart, ...] = ()
+
+    @property
+    def how(self) -> str:
+        """How the two were matched, in words."""
+        return (
+            "by the tool call id that the client sent"
+            if self.is_stated
+            else "by tool name and arguments, which is a guess"
+        )
+
+
+class ToldResult(NamedTuple):
+    """A result in a request.
+
+    Attributes:
+        pointer: its own.
+        has_media: an image or file is in or behind it.
+        is_newest: no message of the model is behind it.
+    """
+
+    pointer: str
+    result: ToolResultIR
+    has_media: bool
+    is_newest: bool
+
+
+class ToolLinks:
+    """Links each result to the outcome that it tells of, in the order of the session.
+
+    Args:
+        journal: takes back what was learned of exchanges that are inspected again.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._kept: dict[str, tuple[ToolOutcome, ...]] = {}
+
+    @property
+    def waiting(self) -> tuple[ToolOutcome, ...]:
+        """Outcomes that no result has told of yet, in their order."""
+        return self._kept.get("", ())
+
+    def take(self, decoded: DecodedExchange) -> None:
+        """Remember the outcome of a ``tools/call`` until a request tells the model of it."""
+        outcome = tool_outcome(decoded)
+        if outcome and not outcome.is_interim:
+            self._journal.put(self._kept, "", (*self.waiting, outcome)[-MOST_WAITING:])
+
+    def links(self, decoded: DecodedExchange) -> tuple[ToolLink, ...]:
+        """Links of the results that a request has and that no earlier one had, the last result first."""
+        return tuple(self._links(decoded)) if self.waiting else ()
+
+    def _links(self, decoded: DecodedExchange) -> Iterator[ToolLink]:
+        newest = decoded.messages(REQUEST)[-_NEWEST:]
+        calls = {call.id: call for message in newest for _, call in message.tool_calls()}
+        for told in told_results(newest):
+            outcome = self._outcome_of(told, calls.get(told.result.tool_call_id))
+            if outcome:
+                self._journal.put(self._kept, "", tuple(one for one in self.waiting if one is not outcome))
+                result = outcome.result if outcome.state == "answered" else {}
+                lost = lost_parts(result, text_told(told.result), has_media=told.has_media)
+                yield ToolLink(
+                    decoded.index,
+                    told.pointer,
+                    told.result.tool_call_id,
+                    outcome.exchange,
+                    outcome.server,
+                    outcome.tool,
+                    bool(outcome.call_id),
+                    tuple(lost),
+                )
+
+    def _outcome_of(self, told: ToldResult, call: ToolCallIR | None) -> ToolOutcome | None:
+        """The outcome with the same arguments, else, for a result behind the last answer, the only one of that tool."""
+        result = told.result
+        name, given = (call.name, call.input) if call else (result.name, None)
+        found = next((one for one in reversed(self.waiting) if one.is_of(result.tool_call_id, name, given)), None)
+        if found or call is None or not told.is_newest:
+            return found
+        same = [one for one in self.waiting if not one.call_id and one.is_named(name)]
+        return same[0] if len(same) == 1 else None
+
+
+def told_results(messages: Sequence[Message]) -> Iterator[ToldResult]:
+    """Results in messages of a request that a client gives, the last first."""
+    has_media, is_newest = False, True
+    for message in reversed(messages):
+        results = [part for part in message.parts if isinstance(part, ToolResultIR) and not part.is_server]
+        parts = (*message.parts, *(inner for result in results for inner in result.content))
+        has_media = has_media or any(isinstance(part, Media) for part in parts)
+        for result in reversed(results):
+            yield ToldResult(message.absolute(result), result, has_media, is_newest)
+        is_newest = is_newest and message.role not in ANSWERING

@@ -1,0 +1,94 @@
+"""What tool servers returned beside what the model was told, for ``show --as mcp``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.ir import JsonValue
+    from workbench.rules import Inspector
+    from workbench.views import Line, ToolPassage
+
+WIDTH = 120
+"""Columns of a line; both sides have half of it."""
+
+NONE = "no tool result here is known to come from a recorded tool server"
+
+
+def passages(inspector: Inspector, wanted: Sequence[int]) -> list[ToolPassage]:
+    """The passages that begin or end in some exchanges."""
+    from workbench.views import passage_of
+
+    for _ in inspector.steps():
+        pass
+    links = [link for row in inspector.rows for link in reversed(row.tool_links)]
+    found = []
+    for link in links:
+        if link.told in wanted or link.exchange in wanted:
+            call, told = inspector.read_exchange(link.exchange), inspector.read_exchange(link.told)
+            if call and told:
+                found.append(passage_of(link, call, told))
+    return found
+
+
+def as_text(found: Sequence[ToolPassage]) -> Iterator[str]:
+    """Each passage: its facts, then both bodies side by side."""
+    from workbench.views import column_text, passage_facts, passage_line
+
+    for passage in found:
+        yield column_text(passage_line(passage.link))
+        yield from (f"  {column_text(each)}" for each in passage_facts(passage))
+        yield from _columns(passage)
+        yield ""
+    if not found:
+        yield NONE
+
+
+def _columns(passage: ToolPassage) -> Iterator[str]:
+    """What the server returned, and what the model was told."""
+    from workbench.safetext import cells, visible
+    from workbench.views import column_text, laid_out
+
+    half = (WIDTH - 5) // 2
+    lost = [part.pointer for part in passage.link.lost]
+    left: list[Line] = list(laid_out(_value(passage.received), lost, half))
+    right: list[Line] = list(laid_out(_value(passage.told), (), half))
+    yield f"  {'the server returned':<{half}} │ the model was told"
+    for one, other in zip_longest(left, right, fillvalue=()):
+        text = column_text(one)
+        yield f"  {text}{' ' * max(0, half - cells(visible(text)))} │ {column_text(other)}".rstrip()
+
+
+def _value(body: bytes) -> JsonValue:
+    from workbench.errors import WireError
+    from workbench.wire import loads
+
+    try:
+        return loads(body)
+    except WireError:
+        return body.decode("utf-8", "backslashreplace")
+
+
+def as_json(found: Sequence[ToolPassage]) -> list[JsonValue]:
+    """Each passage as one object."""
+    return [_passage(passage) for passage in found]
+
+
+def _passage(passage: ToolPassage) -> JsonValue:
+    link = passage.link
+    return {
+        "server": link.server,
+        "tool": link.tool,
+        "exchange": link.exchange,
+        "seconds": passage.seconds,
+        "sent": _value(passage.sent),
+        "received": _value(passage.received) if passage.received else None,
+        "told": {"exchange": link.told, "pointer": link.pointer, "id": link.call_id, "result": _value(passage.told)},
+        "stated": link.is_stated,
+        "lost": [
+            {"kind": part.kind, "pointer": part.pointer, "bytes": part.size, "characters": part.piece and [*part.piece]}
+            for part in link.lost
+        ],
+    }
