@@ -45,6 +45,7 @@ from workbench.contracts import loading as contracts
 from workbench.fronts import lazy
 from workbench.rules._acceptance import Acceptances, accepted_by
 from workbench.rules._causes import Causes, ContradictedFact, by_cause, contradicted_facts
+from workbench.rules._cut_values import without_cut_values
 from workbench.rules._families import every_rule, families, families_with
 from workbench.rules._lasting_findings import FindingsOfRows, in_order, of_messages
 from workbench.rules._origin import Origins
@@ -178,7 +179,8 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
     judged = replace(case, contract=soft_contract(case.contract)) if case.request else case
     if case.carried:
         case.carried.begin(judged)
-    found = in_order(judged, (finding for name in names for finding in run(name, judged)))
+    said = (finding for name in names for finding in run(name, judged))
+    found = in_order(judged, without_cut_values(case.decoded.exchange, said))
     for name in families_with("review"):
         found = _review(name, case, found)
     if case.is_refused and is_accounted_for(case, found):

@@ -47,6 +47,9 @@ MOST = 8
 """Findings of one kind in one answer: a text that repeats itself is one fault."""
 
 _IN_NAME = regex.compile(r"<[|｜][^\s]*|</?[A-Za-z_][\w:]*>|\[(?:TOOL_CALLS|ARGS|CALL_ID)\]|to=functions\.|[｜▁]")
+PARSED_CALLS = "parsed calls"
+"""What a recording lacks that has the output of a model, and not what its server made of it."""
+
 _OPENED = regex.compile(r"\s*<(think|thinking|mm:think)>")
 
 
@@ -69,6 +72,10 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
     calls = find(text, tuple(case.tools.values()))
+    if PARSED_CALLS in case.decoded.exchange.meta.get("lacks", ()):  # a server's parser reads the whole ones after this
+        left = (_left_call(case, ref, call, answer) for call in calls[:MOST])
+        yield from (finding for finding in left if finding.rule == MALFORMED.slug)
+        return
     for call in calls[:MOST]:
         yield _copied_call(case, ref, call) if _is_parsed(call, answer) else _left_call(case, ref, call, answer)
     for marker in stray_markers(text, calls)[:MOST]:

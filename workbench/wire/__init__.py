@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Summary,
         summarize,
     )
+    from workbench.wire.fidelity import Fidelity, fidelity_of
     from workbench.wire.frames import CONNECTION, GRPC, TURNS, seen_frames
     from workbench.wire.headers import Topic, meaning
     from workbench.wire.json_index import JsonPlace, TextLayer, nth, split_pointer
@@ -89,6 +90,7 @@ __all__ = [
     "Chunk",
     "Exchange",
     "ExchangeKind",
+    "Fidelity",
     "Frame",
     "Framing",
     "Headers",
@@ -128,6 +130,7 @@ __all__ = [
     "dumps",
     "dumps_parsed",
     "encode",
+    "fidelity_of",
     "framing_of",
     "headers",
     "in_url",

@@ -87,7 +87,7 @@ class Importer(Protocol):
 def open_input(
     path: str, *, stdin: BinaryIO | None = None, protocol: str | None = None, may_unwrap: bool = True
 ) -> Session:
-    """Open a file of any known format, plain or compressed with gzip or zstd.
+    """Open a file of any known format, plain or compressed with gzip, zstd or bzip2.
 
     Args:
         path: a file, or ``-`` for standard input.
@@ -294,7 +294,6 @@ BINARY: tuple[tuple[bytes, UnsupportedFormat], ...] = (
     (b"\x89PNG", UnsupportedFormat("a PNG image", "open the recording itself")),
     (b"\xff\xd8\xff", UnsupportedFormat("a JPEG image", "open the recording itself")),
     (b"\x7fELF", UnsupportedFormat("a program", "open a recording")),
-    (b"BZh91AY", UnsupportedFormat("a bzip2 file", "unpack it first")),
     (b"\xfd7zXZ\x00", UnsupportedFormat("an xz file", "unpack it first")),
     (b"\xff\xfe", UnsupportedFormat("UTF-16 text", "save it as UTF-8", is_text=True)),
     (b"\xfe\xff", UnsupportedFormat("UTF-16 text", "save it as UTF-8", is_text=True)),

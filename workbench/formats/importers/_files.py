@@ -22,7 +22,7 @@ from workbench import regex
 from workbench.errors import UnreadableInput, WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.limits import MAX_INPUT_FILE, WRITER_SECONDS
+from workbench.limits import MAX_DECODED_BODY, MAX_INPUT_FILE, WRITER_SECONDS
 from workbench.wire import Body, decode_body, loads
 
 HEAD = 64 * 1024
@@ -30,7 +30,8 @@ PIECE = 8 * 1024 * 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BODIES, LEVELS = "__files", 4
 """WireMock's folder of bodies, and how many folders above the input it is searched for."""
-PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+BZIP2 = "bzip2"
+PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": BZIP2}
 
 
 @dataclass(slots=True)
@@ -158,9 +159,30 @@ def _packing(head: bytes) -> str | None:
 
 def _unpack(data: bytes, packing: str, shown: str) -> bytes:
     try:
+        if packing == BZIP2:
+            return _unpack_bzip2(data)
         return decode_body(Body(raw=data, encoding=packing))
     except WireError as error:
         raise UnreadableInput(f"the {packing} file cannot be unpacked: {error.what}", where=shown) from error
+
+
+def _unpack_bzip2(data: bytes) -> bytes:
+    """The content of all streams of a bzip2 file. Raises WireError."""
+    import bz2
+
+    pieces: list[bytes] = []
+    left = MAX_DECODED_BODY
+    while data:
+        stream = bz2.BZ2Decompressor()
+        try:
+            pieces.append(stream.decompress(data, max_length=left))
+        except OSError as error:
+            raise WireError(str(error)) from error
+        left -= len(pieces[-1])
+        if not stream.eof:
+            raise WireError("too large" if left <= 0 or not stream.needs_input else "it is cut off")
+        data = stream.unused_data.lstrip(b"\0")
+    return b"".join(pieces)
 
 
 def _all_of(stdin: BinaryIO | None) -> bytes:

@@ -121,7 +121,24 @@ def _attributes(held: dict[str, JsonValue]) -> tuple[Values, Values]:
     )
     if any(inference):
         return inference[0], inference[1]
+    whole = _whole(held.get("gen_ai.prompt"), "user"), _whole(held.get("gen_ai.completion"), "assistant")
+    if any(whole):
+        return whole
     return list(mappings(below(held, "gen_ai.prompt."))), list(mappings(below(held, "gen_ai.completion.")))
+
+
+def _whole(held: JsonValue, role: str) -> Values:
+    """Messages in one attribute: a list, an object around it, an object with the completion, or plain text."""
+    value = parse_structured(held)
+    if isinstance(value, list):
+        return objects_in(value)
+    if isinstance(value, dict):
+        inner = value.get("messages", value.get("choices"))
+        if isinstance(inner, list):
+            return [mapping(m.get("message")) or m for m in mappings(inner)]
+        said = first(value, "completion", "content", "text", "prompt")
+        return [{"role": role, **value, "content": said}] if said is not None or "tool_calls" in value else []
+    return [{"role": role, "content": value}] if isinstance(value, str) and value else []
 
 
 def _events(span: OtelSpan) -> tuple[Values, Values]:
@@ -267,7 +284,7 @@ def sniff(head: bytes) -> float:
 def read(data: bytes, name: str) -> TranscriptSession:
     """One exchange per model call span. Raises UnreadableInput if there are none."""
     damage = ImportDamage()
-    turns = [_turn(span) for span in spans_of(_documents(data, damage), damage) if _is_model(span.attributes)]
+    turns = [turn_of(span) for span in spans_of(_documents(data, damage), damage) if is_model(span.attributes)]
     if not turns:
         raise damage.refuse("no span of a model call")
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
@@ -280,7 +297,7 @@ def _documents(data: bytes, damage: ImportDamage) -> Iterable[dict[str, JsonValu
         return (line.value for line in objects(data, damage))
 
 
-def _is_model(held: Attributes) -> bool:
+def is_model(held: Attributes) -> bool:
     """True for a span of a model call, by its operation, its kind, or its request attributes."""
     said = first(held, "gen_ai.operation.name", "openinference.span.kind", "llm.request.type", "traceloop.span.kind")
     kind = text(said).lower()
@@ -290,7 +307,8 @@ def _is_model(held: Attributes) -> bool:
     return asks and kind not in _OTHERS
 
 
-def _turn(span: OtelSpan) -> TranscriptTurn:
+def turn_of(span: OtelSpan) -> TranscriptTurn:
+    """The exchange of a model call, to be built."""
     held = span.attributes
     model = text(first(held, "gen_ai.request.model", "llm.model_name", "llm.request.model"))
     provider = text(first(held, "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "llm.vendor"))
@@ -305,7 +323,12 @@ def _turn(span: OtelSpan) -> TranscriptTurn:
         started_at=span.start,
         client=text(span.resource.get("service.name")),
         state=State.COMPLETE if talk.answer is not None else State.INCOMPLETE,
-        meta={"span": span.about, "attributes": _other_attributes(held), "resource": span.resource},
+        meta={
+            "span": span.about,
+            "attributes": _other_attributes(held),
+            "resource": span.resource,
+            **_conversation(span),
+        },
     )
     if span.start and span.end and span.end >= span.start:
         like = replace(like, duration=span.end - span.start)
@@ -322,6 +345,13 @@ def _turn(span: OtelSpan) -> TranscriptTurn:
         members=_parameters(held, protocol),
         answer=None if talk.answer is None else _answer(held, talk, protocol, model),
     )
+
+
+def _conversation(span: OtelSpan) -> dict[str, JsonValue]:
+    """The conversation or session that a span names, or else its trace."""
+    named = first(span.attributes, "gen_ai.conversation.id", "session.id")
+    found = text(named) or text(span.about.get("traceId"))
+    return {"conversation": found[:200]} if found else {}
 
 
 def _answer(held: Attributes, talk: Talk, protocol: str, model: str) -> ModelResponse:

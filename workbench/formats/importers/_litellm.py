@@ -1,0 +1,65 @@
+"""Shared by the importers of LiteLLM's logs: its marks in texts, and the URL of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.formats.importers._store import object_of, text
+from workbench.ir import JsonValue
+from workbench.wire import split_url
+
+CUT_MARK = "litellm_truncated"
+"""Part of the text that LiteLLM puts in the middle of a value that is longer than it stores (constants.py)."""
+
+REDACTED = "redacted-by-litellm"
+
+_PATHS = {
+    "anthropic_messages": "/v1/messages",
+    "aresponses": "/v1/responses",
+    "responses": "/v1/responses",
+    "atext_completion": "/v1/completions",
+    "text_completion": "/v1/completions",
+}
+_OTHER_APIS = ("anthropic", "azure", "bedrock", "cohere", "gemini", "sagemaker", "vertex_ai", "watsonx")
+"""Providers to which LiteLLM does not send Chat Completions: the host of the call says nothing of the logged view."""
+
+_NO_MODEL = ("embedding", "image", "transcription", "speech", "moderation", "rerank", "search", "batch", "file")
+
+
+def is_cut(value: str) -> bool:
+    """True for a text with LiteLLM's mark of a cut."""
+    return CUT_MARK in value
+
+
+def is_redacted(value: JsonValue) -> bool:
+    """True for messages or a response that LiteLLM has replaced as a whole."""
+    return REDACTED in repr(value)[:2000]
+
+
+def calls_model(row: Mapping[str, JsonValue]) -> bool:
+    """True for a call that generates text."""
+    return not any(word in text(row.get("call_type")) for word in _NO_MODEL)
+
+
+def url_of(row: Mapping[str, JsonValue]) -> str:
+    """The path of the call as LiteLLM sees it; with the provider's host if it is sent there in that form."""
+    path = _PATHS.get(text(row.get("call_type")), "/v1/chat/completions")
+    provider = text(row.get("custom_llm_provider")).lower()
+    base = split_url(text(row.get("api_base")))
+    if not base.hostname or (path == "/v1/chat/completions" and provider.startswith(_OTHER_APIS)):
+        return path
+    return f"{base.scheme}://{base.netloc}{path}"
+
+
+def failure_of(row: Mapping[str, JsonValue]) -> tuple[JsonValue, int]:
+    """(error, status) of a call that failed; (None, 0) for others."""
+    about = object_of(row.get("error_information")) or object_of(
+        object_of(row.get("metadata")).get("error_information")
+    )
+    said = text(about.get("error_message")) or text(row.get("error_str"))
+    if not said and text(row.get("status")) != "failure":
+        return None, 0
+    code = text(about.get("error_code"))
+    status = int(code) if code.isascii() and code.isdigit() and 100 <= int(code) <= 599 else 0
+    kind = text(about.get("error_class"))
+    return {"message": said or "the call failed", **({"type": kind} if kind else {})}, status

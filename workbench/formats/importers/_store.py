@@ -1,0 +1,330 @@
+"""Rows of stores: logs of gateways, exports of observability platforms, batch files.
+
+A store keeps an envelope around one exchange, or around one side of it: as an object of its own, as an item of a list,
+as a line, or as a row of a table. ``COLUMNS`` tells stores apart by names that only their envelopes have.
+
+Builds exchanges from what the envelope holds. An exchange states its fidelity, and the places where the store has cut
+a value; rules find nothing there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from workbench import regex
+from workbench.errors import LocalProtocolError, WireError
+from workbench.formats.importers import _envelopes
+from workbench.formats.importers._files import ImportDamage, is_json, objects
+from workbench.formats.importers._http import epoch
+from workbench.formats.importers._logged_messages import LACKS
+from workbench.formats.importers._values import mapping, mappings
+from workbench.ir import NOTHING, JsonValue
+from workbench.wire import Body, Exchange, Fidelity, HttpRequest, HttpResponse, Origin, State, loads
+from workbench.wire.session import MemorySession
+
+COLUMNS: Mapping[str, tuple[frozenset[str], ...]] = {
+    "azure_apim": (
+        frozenset({"CorrelationId", "SequenceNumber", "DeploymentName"}),
+        frozenset({"CorrelationId", "SequenceNumber", "RequestMessages"}),
+        frozenset({"category", "correlationId", "properties", "resourceId"}),
+    ),
+    "batch_file": (
+        frozenset({"custom_id", "method", "url", "body"}),
+        frozenset({"custom_id", "response", "error"}),
+        frozenset({"custom_id", "result"}),
+        frozenset({"custom_id", "params"}),
+    ),
+    "bedrock_log": (frozenset({"schemaType", "modelId", "operation"}), frozenset({"schemaType", "accountId"})),
+    "cloudflare_gateway": (
+        frozenset({"Provider", "Model", "Endpoint", "StatusCode"}),
+        frozenset({"Provider", "RequestBody", "ResponseBody"}),
+    ),
+    "helicone": (
+        frozenset({"request_id", "request_created_at", "request_model"}),
+        frozenset({"response_id", "response_created_at", "response_status"}),
+    ),
+    "langfuse": (
+        frozenset({"trace_id", "start_time", "provided_model_name"}),
+        frozenset({"trace_id", "parent_observation_id", "type"}),
+        frozenset({"traceId", "startTime", "parentObservationId"}),
+        frozenset({"traceId", "type", "modelParameters"}),
+    ),
+    "langsmith": (frozenset({"run_type", "dotted_order"}), frozenset({"run_type", "inputs", "trace_id"})),
+    "litellm_log": (
+        frozenset({"call_type", "trace_id", "startTime"}),
+        frozenset({"call_type", "response_cost", "model_map_information"}),
+    ),
+    "litellm_spend": (
+        frozenset({"request_id", "call_type", "spend"}),
+        frozenset({"proxy_server_request", "spend", "startTime"}),
+    ),
+    "otel_table": (frozenset({"TraceId", "SpanId", "SpanAttributes"}),),
+    "phoenix": (
+        frozenset({"span_kind", "context", "attributes"}),
+        frozenset({"span_kind", "context.span_id"}),
+        frozenset({"span_kind", "context.trace_id"}),
+    ),
+}
+"""Importer → sets of names; an envelope with all names of one set is of that store."""
+
+_NAMES = frozenset(name for sets in COLUMNS.values() for names in sets for name in names)
+_LISTS = ("data", "records", "observations", "runs", "requests", "result", "items", "value")
+"""Names under which an API answers with its rows."""
+
+NO_ERROR_TEXT = "the store has the code of the error, not its text"
+_TOKEN = regex.compile(rb'"(?:[^"\\]|\\.)*"(\s*:)?|[{}\[\]]')
+_DEEPEST = 200
+
+
+class StoreRow(NamedTuple):
+    """One envelope. ``where`` tells where it is in its file."""
+
+    where: str
+    value: dict[str, JsonValue]
+
+
+@lru_cache(maxsize=4)
+def names_in(head: bytes) -> tuple[frozenset[str], ...]:
+    """Names in the first object of a head, and in the first object of a list in it: read once for all stores."""
+    start = head.lstrip()[:1]
+    if start not in (b"{", b"["):
+        return ()
+    outer: set[str] = set()
+    inner: set[str] = set()
+    depth, has_list, objects_seen = 0, start == b"[", 0
+    for token in _TOKEN.finditer(head):
+        sign = token[0][:1]
+        if sign in (b"{", b"["):
+            depth += 1
+            has_list |= sign == b"[" and depth <= 2
+            objects_seen += sign == b"{" and depth == 1
+        elif sign in (b"}", b"]"):
+            depth -= 1
+            if depth <= 0:
+                break
+        elif token[1]:
+            name = token[0][1 : -len(token[1]) - 1].decode("utf-8", "replace")
+            if depth == 1 and start == b"{":
+                outer.add(name)
+            elif name in _NAMES and has_list and depth in (2, 3):
+                inner.add(name)
+    return frozenset(outer), frozenset(inner)
+
+
+def claims(head: bytes, store: str) -> float:
+    """Score of a store for a head: certain if its names are there."""
+    return 0.95 if any(is_of(store, names) for names in names_in(head)) else 0.0
+
+
+def is_of(store: str, names: Iterable[str]) -> bool:
+    """True if an envelope with these names is of a store."""
+    held = frozenset(names)
+    return any(wanted <= held for wanted in COLUMNS[store])
+
+
+def store_of(names: Iterable[str]) -> str | None:
+    """The store that an envelope with these names is of."""
+    held = frozenset(names)
+    return next((store for store in COLUMNS if is_of(store, held)), None)
+
+
+def rows_in(data: bytes, damage: ImportDamage) -> Iterator[StoreRow]:
+    """The envelopes of a file: one object, a list, the answer of an API, or one a line."""
+    head = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        value = loads(head) if is_json(head) else None
+    except WireError:
+        value = None
+    if value is None:
+        yield from (StoreRow(f"line {line.number}", line.value) for line in objects(data, damage))
+        return
+    yield from _rows_of(value, damage)
+
+
+def _rows_of(value: JsonValue, damage: ImportDamage) -> Iterator[StoreRow]:
+    if isinstance(value, dict):
+        name = next((name for name in _LISTS if isinstance(value.get(name), list)), "")
+        if store_of(value) or not name:
+            yield StoreRow("", value)
+            return
+        yield from _items(value[name], f"/{name}", damage)
+    else:
+        yield from _items(value, "", damage)
+
+
+def _items(values: JsonValue, where: str, damage: ImportDamage) -> Iterator[StoreRow]:
+    for number, item in enumerate(values if isinstance(values, list) else []):
+        if isinstance(item, dict):
+            yield StoreRow(f"{where}/{number}", item)
+        else:
+            damage.add(f"{where}/{number}: not a row of the store")
+
+
+def read_store(
+    data: bytes,
+    name: str,
+    title: str,
+    read: Callable[[Iterable[StoreRow], ImportDamage], list[Exchange]],
+) -> MemorySession:
+    """The session of a file of one store. Raises UnreadableInput if no row of it is an exchange."""
+    damage = ImportDamage()
+    return session_of(read(rows_in(data, damage), damage), name, title, damage)
+
+
+def session_of(exchanges: list[Exchange], name: str, title: str, damage: ImportDamage) -> MemorySession:
+    """The session of exchanges. Raises UnreadableInput if there are none."""
+    if not exchanges:
+        raise damage.refuse("no row is an exchange with a model")
+    numbered = tuple(_with_id(exchange, str(number)) for number, exchange in enumerate(exchanges, 1))
+    return MemorySession(name, numbered, damage.as_lines(), format=title)
+
+
+def _with_id(exchange: Exchange, id: str) -> Exchange:
+    return replace(exchange, id=id)
+
+
+class StoredSides(NamedTuple):
+    """What an envelope holds of an exchange.
+
+    Attributes:
+        request: body of the request: a text, or its value; None if it is not there.
+        answer: the same of the response; a list of chunks is a stream.
+        status: of the response; 0 if it is not known.
+        url: an absolute URL or a path.
+        failure: an error that was kept instead of a response; empty text for one of which only the status is known.
+        missing: what the store does not hold of it, in words.
+        cuts: pointers of values that the store has cut, by side.
+    """
+
+    request: JsonValue = None
+    answer: JsonValue = None
+    status: int = 200
+    url: str = ""
+    failure: JsonValue = None
+    missing: tuple[str, ...] = ()
+    cuts: Mapping[str, tuple[str, ...]] = NOTHING
+
+
+def exchange_of(
+    sides: StoredSides,
+    fidelity: Fidelity,
+    *,
+    key: str = "",
+    conversation: str = "",
+    started: JsonValue = None,
+    ended: JsonValue = None,
+    client: str = "",
+    note: str = "",
+    meta: Mapping[str, JsonValue] = NOTHING,
+) -> Exchange:
+    """An exchange as far as a store holds it. Raises LocalProtocolError for values that JSON does not have."""
+    if sides.missing and sides.request is None and sides.answer is None and sides.failure is None:
+        fidelity = Fidelity.SAMPLED
+    if any(sides.cuts.values()):
+        fidelity = Fidelity.CUT
+    request, response, more = _request(sides), *_response(sides)
+    is_rebuilt = fidelity in (Fidelity.REBUILT, Fidelity.CUT)
+    cut = [
+        f"the store has cut {len(places)} of the texts in the {side}" for side, places in sides.cuts.items() if places
+    ]
+    damage = (*sides.missing, *cut)
+    begun, over = epoch(started), epoch(ended)
+    return Exchange(
+        "",
+        request=request,
+        response=response,
+        state=State.INCOMPLETE if damage else State.COMPLETE,
+        origin=Origin.RECONSTRUCTED if is_rebuilt else Origin.IMPORTED,
+        started_at=begun,
+        duration=over - begun if begun is not None and over is not None and over >= begun else None,
+        client=client,
+        note=note,
+        meta={
+            "fidelity": fidelity.value,
+            **({"lacks": list(LACKS)} if is_rebuilt else {}),
+            **({"cut": {side: list(places) for side, places in sides.cuts.items()}} if cut else {}),
+            **({"record": key[:200]} if key else {}),
+            **({"conversation": conversation[:200]} if conversation else {}),
+            **more,
+            **meta,
+        },
+        damage=damage,
+    )
+
+
+def _request(sides: StoredSides) -> HttpRequest | None:
+    if sides.request is None:
+        return None
+    held = _envelopes.body_in(sides.request, is_answer=False).http
+    body = Body(sides.request.encode()) if isinstance(sides.request, str) else held.body
+    return HttpRequest(url=sides.url, body=body)
+
+
+def _response(sides: StoredSides) -> tuple[HttpResponse | None, Mapping[str, JsonValue]]:
+    if sides.answer is None and sides.failure is None:
+        return None, NOTHING
+    if sides.failure == "":  # the store has kept that it failed, and not how
+        return HttpResponse(sides.status, body=Body(is_raw=False, note=NO_ERROR_TEXT)), NOTHING
+    if sides.answer is None:
+        side = _envelopes.response_side({"exception": sides.failure, "status": sides.status or None})
+    else:
+        side = _envelopes.body_in(sides.answer, is_answer=True)
+    assert isinstance(side.http, HttpResponse)
+    known = side.http.status if sides.answer is None and not sides.status else sides.status
+    return HttpResponse(known, side.http.headers, side.http.body), side.meta
+
+
+def cut_places(value: JsonValue, mark: Callable[[str], bool], where: str = "", depth: int = 0) -> Iterator[str]:
+    """Pointers of the texts in a value that a store has cut."""
+    if isinstance(value, str):
+        if mark(value):
+            yield where
+    elif depth > _DEEPEST:
+        return
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            step = name.replace("~", "~0").replace("/", "~1")
+            yield from cut_places(inner, mark, f"{where}/{step}", depth + 1)
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from cut_places(inner, mark, f"{where}/{number}", depth + 1)
+
+
+def parse_text(value: JsonValue) -> JsonValue:
+    """The value of a text with JSON in it; other values unchanged."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    try:
+        return loads(value.encode("utf-8", "surrogatepass"))
+    except WireError:
+        return value
+
+
+def text(value: JsonValue) -> str:
+    """A text or a number as text; empty for other values."""
+    return value if isinstance(value, str) else str(value) if isinstance(value, int) and value is not True else ""
+
+
+def build(
+    row: StoreRow, damage: ImportDamage, make: Callable[[dict[str, JsonValue]], Exchange | None]
+) -> list[Exchange]:
+    """The exchange of a row; none, and damage that says why, if it cannot be built."""
+    try:
+        made = make(row.value)
+    except LocalProtocolError as error:
+        damage.add(f"{row.where or '/'}: {error.what}")
+        return []
+    return [made] if made else []
+
+
+def objects_of(value: JsonValue) -> list[dict[str, JsonValue]]:
+    """The objects of a list, which may be JSON text."""
+    return list(mappings(parse_text(value)))
+
+
+def object_of(value: JsonValue) -> dict[str, JsonValue]:
+    """An object, which may be JSON text; empty for other values."""
+    return mapping(parse_text(value))

@@ -1,0 +1,88 @@
+"""Importer for batches of OpenAI and Anthropic: requests, and results; joined by ``custom_id`` if one file has both.
+
+Facts: platform.openai.com/docs/guides/batch; docs.claude.com, Message Batches. Gateways and other providers use the
+same forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from workbench.formats.importers import _store
+from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._store import StoredSides, StoreRow, text
+from workbench.formats.importers._values import mapping, number_of
+from workbench.ir import JsonValue
+from workbench.wire import Exchange, Fidelity
+from workbench.wire.session import MemorySession
+
+NAME = "batch-file"
+TITLE = "batch file"
+MESSAGES = "/v1/messages"
+
+
+def sniff(head: bytes) -> float:
+    """Objects with a ``custom_id`` and one side of an exchange."""
+    return _store.claims(head, "batch_file")
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """One exchange for each ``custom_id``. Raises UnreadableInput if there is none."""
+    return _store.read_store(data, name, TITLE, exchanges)
+
+
+def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
+    """The exchanges of lines; a request and a result with the same ``custom_id`` are one."""
+    made: dict[str, Exchange] = {}
+    for row in rows:
+        for exchange in _store.build(row, damage, _exchange):
+            key = text(row.value.get("custom_id")) or row.where
+            held = made.get(key)
+            if held is None:
+                made[key] = exchange
+            elif (held.request is None) != (exchange.request is None):
+                made[key] = _join(held, exchange)
+            else:
+                made[f"{key} {row.where}"] = exchange
+    return list(made.values())
+
+
+def _join(one: Exchange, other: Exchange) -> Exchange:
+    asked, answered = (one, other) if one.request else (other, one)
+    note = answered.note.removesuffix("only the result").rstrip("; ")
+    return replace(asked, response=answered.response, note=note, meta={**asked.meta, **answered.meta})
+
+
+def _exchange(row: dict[str, JsonValue]) -> Exchange:
+    params, result = mapping(row.get("params")), mapping(row.get("result"))
+    if params:
+        return _exchange_with(row, StoredSides(params, url=MESSAGES), "only the request")
+    if result:
+        return _exchange_with(row, _claude_result(result), _end(text(result.get("type"))))
+    if isinstance(row.get("body"), dict):
+        return _exchange_with(row, StoredSides(row["body"], url=text(row.get("url"))), "only the request")
+    response, error = mapping(row.get("response")), row.get("error")
+    if response:
+        status = number_of(response.get("status_code")) or 200
+        return _exchange_with(row, StoredSides(answer=response.get("body"), status=status), "only the result")
+    failure = error if isinstance(error, dict | str) and error else {"message": "the batch holds neither side"}
+    return _exchange_with(row, StoredSides(failure=failure, status=0), _end(text(mapping(error).get("code"))))
+
+
+def _claude_result(result: dict[str, JsonValue]) -> StoredSides:
+    if isinstance(result.get("message"), dict):
+        return StoredSides(answer=result["message"])
+    if isinstance(result.get("error"), dict):
+        error = mapping(result["error"])
+        body = error if error.get("type") == "error" else {"type": "error", "error": error}
+        return StoredSides(answer=body, status=400)
+    return StoredSides(failure={"message": f"the request has {text(result.get('type')) or 'no result'}"}, status=0)
+
+
+def _end(word: str) -> str:
+    return "only the result" if word in ("", "succeeded", "errored") else f"{word}; only the result"
+
+
+def _exchange_with(row: dict[str, JsonValue], sides: StoredSides, note: str) -> Exchange:
+    return _store.exchange_of(sides, Fidelity.RESERIALISED, key=text(row.get("custom_id")), note=note)

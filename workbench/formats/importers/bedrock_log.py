@@ -1,0 +1,113 @@
+"""Importer for model invocation logs of Amazon Bedrock, in S3 or CloudWatch: JSON Lines, one invocation a line.
+
+Facts: docs.aws.amazon.com/bedrock/latest/userguide/model-invocation-logging.html. A body above 100 kB is an object of
+its own (``inputBodyS3Path``); a stream is a list of its chunks; a failed call has an ``errorCode`` and no body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from urllib.parse import quote
+
+from workbench.formats.importers import _store
+from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._sides import SYNTHESISED
+from workbench.formats.importers._store import StoredSides, StoreRow, object_of, parse_text, text
+from workbench.ir import NOTHING, JsonValue
+from workbench.wire import (
+    Body,
+    Exchange,
+    Fidelity,
+    Headers,
+    HttpResponse,
+    aws_message,
+    dumps,
+    sealed_payload,
+)
+from workbench.wire.session import MemorySession
+
+NAME = "bedrock-log"
+TITLE = "Bedrock invocation log"
+_PATHS = {
+    "Converse": "converse",
+    "ConverseStream": "converse-stream",
+    "InvokeModel": "invoke",
+    "InvokeModelWithResponseStream": "invoke-with-response-stream",
+}
+_FAILED = {"ThrottlingException": 429, "AccessDeniedException": 403, "ResourceNotFoundException": 404}
+
+
+def sniff(head: bytes) -> float:
+    """Objects with the fields of an invocation."""
+    return _store.claims(head, "bedrock_log")
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """One exchange for each invocation. Raises UnreadableInput if there is none."""
+    return _store.read_store(data, name, TITLE, exchanges)
+
+
+def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
+    """The exchanges of invocations."""
+    return [made for row in rows if _calls(row.value) for made in _store.build(row, damage, _exchange)]
+
+
+def _calls(row: dict[str, JsonValue]) -> bool:
+    return text(row.get("operation")) in _PATHS and "embed" not in text(row.get("modelId"))
+
+
+def _exchange(row: dict[str, JsonValue]) -> Exchange:
+    input_, output = object_of(row.get("input")), object_of(row.get("output"))
+    request, answer = parse_text(input_.get("inputBodyJson")) or None, parse_text(output.get("outputBodyJson")) or None
+    code = text(row.get("errorCode"))
+    failure: JsonValue = "" if code and answer is None else None
+    chunks = answer if isinstance(answer, list) else None
+    elsewhere = [
+        f"the {side} is another object: {text(held.get(name)).rpartition('/')[2][:80]!r}"
+        for side, held, name, body in (
+            ("request", input_, "inputBodyS3Path", request),
+            ("response", output, "outputBodyS3Path", answer),
+        )
+        if body is None and text(held.get(name))
+    ]
+    sides = StoredSides(
+        request,
+        None if chunks else answer,
+        200 if failure is None else _FAILED.get(code, 500 if "Server" in code or "Internal" in code else 400),
+        _url(row),
+        failure,
+        tuple(elsewhere),
+    )
+    made = _store.exchange_of(
+        sides,
+        Fidelity.RESERIALISED,
+        key=text(row.get("requestId")),
+        conversation=text(object_of(row.get("requestMetadata")).get("session_id")),
+        started=row.get("timestamp"),
+        note=f"failed: {code}" if code else "",
+        meta=SYNTHESISED if chunks else NOTHING,
+    )
+    return replace(made, response=_stream(chunks)) if chunks else made
+
+
+def _stream(chunks: list[JsonValue]) -> HttpResponse:
+    """The stream of logged chunks, in the framing of the service."""
+    frames = b"".join(_frame(chunk) for chunk in chunks if isinstance(chunk, dict) and chunk)
+    body = Body(frames, is_raw=False, note="only the chunks of the stream were logged; the importer added the framing")
+    return HttpResponse(headers=Headers((("content-type", "application/vnd.amazon.eventstream"),)), body=body)
+
+
+def _frame(chunk: dict[str, JsonValue]) -> bytes:
+    """An event of Converse has its name as its only key; the events of a model travel in chunks."""
+    name, value = next(iter(chunk.items()))
+    if len(chunk) == 1 and isinstance(value, dict) and "type" not in chunk:
+        return aws_message(name, dumps(value))
+    return aws_message("chunk", sealed_payload(dumps(chunk)))
+
+
+def _url(row: dict[str, JsonValue]) -> str:
+    """The URL of the call, as far as the log tells: region, model, operation."""
+    region = text(row.get("region")) or "us-east-1"
+    model, path = quote(text(row.get("modelId")), safe=":."), _PATHS[text(row.get("operation"))]
+    return f"https://bedrock-runtime.{region}.amazonaws.com/model/{model}/{path}"

@@ -1,0 +1,67 @@
+"""Importer for logs of Cloudflare AI Gateway, pushed to R2 or S3: JSON Lines, one request a line.
+
+Facts: developers.cloudflare.com/ai-gateway/observability/logging/logpush. Bodies are encrypted with the customer's own
+public key, or are texts once they are decrypted; with ``cf-aig-collect-log-payload: false`` they are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.formats.importers import _store
+from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._store import StoredSides, StoreRow, text
+from workbench.formats.importers._values import number_of
+from workbench.ir import JsonValue
+from workbench.wire import Exchange, Fidelity
+from workbench.wire.session import MemorySession
+
+NAME = "cloudflare-gateway"
+TITLE = "Cloudflare AI Gateway log"
+SEALED = "the {} is encrypted: decrypt the log with your private key first"
+NO_BODY = "the store holds no body: the gateway was told not to collect payloads"
+
+_HOSTS = {"openai": "api.openai.com", "anthropic": "api.anthropic.com", "groq": "api.groq.com/openai"}
+_HOSTS |= {"deepseek": "api.deepseek.com", "mistral": "api.mistral.ai", "grok": "api.x.ai"}
+
+
+def sniff(head: bytes) -> float:
+    """Objects with the fields of the data set."""
+    return _store.claims(head, "cloudflare_gateway")
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """One exchange for each line. Raises UnreadableInput if there is none."""
+    return _store.read_store(data, name, TITLE, exchanges)
+
+
+def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
+    """The exchanges of lines."""
+    return [made for row in rows for made in _store.build(row, damage, _exchange)]
+
+
+def _exchange(row: dict[str, JsonValue]) -> Exchange:
+    bodies = {side: row.get(f"{side.title()}Body") for side in ("request", "response")}
+    missing = [SEALED.format(side) for side, body in bodies.items() if _is_sealed(body)]
+    request, answer = (None if _is_sealed(body) or not body else body for body in bodies.values())
+    if request is None and answer is None and not missing:
+        missing = [NO_BODY]
+    is_text = all(isinstance(body, str) for body in (request, answer) if body is not None)
+    sides = StoredSides(request, answer, number_of(row.get("StatusCode")) or 0, _url(row), missing=tuple(missing))
+    return _store.exchange_of(
+        sides,
+        Fidelity.EXACT if is_text else Fidelity.RESERIALISED,
+        key=text(row.get("RequestId") or row.get("RayID")),
+        started=row.get("Datetime") or row.get("Timestamp"),
+    )
+
+
+def _is_sealed(body: JsonValue) -> bool:
+    return isinstance(body, dict) and body.get("type") == "encrypted" and "data" in body
+
+
+def _url(row: dict[str, JsonValue]) -> str:
+    """The URL of the call at its provider; a path if the host is not known."""
+    path = "/" + text(row.get("Endpoint")).lstrip("/")
+    host = _HOSTS.get(text(row.get("Provider")).lower())
+    return f"https://{host}{path}" if host else path

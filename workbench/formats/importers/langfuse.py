@@ -1,0 +1,73 @@
+"""Importer for observations of Langfuse: blob storage exports (legacy and enriched), and answers of its API.
+
+Facts: langfuse.com/docs/api-and-data-platform/features/blob-storage-export-fields. Input and output are whatever the
+tracing SDK has logged, often as JSON text. Rows of other kinds than generations call no model and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.formats.importers import _store
+from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._logged_messages import answer_in, request_in
+from workbench.formats.importers._store import StoredSides, StoreRow, object_of, parse_text, text
+from workbench.ir import JsonValue
+from workbench.wire import Exchange, Fidelity
+from workbench.wire.session import MemorySession
+
+NAME = "langfuse"
+TITLE = "Langfuse export"
+NO_IO = "the store does not hold input and output of this generation"
+
+
+def sniff(head: bytes) -> float:
+    """Objects with the fields of an observation."""
+    return _store.claims(head, "langfuse")
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """One exchange for each generation. Raises UnreadableInput if there is none."""
+    return _store.read_store(data, name, TITLE, exchanges)
+
+
+def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
+    """The exchanges of observations."""
+    generations = (row for row in rows if text(row.value.get("type")).upper() == "GENERATION")
+    return [made for row in generations for made in _store.build(row, damage, _exchange)]
+
+
+def _exchange(row: dict[str, JsonValue]) -> Exchange:
+    return _store.exchange_of(
+        _sides(row),
+        Fidelity.REBUILT,
+        key=text(row.get("id")),
+        conversation=text(row.get("session_id") or row.get("sessionId"))
+        or text(row.get("trace_id") or row.get("traceId")),
+        started=row.get("start_time") or row.get("startTime"),
+        ended=row.get("end_time") or row.get("endTime"),
+        note="from an observation of Langfuse",
+    )
+
+
+def _sides(row: dict[str, JsonValue]) -> StoredSides:
+    asked, said = parse_text(row.get("input")), parse_text(row.get("output"))
+    tools = parse_text(row.get("tool_definitions"))
+    known: dict[str, JsonValue] = {
+        "model": row.get("provided_model_name") or row.get("providedModelName") or row.get("model"),
+        "modelparameters": object_of(row.get("model_parameters") or row.get("modelParameters")),
+        **({"tools": tools} if isinstance(tools, list) and tools else {}),
+    }
+    if isinstance(asked, str) and asked:
+        asked = [{"role": "user", "content": asked}]
+    request = request_in(asked, known)
+    if request is None and isinstance(asked, dict) and "role" in asked:
+        request = request_in([asked], known)
+    failed = text(row.get("level")).upper() == "ERROR"
+    message = text(row.get("status_message") or row.get("statusMessage"))
+    failure: JsonValue = {"message": message or "the generation failed"} if failed else None
+    answer = None if failed or said in (None, "", {}) else answer_in(said, known)
+    missing = () if request or answer else (NO_IO,)
+    if request is None and asked:
+        missing = ("the input of this generation is not a list of messages",)
+    return StoredSides(request, answer, 0 if failed else 200, "", failure, missing)

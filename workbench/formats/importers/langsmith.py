@@ -1,0 +1,78 @@
+"""Importer for runs of LangSmith: bulk exports (Parquet, or as JSON Lines), and answers of its API.
+
+Facts: docs.langchain.com/langsmith/run-data-format and /data-export. Inputs and outputs are LangChain messages, or the
+request and the response of a wrapped SDK. Runs of other types than ``llm`` call no model and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.formats.importers import _store
+from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._logged_messages import answer_in, request_in
+from workbench.formats.importers._store import StoredSides, StoreRow, object_of, parse_text, text
+from workbench.ir import JsonValue
+from workbench.wire import Exchange, Fidelity
+from workbench.wire.session import MemorySession
+
+NAME = "langsmith"
+TITLE = "LangSmith export"
+NO_IO = "the store does not hold inputs and outputs of this run"
+
+
+def sniff(head: bytes) -> float:
+    """Objects with the fields of a run."""
+    return _store.claims(head, "langsmith")
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """One exchange for each run of a model. Raises UnreadableInput if there is none."""
+    return _store.read_store(data, name, TITLE, exchanges)
+
+
+def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
+    """The exchanges of runs, and of the runs below them."""
+    return [made for row in _runs(rows) for made in _store.build(row, damage, _exchange)]
+
+
+def _runs(rows: Iterable[StoreRow], depth: int = 0) -> Iterable[StoreRow]:
+    for row in rows:
+        if text(row.value.get("run_type")) == "llm":
+            yield row
+        below = _store.objects_of(row.value.get("child_runs")) if depth < _DEEPEST else []
+        yield from _runs((StoreRow(f"{row.where}/child_runs/{n}", run) for n, run in enumerate(below)), depth + 1)
+
+
+_DEEPEST = 50
+
+
+def _exchange(row: dict[str, JsonValue]) -> Exchange:
+    return _store.exchange_of(
+        _sides(row),
+        Fidelity.REBUILT,
+        key=text(row.get("id")),
+        conversation=text(object_of(object_of(row.get("extra")).get("metadata")).get("session_id"))
+        or text(row.get("thread_id"))
+        or text(row.get("trace_id")),
+        started=row.get("start_time"),
+        ended=row.get("end_time"),
+        note="from a run of LangSmith",
+    )
+
+
+def _sides(row: dict[str, JsonValue]) -> StoredSides:
+    asked, said = parse_text(row.get("inputs")), parse_text(row.get("outputs"))
+    extra = object_of(row.get("extra"))
+    parameters = {k: v for k, v in object_of(extra.get("invocation_params")).items() if not k.startswith("_")}
+    metadata = object_of(extra.get("metadata"))
+    known: dict[str, JsonValue] = {
+        "model": parameters.get("model") or parameters.get("model_name") or metadata.get("ls_model_name"),
+        "invocationparams": parameters,
+    }
+    request = request_in(asked, known)
+    error = text(row.get("error"))
+    failure: JsonValue = {"message": error} if error else None
+    answer = None if failure or not said else answer_in(said, known)
+    missing = () if request or answer else (NO_IO,)
+    return StoredSides(request, answer, 0 if failure else 200, "", failure, missing)

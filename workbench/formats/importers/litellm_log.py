@@ -1,0 +1,69 @@
+"""Importer for logs of the LiteLLM proxy in S3, GCS, Azure or a file: ``StandardLoggingPayload``, one a request.
+
+Facts: docs.litellm.ai/docs/proxy/logging_spec and /docs/proxy/logging. The bodies are LiteLLM's own view of the call,
+not those on the wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.formats.importers import _store
+from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._litellm import calls_model, failure_of, is_cut, is_redacted, url_of
+from workbench.formats.importers._logged_messages import answer_in, request_in
+from workbench.formats.importers._store import StoredSides, StoreRow, text
+from workbench.formats.importers._values import fields
+from workbench.ir import JsonValue
+from workbench.wire import Exchange, Fidelity
+from workbench.wire.session import MemorySession
+
+NAME = "litellm-log"
+TITLE = "LiteLLM log"
+NOT_LOGGED = "the store does not hold the messages: they were redacted by LiteLLM"
+
+
+def sniff(head: bytes) -> float:
+    """Objects with the names of the payload."""
+    return _store.claims(head, "litellm_log")
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """One exchange for each payload. Raises UnreadableInput if there is none."""
+    return _store.read_store(data, name, TITLE, exchanges)
+
+
+def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
+    """The exchanges of payloads."""
+    return [made for row in rows if calls_model(row.value) for made in _store.build(row, damage, _exchange)]
+
+
+def _exchange(row: dict[str, JsonValue]) -> Exchange:
+    sides = sides_of(row, row.get("messages"), row.get("response"))
+    metadata = _store.object_of(row.get("metadata"))
+    return _store.exchange_of(
+        sides,
+        Fidelity.REBUILT,
+        key=text(row.get("id")),
+        conversation=text(row.get("session_id")) or text(row.get("trace_id")),
+        started=row.get("startTime"),
+        ended=row.get("endTime"),
+        client=text(metadata.get("user_agent") or row.get("user_agent")),
+        note="LiteLLM's view of the call, from its log",
+    )
+
+
+def sides_of(row: dict[str, JsonValue], messages: JsonValue, response: JsonValue) -> StoredSides:
+    """Both sides as LiteLLM's envelope holds them."""
+    known = {**fields(row), "model": text(row.get("model_group")) or row.get("model")}
+    if is_redacted(messages):
+        return StoredSides(missing=(NOT_LOGGED,))
+    asked, said = _store.parse_text(messages), _store.parse_text(response)
+    if isinstance(asked, str) and asked:
+        asked = [{"role": "user", "content": asked}]
+    request = request_in(asked, known) if asked else None
+    failure, status = failure_of(row)
+    answer = None if failure or is_redacted(said) else answer_in(said, known) or said or None
+    cuts = {"request": tuple(_store.cut_places(request, is_cut)), "response": tuple(_store.cut_places(answer, is_cut))}
+    missing = () if request else ("the store does not hold the messages: no messages were logged",)
+    return StoredSides(request, answer, status or 200, url_of(row), failure, missing, cuts)

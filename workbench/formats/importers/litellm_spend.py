@@ -1,0 +1,54 @@
+"""Importer for rows of LiteLLM's table ``LiteLLM_SpendLogs``, exported as JSON, JSON Lines, CSV or Parquet.
+
+Facts: LiteLLM's ``schema.prisma`` and ``spend_tracking_utils.py``: texts longer than a limit lose their middle, and a
+mark tells so; in several versions ``messages`` is an empty object, and the request of the client is kept beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.formats.importers import _store
+from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._litellm import calls_model, is_cut
+from workbench.formats.importers._store import StoreRow, object_of, text
+from workbench.formats.importers.litellm_log import sides_of
+from workbench.ir import JsonValue
+from workbench.wire import Exchange, Fidelity
+from workbench.wire.session import MemorySession
+
+NAME = "litellm-spend"
+TITLE = "LiteLLM spend log"
+
+
+def sniff(head: bytes) -> float:
+    """Objects with the columns of the table."""
+    return _store.claims(head, "litellm_spend")
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """One exchange for each row. Raises UnreadableInput if there is none."""
+    return _store.read_store(data, name, TITLE, exchanges)
+
+
+def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
+    """The exchanges of rows."""
+    return [made for row in rows if calls_model(row.value) for made in _store.build(row, damage, _exchange)]
+
+
+def _exchange(row: dict[str, JsonValue]) -> Exchange:
+    sent = object_of(row.get("proxy_server_request"))
+    sent = object_of(sent.get("body")) or sent
+    sides = sides_of(row, row.get("messages") or None, row.get("response") or None)
+    if any(name in sent for name in ("messages", "input", "contents", "prompt")):
+        cuts = {**sides.cuts, "request": tuple(_store.cut_places(sent, is_cut))}
+        sides = sides._replace(request=sent, missing=(), cuts=cuts)
+    return _store.exchange_of(
+        sides,
+        Fidelity.REBUILT,
+        key=text(row.get("request_id")),
+        conversation=text(row.get("session_id")),
+        started=row.get("startTime"),
+        ended=row.get("endTime"),
+        note="LiteLLM's view of the call, from its database",
+    )

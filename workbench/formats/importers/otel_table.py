@@ -1,0 +1,62 @@
+"""Importer for spans as rows of a table, in the schema of the collector's ClickHouse exporter (``otel_traces``).
+
+Facts: opentelemetry-collector-contrib ``clickhouseexporter``; the same columns are what people export to Parquet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.formats.importers import _store
+from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._http import epoch
+from workbench.formats.importers._otlp import OtelSpan, SpanEvent
+from workbench.formats.importers._store import StoreRow, object_of, parse_text, text
+from workbench.formats.importers._transcript import TranscriptSession
+from workbench.formats.importers._values import as_list
+from workbench.formats.importers.otel import is_model, turn_of
+from workbench.ir import JsonValue
+
+NAME = "otel-table"
+TITLE = "OpenTelemetry spans (table)"
+
+
+def sniff(head: bytes) -> float:
+    """Rows with the columns of the table."""
+    return _store.claims(head, "otel_table")
+
+
+def read(data: bytes, name: str) -> TranscriptSession:
+    """One exchange for each span of a model call. Raises UnreadableInput if there is none."""
+    damage = ImportDamage()
+    return session(_store.rows_in(data, damage), name, damage)
+
+
+def session(rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> TranscriptSession:
+    """The session of spans. Raises UnreadableInput if there is no model call among them."""
+    spans = sorted((_span(row.value) for row in rows), key=lambda span: span.start or 0.0)
+    turns = [turn_of(span) for span in spans if is_model(span.attributes)]
+    if not turns:
+        raise damage.refuse("no span of a model call")
+    return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
+
+
+def _span(row: dict[str, JsonValue]) -> OtelSpan:
+    start = epoch(row.get("Timestamp"))
+    lasted = row.get("Duration")
+    end = start + lasted / 1e9 if start is not None and isinstance(lasted, int | float) else None
+    about: dict[str, JsonValue] = {
+        "spanId": text(row.get("SpanId")),
+        "traceId": text(row.get("TraceId")),
+        "name": text(row.get("SpanName")),
+    }
+    failed = text(row.get("StatusCode")) in ("Error", "STATUS_CODE_ERROR")
+    error = (text(row.get("StatusMessage")) or "the span ended with an error") if failed else ""
+    resource = {**object_of(row.get("ResourceAttributes")), "service.name": text(row.get("ServiceName"))}
+    return OtelSpan(object_of(row.get("SpanAttributes")), about, resource, start, end, _events(row), error)
+
+
+def _events(row: dict[str, JsonValue]) -> list[SpanEvent]:
+    """Events, which the table keeps as one list of names and one of attributes."""
+    names, attributes = as_list(parse_text(row.get("Events.Name"))), as_list(parse_text(row.get("Events.Attributes")))
+    return [SpanEvent(text(name), object_of(held)) for name, held in zip(names, attributes, strict=False)]

@@ -1,0 +1,83 @@
+"""Importer for spans of Phoenix: its API, its dataframe as JSON Lines or Parquet; attributes of OpenInference.
+
+Facts: arize.com/docs/phoenix/how-to/extract-data-from-spans, and the spans of ``GET /v1/projects/{id}/spans``.
+Attributes are flat names, or a tree, or columns that begin with ``attributes.``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from workbench.formats.importers import _store
+from workbench.formats.importers._files import ImportDamage
+from workbench.formats.importers._http import epoch
+from workbench.formats.importers._otlp import OtelSpan
+from workbench.formats.importers._store import StoreRow, object_of, parse_text, text
+from workbench.formats.importers._transcript import TranscriptSession
+from workbench.formats.importers.otel import is_model, turn_of
+from workbench.ir import JsonValue
+
+NAME = "phoenix"
+TITLE = "Phoenix spans"
+_DEEPEST = 12
+
+
+def sniff(head: bytes) -> float:
+    """Objects with the fields of a span."""
+    return _store.claims(head, "phoenix")
+
+
+def read(data: bytes, name: str) -> TranscriptSession:
+    """One exchange for each span of a model call. Raises UnreadableInput if there is none."""
+    damage = ImportDamage()
+    return session(_store.rows_in(data, damage), name, damage)
+
+
+def session(rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> TranscriptSession:
+    """The session of spans. Raises UnreadableInput if there is no model call among them."""
+    spans = sorted(map(_span, rows), key=lambda span: span.start or 0.0)
+    turns = [turn_of(span) for span in spans if is_model(span.attributes)]
+    if not turns:
+        raise damage.refuse("no span of a model call")
+    return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
+
+
+def _span(row: StoreRow) -> OtelSpan:
+    held = row.value
+    attributes = dict(_flat("", held.get("attributes")))
+    for name, value in held.items():
+        if name.startswith("attributes."):
+            attributes |= dict(_flat(name.removeprefix("attributes."), value))
+    kind = text(held.get("span_kind"))
+    if kind:
+        attributes.setdefault("openinference.span.kind", kind)
+    context = object_of(held.get("context"))
+    trace = text(context.get("trace_id")) or text(held.get("context.trace_id"))
+    about: dict[str, JsonValue] = {
+        "spanId": text(context.get("span_id")) or text(held.get("context.span_id")),
+        "traceId": trace,
+        "name": text(held.get("name")),
+    }
+    failed = text(held.get("status_code")).upper() == "ERROR"
+    error = (text(held.get("status_message")) or "the span ended with an error") if failed else ""
+    return OtelSpan(attributes, about, {}, _time(held.get("start_time")), _time(held.get("end_time")), [], error)
+
+
+def _time(value: JsonValue) -> float | None:
+    """Seconds since the epoch; numbers of a dataframe count milliseconds, microseconds or nanoseconds."""
+    if isinstance(value, int | float) and value is not True:
+        return next((value / unit for unit in (1, 1e3, 1e6, 1e9) if value / unit < 1e11), None)
+    return epoch(value)
+
+
+def _flat(name: str, value: JsonValue, depth: int = 0) -> Iterator[tuple[str, JsonValue]]:
+    """Attributes by their flat names."""
+    value = parse_text(value) if name in ("", "llm.input_messages", "llm.output_messages", "llm.tools") else value
+    if depth < _DEEPEST and isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _flat(f"{name}.{key}" if name else key, inner, depth + 1)
+    elif depth < _DEEPEST and isinstance(value, list) and any(isinstance(inner, dict) for inner in value):
+        for number, inner in enumerate(value):
+            yield from _flat(f"{name}.{number}", inner, depth + 1)
+    elif name and value is not None:
+        yield name, value

@@ -1,0 +1,63 @@
+"""Importer for server logs of vLLM: the outputs it generated, if it logs them; else nothing that can be checked.
+
+Facts: vllm ``entrypoints/logger.py``: "Received request ID: …" has parameters and, until 0.15 or at level DEBUG, the
+rendered prompt; ``--enable-log-outputs`` adds "Generated response ID: output: '…'". No line has messages or tools. An
+output is what the model wrote, before the server's parser: it is read as a model's text.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from workbench import regex
+from workbench.errors import UnreadableInput
+from workbench.wire import Body, Exchange, Fidelity, Headers, HttpResponse, State
+from workbench.wire.session import MemorySession
+
+NAME = "vllm-log"
+TITLE = "vLLM server log"
+NO_MESSAGES = "the store does not hold the messages: a server log has prompts and parameters only"
+HINT = "record the traffic instead, or start vLLM with --enable-log-outputs"
+
+_RECEIVED = regex.compile(rb"Received request ([\w.:-]{1,200}): (?:prompt: |params: )")
+_OUTPUT = regex.compile(
+    rb"Generated response ([\w.:-]{1,200})(?: \(streaming (?:complete|delta)\))?: output: "
+    rb"('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")"
+)
+_LINE = regex.compile(rb"(?m)^.*(?:INFO|DEBUG) [\d-]{5,10} [\d:]{8} \[\S{0,200}logger\.py:\d{1,5}\] ")
+
+
+def sniff(head: bytes) -> float:
+    """Lines of vLLM's request logger."""
+    return 0.95 if (b"Received request" in head or b"Generated response" in head) and _LINE.search(head) else 0.0
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """One exchange for each output. Raises UnreadableInput if no outputs are logged."""
+    outputs = [(found[1].decode(), text) for found in _OUTPUT.finditer(data) if (text := _text(found[2])) is not None]
+    if not outputs:
+        count = sum(1 for _ in _RECEIVED.finditer(data))
+        what = f"a vLLM server log of {count:,} requests without messages and without outputs"
+        raise UnreadableInput(what, where=name, hint=HINT)
+    return MemorySession(name, tuple(_exchange(str(n), *one) for n, one in enumerate(outputs, 1)), format=TITLE)
+
+
+def _text(literal: bytes) -> str | None:
+    """The text of a Python literal; None if it is torn."""
+    try:
+        value = ast.literal_eval(literal.decode("utf-8", "surrogateescape"))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, str) else None
+
+
+def _exchange(number: str, id: str, output: str) -> Exchange:
+    headers = Headers((("content-type", "text/plain; charset=utf-8"),))
+    body = Body(output.encode("utf-8", "replace"), is_raw=False, note="taken out of a server log")
+    return Exchange(
+        number,
+        response=HttpResponse(headers=headers, body=body),
+        state=State.COMPLETE,
+        note=f"model text of {id}; {NO_MESSAGES}",
+        meta={"fidelity": Fidelity.REBUILT.value, "record": id, "lacks": ["messages", "parsed calls"]},
+    )
