@@ -15,7 +15,9 @@ import pytest
 from workbench import children, moved_modules
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = re.findall(r"^\| `([\w.]+)` \| `([\w.]+)` \|$", (ROOT / "docs" / "moved.md").read_text(), re.MULTILINE)
+MOVED = (ROOT / "docs" / "moved.md").read_text()
+TABLE = re.findall(r"^\| `([\w.]+)` \| `([\w.]+)` \|$", MOVED, re.MULTILINE)
+FILES = re.findall(r"^\| `([\w./]+)` \| `([\w./]+(?:\.py|/))` \|$", MOVED, re.MULTILINE)
 KEPT = Path(__file__).parent / "data" / "exported-0.1"
 SESSION = ROOT / "sessions" / "anthropic-parallel-result-lost.jsonl"
 
@@ -43,6 +45,13 @@ def test_the_tables_for_readers_and_for_imports_agree() -> None:
     assert told == dict(moved_modules.MOVED)
     for _, new in TABLE:
         assert (ROOT / new.replace(".", "/")).is_dir() or (ROOT / f"{new.replace('.', '/')}.py").is_file(), new
+
+
+def test_each_file_that_was_merged_or_renamed_is_somewhere() -> None:
+    assert len(FILES) > 200
+    for old, new in FILES:
+        assert not (ROOT / "workbench" / old).is_file() or new.startswith(old.removesuffix(".py")), old
+        assert (ROOT / "workbench" / new).exists(), new
 
 
 @pytest.mark.parametrize("old", [*moved_modules.MOVED, "workbench.adapters.openai_chat", "workbench.repairs.closure"])
