@@ -6,6 +6,7 @@ import pytest
 
 from workbench.tui import keys
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.story import TimePane
 from workbench.tui.panes.wire import WirePane
@@ -41,6 +42,7 @@ OWNERS: dict[str, type] = {
     "global": WorkbenchApp,
     "pane": LineView,
     "wire": WirePane,
+    "bytes": BodyPane,
     "session": SessionScreen,
     "home": HomeScreen,
     "help": HelpScreen,

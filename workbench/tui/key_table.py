@@ -28,6 +28,11 @@ WIRE = (
     Key("wire.previous-value", "h,left", "token(-1)", "previous value", "previous value on the line"),
     Key("wire.way", "v", "way", "view", "switch the view: laid out, escaped as sent, or hex"),
     Key("wire.headers", "H", "headers", "headers", "show or hide the HTTP headers"),
+    Key("wire.opaque", "*", "opaque", "unfold", "show signatures, encrypted content and base64 in full; again: fold"),
+)
+
+OPAQUE = (
+    Key("bytes.opaque", "*", "opaque", "unfold", "show signatures, encrypted content and base64 in full; again: fold"),
 )
 
 COPY = (

@@ -23,6 +23,7 @@ from workbench.tui.key_table import (  # fmt: skip
     HOME,
     LAB,
     MINIMIZE,
+    OPAQUE,
     PANE,
     REPAIRS,
     SEND,
@@ -70,6 +71,7 @@ __all__ = [
     "MATRIX",
     "METRICS",
     "MINIMIZE",
+    "OPAQUE",
     "PANE",
     "PASSAGES",
     "REPAIRS",
@@ -157,6 +159,7 @@ SCOPES: dict[str, KeyScope] = {
     "pane": KeyScope("every list", PANE, ("global", *_WITH_PANES)),
     "lanes": KeyScope("timeline", LANES, ("global", "story", "pane")),
     "wire": KeyScope("wire", WIRE, ("global", "session", "pane")),
+    "bytes": KeyScope("bytes", OPAQUE, ("global", "pane", "conversion", "minimize", "send", "breaks", "step")),
     "copy": KeyScope("the copy menu", COPY, ("global", "pane")),
 }
 """Every table of keys. A new screen or pane adds its own."""

@@ -52,7 +52,7 @@ def test_what_many_were_tried_of_is_one_row_until_it_is_opened_or_something_come
     folded = branches.rows(work, 0)
     fold = folded[1]
     assert len(folded) == before + 2 and len(fold.trials) == 5
-    assert "+ what if: 2 variants, 1 of 3 responses accepted" in plain(branches.trials_line(fold, is_open=False))
+    assert "▸ what if: 2 variants, 1 of 3 responses accepted" in plain(branches.trials_line(fold, is_open=False))
     assert "2 edits · 1 send · 3 sent by what-if" in plain(branches.headline(1, folded, root.id)[0])
     opened = branches.rows(work, 0, {root.id})
     assert opened[1] == fold and {row.node.id for row in opened[2:7]} == {node.id for node in fold.trials}
@@ -72,7 +72,7 @@ def test_a_node_says_what_became_of_it() -> None:
         for node in (root, first, sent)
     ]
     assert "✗ 400" in lines[0] and "as recorded" in lines[0]
-    assert lines[1].startswith("● ") and "✗ refuses" in lines[1] and "emptied" in lines[1]
+    assert lines[1].startswith("  ● ") and "✗ refuses" in lines[1] and "emptied" in lines[1]
     assert "* " in lines[2] and "✓ 200" in lines[2]
     unanswered = branches.Branch(replace(sent, name="mine", compact=held(sent, response=None)))
     assert "no status" in plain(branches.branch_line(unanswered, None, is_here=False, is_marked=False))

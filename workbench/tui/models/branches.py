@@ -99,9 +99,9 @@ def trials_line(branch: Branch, *, is_open: bool) -> Line:
     variants = sum(not node.is_sent for node in branch.trials)
     told = f"{count(variants, 'variant')}, {accepted:,} of {count(len(answers), 'response')} accepted"
     return line(
-        "    ",
+        "  ",
         Span(branch.stem, "muted"),
-        Span(f"{'-' if is_open else '+'} what if: ", "accent strong"),
+        Span(f"{'▾' if is_open else '▸'} what if: ", "accent strong"),
         told,
         Span(f"  enter: {'collapse' if is_open else 'expand'}", "muted"),
     )
@@ -117,9 +117,9 @@ def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked
     """Line of a node: signs for current and marked, its verdict or status, its name, the edit, and the time."""
     node = branch.node
     return line(
-        Span("● " if is_here else "  ", "accent strong"),
         Span("* " if is_marked else "  ", "warning strong"),
         Span(branch.stem, "muted"),
+        Span("● " if is_here else "○ ", "accent strong" if is_here else "muted"),
         *_verdict_line(node, verdict),
         Span(f"{node.name}  " if node.name else "", "accent strong"),
         Span(node.title, "strong" if is_here else ""),

@@ -10,8 +10,9 @@ Bytes laid out for reading: the rows of ``models.rows``, painted.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from workbench import regex
@@ -29,6 +30,14 @@ _TOKEN: Final = regex.compile(rb'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?|[{}\[\],\n]')
 STRING: Final = regex.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?')
 _SPACE: Final = regex.compile(rb"[ \t\r\n]*+")
 _CUT_ESCAPE: Final = regex.compile(rb"(?<!\\)(?:\\\\)*+\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_OPAQUE: Final = regex.compile(rb'"((?:data:[a-zA-Z0-9/+.;=-]{1,100}+,)?(?:[A-Za-z0-9+/_=-]|\\[/n]){200,}+)(?=\\?")')
+"""A string that nobody reads: a signature, encrypted content, base64; 200 bytes of it are more than two rows."""
+_LEAST_OPAQUE: Final = 200
+FEWEST_LETTERS: Final = 12
+"""Different bytes in the first 200 of encoded data, at least; a repeated character is readable as it is."""
+SHOWN: Final = 24
+"""Bytes that are shown of folded data: its beginning, and each marked part."""
+_NOTE: Final = len("… 9,999,999 characters")
 _MAX_OPEN: Final = 4096
 _PAUSE: Final = 1024
 _PLAIN: Final = regex.compile(rb"[ -~]*+")
@@ -108,11 +117,17 @@ class Rows(RowTable):
         body: the bytes.
         width: columns a row may take.
         is_json: True to lay it out as JSON; False to wrap its lines only.
+        is_whole: True to show opaque strings in full; else each is in one row, by its beginning and its length.
+
+    Attributes:
+        folds: byte ranges of the hidden parts of opaque strings, sorted.
     """
 
-    def __init__(self, body: bytes, width: int, *, is_json: bool) -> None:
+    def __init__(self, body: bytes, width: int, *, is_json: bool, is_whole: bool = False) -> None:
         super().__init__(body, width)
         self.is_json = is_json
+        self.is_whole = is_whole
+        self.folds: list[Range] = []
 
     @property
     def can_grow(self) -> bool:
@@ -120,6 +135,12 @@ class Rows(RowTable):
 
     def _rows(self, start: int = 0) -> Iterator[None]:
         yield from self._json_lines() if self.is_json else self._lines(start)
+
+    def _drop(self) -> None:
+        start = self.starts[-1]
+        super()._drop()
+        while self.folds and self.folds[-1][0] >= start:
+            self.folds.pop()
 
     def _lines(self, start: int) -> Iterator[None]:
         while start < len(self.body):
@@ -173,12 +194,29 @@ class Rows(RowTable):
         end = stop - len(tail) + len(tail.rstrip())
         if self._fits(start, end, room):
             return
+        if not self.is_whole:
+            self.folds += _hidden(self.body, start, end)
         strings = _Strings(self.body, start, end)
-        at = self._cut(start, end, room)
+        at = self._cut_folded(start, end, room)
         while at < end:
             self._add(at, indent + HANG, CONTINUES | (IN_STRING if strings.holds(at) else 0))
             yield
-            at = self._cut(at, end, room - HANG)
+            at = self._cut_folded(at, end, room - HANG)
+
+    def _cut_folded(self, start: int, end: int, room: int) -> int:
+        """End of the row that begins at ``start``; a folded part takes the columns of its note."""
+        at = bisect_left(self.folds, (start, start))
+        fold = self.folds[at] if at < len(self.folds) else None
+        first = fold[0] - SHOWN - 1 if fold else end
+        first -= self.body[first - 1 : first] == b"\\"  # the quote of a string within a string
+        if fold is None or first >= min(end, start + room):
+            return self._cut(start, end, room)
+        left = room - _NOTE - (fold[0] - start)
+        if left <= 0 and first > start:
+            return self._cut(start, first, room)
+        if fold[1] + len(_LONE) >= end:
+            return end
+        return self._cut_folded(fold[1], end, max(left, len(_LONE)))
 
     def _fits(self, start: int, end: int, room: int) -> bool:
         return end - start <= room and self._reach(start, end, room) == end
@@ -233,6 +271,52 @@ def _measure(body: bytes, start: int, end: int, room: int) -> int:
     return start + len(text[:count].encode("utf-8", "surrogateescape"))
 
 
+def _hidden(body: bytes, start: int, end: int) -> Iterator[Range]:
+    """The parts of opaque strings that are hidden: all but the beginning."""
+    if end - start > _LEAST_OPAQUE:
+        for found in _OPAQUE.finditer(body, start, end):
+            if len(set(found[1][:_LEAST_OPAQUE])) >= FEWEST_LETTERS:
+                yield found.start(1) + SHOWN, found.end(1)
+
+
+def _painted(body: bytes, styles: Iterable[tuple[int, int, str]], folds: Sequence[Range]) -> Iterator[Span]:
+    """Styled bytes of a row, with a note in place of each hidden part."""
+    before = ""
+    for start, b, names in styles:
+        a = start
+        for fold in folds:
+            first, last = max(a, fold[0]), min(b, fold[1])
+            if first < last:
+                if a < first:
+                    yield Span(from_bytes(body[a:first]), names, is_bytes=True)
+                yield from _folded(body, fold, (first, last), names, is_first=first == fold[0] or "match" in before)
+                a = last
+        before = names
+        if a < b:
+            yield Span(from_bytes(body[a:b]), names, is_bytes=True)
+
+
+def _folded(body: bytes, fold: Range, part: Range, names: str, *, is_first: bool) -> Iterator[Span]:
+    """A part of a fold in one style: a match by its place and beginning, anything else as left out.
+
+    Args:
+        is_first: nothing was left out just before.
+    """
+    a, b = part
+    if "match" in names:
+        if a > fold[0]:
+            yield Span(f"from character {a - fold[0] + SHOWN + 1:,}: ", "muted")
+        yield Span(from_bytes(body[a : min(b, a + SHOWN)]), names, is_bytes=True)
+    if is_first if "match" not in names else b == fold[1] > a + SHOWN:
+        yield Span("…", names.replace("string", "muted"))
+    if b == fold[1]:
+        yield Span(_length_words(fold), names.replace("string", "muted"))
+
+
+def _length_words(fold: Range) -> str:
+    return f" {fold[1] - fold[0] + SHOWN:,} characters"
+
+
 class LaidOut(Rows):
     """Rows of a body, broken and indented for reading."""
 
@@ -241,13 +325,30 @@ class LaidOut(Rows):
         data = self.body[start:end]
         text = data if self._ends_in_string(row) else data.rstrip(b"\r\n \t")
         spans = [Span(" " * self.indents[row])] if self.indents[row] else []
-        for a, b, names in segments(start, start + len(text), self._tokens(row), marks):
-            spans.append(Span(from_bytes(self.body[a:b]), names, is_bytes=True))
+        styles = segments(start, start + len(text), self._tokens(row), marks)
+        spans += _painted(self.body, styles, self._folds_in(start, end))
         return tuple(spans)
+
+    def _folds_in(self, start: int, end: int) -> list[Range]:
+        """The hidden parts in a range."""
+        at = bisect_left(self.folds, (start, start))
+        return self.folds[at : bisect_left(self.folds, (end, end))]
 
     def byte_at(self, row: int, column: int) -> int:
         start, end = self.bounds(row)
         column -= self.indents[row]
+        for fold in self._folds_in(start, end):
+            before = cells(from_bytes(self.body[start : fold[0]]))
+            after = before + cells(f"…{_length_words(fold)}")
+            if column < before:
+                break
+            if column < after:
+                return fold[0]
+            start, column = fold[1], column - after
+        return self._byte_from(start, end, column)
+
+    def _byte_from(self, start: int, end: int, column: int) -> int:
+        """The byte in a column of a text that begins at ``start``."""
         at = start
         for character in from_bytes(self.body[start : min(end, start + 4 * max(column, 0) + 4)]):
             column -= cells(character)

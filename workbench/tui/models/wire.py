@@ -45,14 +45,14 @@ class WireView(NamedTuple):
     is_numbered: bool = True
 
 
-def ways(decoded: DecodedExchange, side: str) -> tuple[WireView, ...]:
-    """Views of a side, in the order in which the key switches them."""
+def ways(decoded: DecodedExchange, side: str, *, is_whole: bool = False) -> tuple[WireView, ...]:
+    """Views of a side, in the order in which the key switches them; ``is_whole``: opaque strings are not folded."""
     from workbench.tui.models.escaped_lines import EscapedLines, Hex
 
     body = body_of(decoded, side)
     json = is_json(body)
     made = (
-        WireView("laid out", partial(LaidOut, is_json=json)),
+        WireView("laid out", partial(LaidOut, is_json=json, is_whole=is_whole)),
         WireView("escaped", partial(EscapedLines, is_json=json)),
         WireView("hex", Hex, is_numbered=False),
     )

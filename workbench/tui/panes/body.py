@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.worker import get_current_worker
 
+from workbench.tui import keys
 from workbench.tui.models.rows import LaidOut
 from workbench.tui.models.rowtable import Marks, Range, RowTable, StyledSpans, is_json
 from workbench.tui.panes.lineview import LineView
@@ -112,6 +113,8 @@ def finished_rows(rows: RowTable, *, is_done: bool) -> int:
 class BodyPane(LineView):
     """Pane of bytes that are not part of the open exchange."""
 
+    BINDINGS = keys.bindings(keys.OPAQUE)
+
     why = ""
     """Text shown while there are no bytes."""
 
@@ -119,6 +122,7 @@ class BodyPane(LineView):
         super().__init__(id=id)
         self.bytes = ByteRows(self)
         self._body = b""
+        self._is_whole = False
         self._marks: Marks = ()
         self._awaited: int | None = None
 
@@ -145,9 +149,16 @@ class BodyPane(LineView):
     def _lay_out(self) -> None:
         self.bytes.clear()
         if self._body:
-            self.bytes.make(LaidOut(self._body, self.text_width, is_json=is_json(self._body)), len(self._body))
+            rows = LaidOut(self._body, self.text_width, is_json=is_json(self._body), is_whole=self._is_whole)
+            self.bytes.make(rows, len(self._body))
         self.reload()
         self._reveal()
+
+    def action_opaque(self) -> None:
+        """Show signatures, encrypted content and base64 in full, or fold them again."""
+        self._is_whole = not self._is_whole
+        self._awaited = self.rows.bounds(self.cursor)[0] if self.rows and self.bytes.known else None
+        self._lay_out()
 
     def _reveal(self) -> None:
         rows, wanted = self.rows, self._awaited

@@ -316,10 +316,14 @@ class ItemSearch:
 
     def begin(self, wanted: str) -> Iterator[tuple[int | None, float]]:
         """Begin a search. Yields steps: (item that contains the text or None, share of the list searched)."""
+        return self._matches(self.set_needle(wanted))
+
+    def set_needle(self, wanted: str) -> re.Pattern[str]:
+        """Set the text of the search; a capital letter in it matches case."""
         from workbench.filters import is_exact, str_pattern
 
         self.needle = str_pattern(wanted, exact=is_exact(wanted))
-        return self._matches(self.needle)
+        return self.needle
 
     def _matches(self, needle: re.Pattern[str]) -> Iterator[tuple[int | None, float]]:
         view = self.view

@@ -123,6 +123,17 @@ class WirePane(Pane):
             return
         was_received = self.content.is_received
         self.content.next_view()
+        self._show_view(was_received=was_received)
+
+    def action_opaque(self) -> None:
+        """Show signatures, encrypted content and base64 in full, or fold them again."""
+        self.content.toggle_opaque()
+        if self.opened:
+            self._show_view(was_received=self.content.is_received)
+
+    def _show_view(self, *, was_received: bool) -> None:
+        """Lay the bytes out again, and keep the cursor on its byte."""
+        assert self.opened
         byte, self.marks.match = self.byte, ()
         self._lay_out(self.opened)
         self._mark(self.marks.related)

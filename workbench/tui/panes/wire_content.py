@@ -40,6 +40,7 @@ class WireContent:
         self._views: tuple[wire.WireView, ...] = ()
         self._number = 0
         self._with_headers = False
+        self._is_whole = False
         self._digits = 1
 
     def show(self, opened: ExchangeView | None) -> None:
@@ -48,7 +49,7 @@ class WireContent:
         if opened:
             open_digits = OPEN_DIGITS if opened.row.summary.state == "open" else 0
             self._digits = max(len(str(len(opened.decoded.events))), open_digits)
-            self._views = wire.ways(opened.decoded, self.side)
+            self._views = wire.ways(opened.decoded, self.side, is_whole=self._is_whole)
             self.grow(opened)
 
     def grow(self, opened: ExchangeView) -> None:
@@ -62,6 +63,10 @@ class WireContent:
         if self.opened:
             self.grow(self.opened)
         return self._with_headers
+
+    def toggle_opaque(self) -> None:
+        """Show opaque strings in full, or their beginning and length alone."""
+        self._is_whole = not self._is_whole
 
     @property
     def body(self) -> bytes:

@@ -44,7 +44,9 @@ class Pointer:
         screen = self.screen
         screen.navigation.stay()
         if view is screen.exchanges:
-            screen.navigation.open(screen.state.visible[view.cursor])
+            exchange = screen.exchanges.exchange_at(view.cursor)
+            if exchange is not None:
+                screen.navigation.open(exchange)
         elif view is screen.findings:
             screen.navigation.go_to_finding(view.cursor)
         elif isinstance(view, Pane) and (selection := view.selection()):
@@ -56,6 +58,8 @@ class Pointer:
 
         screen = self.screen
         screen.navigation.choose()
+        if view is screen.exchanges and screen.exchanges.fold_here():
+            return
         if isinstance(view, ExchangePane) and view.cursor not in view.lit and (selection := view.selection()):
             self.select(selection, source=view)
         origin = view.origin() if isinstance(view, ExchangePane) else None
