@@ -47,7 +47,7 @@ async def test_going_to_an_exchange_unfolds_its_run() -> None:
         await driver.press("K", "K")
         await driver.shows(BROKEN - 2)
         await until(driver.pilot, lambda: "▾ 2–49" in driver.text or " 49" in driver.text)
-        assert driver.screen.exchanges.exchange_at(driver.screen.exchanges.cursor) == BROKEN - 2
+        assert driver.screen.exchanges.folds.exchange_at(driver.screen.exchanges.cursor) == BROKEN - 2
 
 
 async def test_a_search_and_a_filter_leave_no_exchange_out() -> None:

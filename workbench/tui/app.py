@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.message_pump import MessagePump
 
+    from workbench.tui.hints import Hints
     from workbench.tui.screens.home import HomeScreen
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.screens.session.type_ahead import TypeAhead
@@ -97,6 +98,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         self.is_ending = False
         self._recent_actions: list[str] = []
         self.tour: Tour | None = None
+        self._hints: Hints | None = None
         self._is_tour = is_tour
 
     def _set_appearance(self, theme: str, is_ascii: bool) -> None:
@@ -121,6 +123,9 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         from workbench.tui.terminal import Terminal
 
         return Terminal
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(lambda: self.hints.note_key())
 
     def on_ready(self) -> None:
         gc.freeze()  # what is there now stays
@@ -204,9 +209,18 @@ class WorkbenchApp(App[None], inherit_bindings=False):
             return
         if isinstance(event, events.Key):
             self._let_go_first()
+            self.hints.note_key()
         await super().on_event(event)
         if isinstance(event, events.Key) and event.is_forwarded and (ahead := self._ahead()):
             ahead.note_handled(event)
+
+    @property
+    def hints(self) -> Hints:
+        """The keys that are shown to a person who pauses."""
+        from workbench.tui.hints import Hints
+
+        self._hints = self._hints or Hints(self)
+        return self._hints
 
     def _let_go_first(self) -> None:
         """Handle a key before more exchanges are inspected."""

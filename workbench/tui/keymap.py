@@ -6,7 +6,8 @@
     session.next-break: ["]", f8]
     wire.headers: none
 
-``keymap`` names a file of ``tui/keymaps`` that the entries are laid over.
+``keymap`` names a file of ``tui/keymaps`` that the entries are laid over. ``hints: none`` keeps the keys of a screen
+from being shown to a person who pauses there.
 
 A wrong entry is reported, and the others still apply. This module does not import Textual.
 """
@@ -30,6 +31,9 @@ Names = tuple[str, ...]
 KEYMAP = "keymap"
 """Entry that names a keymap of this folder."""
 
+HINTS = "hints"
+"""Entry that switches the hints off."""
+
 _MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"})
 _NAMED = frozenset(
     (
@@ -48,10 +52,12 @@ class Keymap(NamedTuple):
     Attributes:
         changed: id → its keys, as Textual names them; empty if the key is switched off.
         problems: entries that do not apply and why, a line each.
+        is_quiet: the keys of a screen are not shown after a pause.
     """
 
     changed: Mapping[str, Names] = {}
     problems: Names = ()
+    is_quiet: bool = False
 
     def row(self, key: Key) -> Key:
         """A row of the table with the user's keys."""
@@ -106,14 +112,16 @@ def read(value: JsonValue) -> Keymap:
         return Keymap(problems=("keys.yaml must be a mapping from ids to keys: see workbench keys",))
     problems: list[str] = []
     wanted: dict[str, Names] = {}
-    own = {id: given for id, given in value.items() if id != KEYMAP}
+    own = {id: given for id, given in value.items() if id not in (KEYMAP, HINTS)}
     for id, given in (own | {id: given for id, given in _base(value, problems).items() if id not in own}).items():
         try:
             wanted[id] = _entry(id, given)
         except ValueError as error:
             problems.append(f"{id}: {error}")
+    if value.get(HINTS) not in (None, "none"):
+        problems.append(f"{HINTS}: the only value is none, which switches them off")
     kept = _settle(wanted, problems)
-    return Keymap(kept, tuple(problems))
+    return Keymap(kept, tuple(problems), is_quiet=value.get(HINTS) == "none")
 
 
 def _base(value: Mapping[str, JsonValue], problems: list[str]) -> Mapping[str, JsonValue]:

@@ -3,15 +3,18 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+from rich.style import Style
+
 from tests.tui import samples
 from workbench.glyphs import SIGNS as ASCII
-from workbench.tui import keys
-from workbench.tui.models.guide import GUIDES, help_lines
+from workbench.tui import keys, paint
+from workbench.tui.models.guide import GUIDES, LEAST_COLUMN, help_lines
 from workbench.tui.models.ir import node_line
 from workbench.tui.models.signs import SIGNS
 from workbench.tui.models.tabs import PANES
 from workbench.views import chain, words
-from workbench.views.lines import plain
+from workbench.views.lines import Line, plain
 
 TUI = Path(__file__).resolve().parents[3] / "workbench" / "tui"
 TABLES = [(scope.title, scope.keys) for scope in keys.SCOPES.values()]
@@ -41,10 +44,27 @@ def test_the_signs_of_the_stream_screen_say_what_they_mean_there() -> None:
         assert {s for s in signs if not s.isascii()} <= set(ASCII)
 
 
-def test_every_key_is_listed() -> None:
-    for width in (70, 200):
-        text = " ".join(" ".join(plain(made) for made in help_lines(None, TABLES, width)).split())
-        assert all(key.text in text for scope in keys.SCOPES.values() for key in scope.keys)
+def by_column(lines: list[Line], width: int) -> str:
+    """The text of lines, one column after the other."""
+    many = max(1, width // LEAST_COLUMN)
+    shown = [paint.strip(made, width, lambda names: Style()).text for made in lines]
+    return " ".join(" ".join(row[n * (width // many) :][: width // many] for row in shown) for n in range(many))
+
+
+@pytest.mark.parametrize("width", [45, 70, 120, 200])
+def test_every_key_is_listed_in_as_many_columns_as_fit(width: int) -> None:
+    keys_only = help_lines(None, TABLES, width)
+    end = next(n for n, made in enumerate(keys_only) if plain(made) == "filter: expressions")
+    text = " ".join(by_column(keys_only[:end], width).split())
+    assert all(" ".join(key.text.split()) in text for scope in keys.SCOPES.values() for key in scope.keys)
+
+
+def test_keys_are_grouped_and_those_of_the_pane_come_first() -> None:
+    tables = [("wire", keys.WIRE), ("session", keys.SESSION), ("everywhere", keys.GLOBAL)]
+    heads = [plain(made) for made in help_lines(None, tables, 70) if plain(made).startswith("keys: ")]
+    assert heads == ["keys: move", "keys: look", "keys: act: change and send", "keys: program"]
+    text = "\n".join(plain(made) for made in help_lines(None, tables, 70))
+    assert text.index("next value on the line") < text.index("next break (error") < text.index("show or hide the HTTP")
 
 
 def test_every_sign_of_the_app_has_an_ascii_stand_in() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
+from workbench.safetext import cells
 from workbench.tui.keys import Key
 from workbench.tui.models.glossary import filter_lines, glossary_lines
+from workbench.tui.models.palette import CHANGE, LOOK, MOVE, PROGRAM, group
 from workbench.tui.models.signs import SIGNS
 from workbench.tui.session_panes import PANES
 from workbench.views import BLANK, Line, Span, line, wrap
@@ -31,6 +34,15 @@ class Guide(NamedTuple):
 
 _KEYS = 16
 """Columns for the names of keys."""
+
+_SIGN = 14
+"""Columns for a sign and its word."""
+
+LEAST_COLUMN = 50
+"""Columns that a list of keys or signs needs; twice as many hold two lists."""
+
+GAP = 2
+"""Columns between two lists."""
 
 _SELECTION = ("selected", "related", "cursor")
 
@@ -376,7 +388,7 @@ GUIDES: Mapping[str, Guide] = {
 
 
 def help_lines(guide: Guide | None, tables: Tables, width: int) -> list[Line]:
-    """This pane and its signs, the keys from here outwards, the filter if it applies here, other signs, the glossary.
+    """This pane and its signs, the keys in groups, the filter if it applies here, other signs, the glossary.
 
     Args:
         guide: guide of the focused pane, if it has one.
@@ -386,16 +398,51 @@ def help_lines(guide: Guide | None, tables: Tables, width: int) -> list[Line]:
     lines: list[Line] = []
     if guide:
         lines += [line(Span(guide.title, "role")), *wrap(guide.text, width, indent=2), BLANK]
-        lines += [_sign(name) for name in guide.signs] + [BLANK]
-    for title, rows in tables:
+        lines += [*in_columns([_sign(name, _column(width)) for name in guide.signs], width), BLANK]
+    for title, rows in _key_groups(tables):
         lines.append(line(Span(f"keys: {title}", "role")))
-        lines += [row for key in rows for row in _key(key, width)]
+        lines += in_columns([_key(key, _column(width)) for key in rows], width)
         lines.append(BLANK)
     if any(key.id == "session.filter" for _, rows in tables for key in rows):
         lines += [*filter_lines(width), BLANK]
     rest = [name for name in SIGNS if not guide or name not in guide.signs]
-    lines += [line(Span("other signs" if guide else "signs", "role")), *map(_sign, rest), BLANK]
+    lines += [line(Span("other signs" if guide else "signs", "role"))]
+    lines += [*in_columns([_sign(name, _column(width)) for name in rest], width), BLANK]
     return lines + glossary_lines(width)
+
+
+def _key_groups(tables: Tables) -> Iterator[tuple[str, list[Key]]]:
+    """The keys in force by what they do; those of the focused pane come first in each group."""
+    found: dict[str, list[Key]] = {}
+    for key in (key for _, rows in tables for key in rows):
+        found.setdefault(group(key), []).append(key)
+    yield from ((title, found[title]) for title in (MOVE, LOOK, CHANGE, PROGRAM) if title in found)
+
+
+def _column(width: int) -> int:
+    """Width of a column, without the gap to the next one."""
+    return width // max(1, width // LEAST_COLUMN) - GAP
+
+
+def in_columns(blocks: Sequence[Sequence[Line]], width: int) -> list[Line]:
+    """Blocks of lines in as many columns as there is room for, read from top to bottom; no block is divided."""
+    height = -(-sum(map(len, blocks)) // max(1, width // LEAST_COLUMN))
+    columns: list[list[Line]] = [[]]
+    for block in blocks:
+        if len(columns[-1]) + len(block) > height and columns[-1] and len(columns) < width // LEAST_COLUMN:
+            columns.append([])
+        columns[-1] += block
+    room = _column(width) + GAP
+    return [_beside(row, room) for row in zip_longest(*columns, fillvalue=BLANK)]
+
+
+def _beside(row: Sequence[Line], room: int) -> Line:
+    padded = [(*part, Span(" " * max(0, room - _cells(part)))) for part in row[:-1]]
+    return line(*(span for part in padded for span in part), *row[-1])
+
+
+def _cells(part: Line) -> int:
+    return sum(max(abs(span.width), cells(span.text)) for span in part)
 
 
 def _key(key: Key, width: int) -> list[Line]:
@@ -404,6 +451,7 @@ def _key(key: Key, width: int) -> list[Line]:
     return [(names, *first), *((Span(" " * _KEYS), *rest) for rest in more)]
 
 
-def _sign(name: str) -> Line:
+def _sign(name: str, width: int) -> list[Line]:
     sign, style, meaning = SIGNS[name]
-    return line("  ", Span(sign, style, 12), meaning)
+    first, *more = wrap(meaning, width - _SIGN)
+    return [line("  ", Span(sign, style, _SIGN - 2), *first), *((Span(" " * _SIGN), *rest) for rest in more)]

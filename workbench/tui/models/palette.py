@@ -8,7 +8,7 @@ from typing import NamedTuple
 from workbench.tui.key import Key
 from workbench.views import Line, Span, line
 
-CHANGE, LOOK, MOVE, PROGRAM = "change and send", "look", "move", "program"
+CHANGE, LOOK, MOVE, PROGRAM = "act: change and send", "look", "move", "program"
 GROUPS = (CHANGE, LOOK, MOVE, PROGRAM)
 """Groups of the palette, in its order."""
 RECENT, USEFUL = "recently used", "useful here"

@@ -195,7 +195,7 @@ class Rows(RowTable):
         if self._fits(start, end, room):
             return
         if not self.is_whole:
-            self.folds += _hidden(self.body, start, end)
+            self.folds += _parts_to_hide(self.body, start, end)
         strings = _Strings(self.body, start, end)
         at = self._cut_folded(start, end, room)
         while at < end:
@@ -271,7 +271,7 @@ def _measure(body: bytes, start: int, end: int, room: int) -> int:
     return start + len(text[:count].encode("utf-8", "surrogateescape"))
 
 
-def _hidden(body: bytes, start: int, end: int) -> Iterator[Range]:
+def _parts_to_hide(body: bytes, start: int, end: int) -> Iterator[Range]:
     """The parts of opaque strings that are hidden: all but the beginning."""
     if end - start > _LEAST_OPAQUE:
         for found in _OPAQUE.finditer(body, start, end):
@@ -279,7 +279,7 @@ def _hidden(body: bytes, start: int, end: int) -> Iterator[Range]:
                 yield found.start(1) + SHOWN, found.end(1)
 
 
-def _painted(body: bytes, styles: Iterable[tuple[int, int, str]], folds: Sequence[Range]) -> Iterator[Span]:
+def _paint_bytes(body: bytes, styles: Iterable[tuple[int, int, str]], folds: Sequence[Range]) -> Iterator[Span]:
     """Styled bytes of a row, with a note in place of each hidden part."""
     before = ""
     for start, b, names in styles:
@@ -289,14 +289,14 @@ def _painted(body: bytes, styles: Iterable[tuple[int, int, str]], folds: Sequenc
             if first < last:
                 if a < first:
                     yield Span(from_bytes(body[a:first]), names, is_bytes=True)
-                yield from _folded(body, fold, (first, last), names, is_first=first == fold[0] or "match" in before)
+                yield from _show_part(body, fold, (first, last), names, is_first=first == fold[0] or "match" in before)
                 a = last
         before = names
         if a < b:
             yield Span(from_bytes(body[a:b]), names, is_bytes=True)
 
 
-def _folded(body: bytes, fold: Range, part: Range, names: str, *, is_first: bool) -> Iterator[Span]:
+def _show_part(body: bytes, fold: Range, part: Range, names: str, *, is_first: bool) -> Iterator[Span]:
     """A part of a fold in one style: a match by its place and beginning, anything else as left out.
 
     Args:
@@ -326,7 +326,7 @@ class LaidOut(Rows):
         text = data if self._ends_in_string(row) else data.rstrip(b"\r\n \t")
         spans = [Span(" " * self.indents[row])] if self.indents[row] else []
         styles = segments(start, start + len(text), self._tokens(row), marks)
-        spans += _painted(self.body, styles, self._folds_in(start, end))
+        spans += _paint_bytes(self.body, styles, self._folds_in(start, end))
         return tuple(spans)
 
     def _folds_in(self, start: int, end: int) -> list[Range]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.timeline import row_line
-from workbench.tui.models.timeline_folds import CARRIED, HEALTHY, Folds, Run, find_runs, run_line
 from workbench.tui.panes.lineview import WHOLE
 from workbench.tui.panes.pane import Pane
+from workbench.tui.session_folds import SessionFolds
 from workbench.tui.state import SessionState
 from workbench.views import Line, count, plain, wrap
 
@@ -18,20 +18,15 @@ if TYPE_CHECKING:
 
 
 class TimelinePane(Pane):
-    """Rows of exchanges, added as they are inspected; the cursor opens an exchange.
-
-    In a long session, runs of exchanges that need no attention are folded once everything is inspected.
-    """
+    """Rows of exchanges and of folded runs, added as they are inspected; the cursor opens an exchange."""
 
     def __init__(self, state: SessionState, *, id: str) -> None:
         super().__init__(id=id)
         self.state = state
         self._opened_index: int | None = None
         self._under_cursor = 0
-        self._folds = Folds(0)
-        self._unfolded: set[int] = set()
-        self._is_foldable = False
         self.note_line: Callable[[str], Line] = lambda exchange: ()
+        self.folds = SessionFolds(state, lambda exchange: bool(self.note_line(exchange)))
 
     def on_mount(self) -> None:
         self.grew()
@@ -39,73 +34,25 @@ class TimelinePane(Pane):
     def open(self, opened: ExchangeView | None, why_not: str = "") -> None:
         """Put the cursor on the exchange, and unfold the run that contains it."""
         self._opened_index = opened.index if opened else None
-        self._reveal(self._opened_index)
-        item = self.item_of(self._opened_index)
-        if item is not None:
+        if self.folds.reveal(self._opened_index):
+            self.reload()
+        self._light_opened(is_centered=True)
+
+    def _light_opened(self, *, is_centered: bool) -> None:
+        """Highlight the row of the open exchange."""
+        item = self.folds.item_of(self._opened_index)
+        if item is not None and is_centered:
             self.move_to(item, center=True)
         self.mark(frozenset() if item is None else frozenset((item,)))
 
-    def _position_of(self, exchange: int | None) -> int | None:
-        shown = self.state.visible
-        position = bisect_left(shown, exchange) if exchange is not None else len(shown)
-        return position if position < len(shown) and shown[position] == exchange else None
-
-    def item_of(self, exchange: int | None) -> int | None:
-        """The item of an exchange; None if it is not shown."""
-        position = self._position_of(exchange)
-        return None if position is None else self._folds.item_of(position)
-
-    def exchange_at(self, item: int) -> int | None:
-        """The exchange of an item; None for a run."""
-        return None if self._folds.run_at(item) else self.state.visible[self._folds.position_at(item)]
-
     def fold_here(self) -> bool:
         """Fold or unfold the run under the cursor. Returns False if there is none."""
-        run = self._folds.run_at(self.cursor)
-        if run is None:
-            return False
-        self._unfolded ^= {self.state.visible[run.first]}
-        self._fold()
-        self.grew()
-        self.move_to(next(n for n in range(self.count()) if self._folds.run_at(n) == run))
-        return True
-
-    def _reveal(self, exchange: int | None) -> None:
-        """Unfold the run that contains an exchange."""
-        position = self._position_of(exchange)
-        run = self._folds.run_of(position) if position is not None else None
-        if run and self.state.visible[run.first] not in self._unfolded:
-            self._unfolded.add(self.state.visible[run.first])
-            self._fold()
-            self.reload()
-
-    def _fold(self) -> None:
-        """Find the runs of the shown exchanges."""
-        state = self.state
-        if state.is_done and not self._is_foldable:
-            self._is_foldable = True
-            self._fold()
-            self._reveal(self._opened_index)
-        is_whole = self._is_foldable and not state.is_filtered
-        runs = find_runs([self._kind(index) for index in state.visible]) if is_whole else []
-        self._folds = Folds(len(state.visible), runs, [r for r in runs if state.visible[r.first] in self._unfolded])
-
-    def _kind(self, index: int) -> str:
-        """Kind of run that an exchange may be part of; empty if it needs attention or has a mark."""
-        row, summary = self.state.row(index), self.state.summary(index)
-        is_whole = row and row.conversation is not None and not row.problems and summary.state == "complete"
-        if row is None or not is_whole or (summary.status or 0) >= 400 or self.note_line(summary.id):
-            return ""
-        if all(finding.severity == "info" for finding in row.findings):
-            return HEALTHY
-        breaks = sum(finding.severity != "info" for finding in row.findings)
-        return CARRIED if self.state.found.carried_count(index) == breaks else ""
-
-    def neighbour(self, exchange: int, step: int) -> int | None:
-        """The next or previous listed exchange from a given one, which itself may be hidden by the filter."""
-        shown = self.state.visible
-        item = bisect_right(shown, exchange) if step > 0 else bisect_left(shown, exchange) - 1
-        return shown[item] if 0 <= item < len(shown) else None
+        run = self.folds.rows.run_at(self.cursor)
+        if run:
+            item = self.folds.toggle(run)
+            self.grew()
+            self.move_to(item)
+        return run is not None
 
     def grew(self) -> None:
         """Show new rows."""
@@ -114,23 +61,22 @@ class TimelinePane(Pane):
         damage = count(len(state.damage), "damaged part") if state.damage else ""
         progress = total if state.is_done else f"inspecting {len(state.rows):,} of {total}"
         self.entitle(state.shown_words() or progress if state.is_listed else "", damage)
-        self._fold()
-        item = self.item_of(self._opened_index)
-        self.mark(frozenset() if item is None else frozenset((item,)))
+        self.folds.update(self._opened_index)
+        self._light_opened(is_centered=False)
         position = max(0, min(bisect_left(state.visible, self._under_cursor), len(state.visible) - 1))
-        self.cursor = self._folds.item_of(position)
+        self.cursor = self.folds.rows.item_of(position)
         self.reload()
 
     def move_to(self, item: int, *, center: bool = False) -> None:
         super().move_to(item, center=center)
         if self.state.visible:
-            self._under_cursor = self.state.visible[self._folds.position_at(self.cursor)]
+            self._under_cursor = self.state.visible[self.folds.rows.position_at(self.cursor)]
 
     # A search: places are positions, so that folded exchanges are searched too.
 
     @property
     def position(self) -> int:
-        return self._folds.position_at(self.cursor)
+        return self.folds.rows.position_at(self.cursor)
 
     def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:
         """Search all exchanges, folded or not."""
@@ -144,20 +90,16 @@ class TimelinePane(Pane):
         """Put the cursor on a match; a run that contains it is unfolded."""
         shown = self.state.visible
         if 0 <= position < len(shown):
-            self._reveal(shown[position])
-            super().go_to(self._folds.item_of(position))
+            if self.folds.reveal(shown[position]):
+                self.reload()
+            super().go_to(self.folds.rows.item_of(position))
 
     def count(self) -> int:
-        return self._folds.count
+        return self.folds.rows.count
 
     def head(self, item: int, width: int) -> Line:
-        run = self._folds.run_at(item)
-        return self._run_line(run) if run else self._row_line(self._folds.position_at(item), width)
-
-    def _run_line(self, run: Run) -> Line:
-        shown = self.state.visible
-        is_open = shown[run.first] in self._unfolded
-        return run_line(run, (shown[run.first], shown[run.last]), len(str(self.state.total)), is_open=is_open)
+        run = self.folds.rows.run_at(item)
+        return self.folds.line_of(run) if run else self._row_line(self.folds.rows.position_at(item), width)
 
     def _row_line(self, position: int, width: int) -> Line:
         state = self.state

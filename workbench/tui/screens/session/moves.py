@@ -54,7 +54,7 @@ class SessionMoves:
 
     def exchange(self, step: int) -> None:
         """Go to the next exchange, or the one before."""
-        target = self.screen.exchanges.neighbour(self.navigation.goal.exchange or 0, step)
+        target = self.screen.exchanges.folds.neighbour(self.navigation.goal.exchange or 0, step)
         if target is not None:
             self.navigation.open(target)
         elif self.screen.state.is_filtered:

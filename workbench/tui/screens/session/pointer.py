@@ -44,7 +44,7 @@ class Pointer:
         screen = self.screen
         screen.navigation.stay()
         if view is screen.exchanges:
-            exchange = screen.exchanges.exchange_at(view.cursor)
+            exchange = screen.exchanges.folds.exchange_at(view.cursor)
             if exchange is not None:
                 screen.navigation.open(exchange)
         elif view is screen.findings:

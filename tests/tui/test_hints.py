@@ -1,0 +1,61 @@
+"""The keys of a screen after a pause."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.driving import Driver, showing
+from workbench.tui import keymap
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.hints import HintBar, hint_lines
+from workbench.views.lines import plain
+
+
+def bars(driver: Driver) -> list[HintBar]:
+    return list(driver.app.screen.query(HintBar))
+
+
+async def pause(driver: Driver) -> None:
+    """What the timer does after a pause."""
+    assert isinstance(driver.app, WorkbenchApp)
+    driver.app.hints.show()
+    await driver.pilot.pause()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
+async def test_the_keys_are_shown_in_groups_until_the_next_key_and_once_on_each_screen(size: tuple[int, int]) -> None:
+    async with showing(samples.example(samples.LOST_REASONING), size) as driver:
+        before = driver.text.splitlines()
+        await pause(driver)
+        lines = driver.text.splitlines()
+        assert [row.split()[0] for row in lines[-4:-1]] == ["act", "look", "move"]
+        assert "f repairs" in lines[-4] and lines[:-4] == before[:-4], "nothing else moves"
+        await driver.press("j")
+        assert not bars(driver)
+        await pause(driver)
+        assert not bars(driver), "this person has seen them"
+        await driver.press("m")
+        await pause(driver)
+        assert len(bars(driver)) == 1, "another screen has other keys"
+
+
+async def test_nobody_who_types_is_disturbed() -> None:
+    async with showing(samples.example(samples.LOST_REASONING), (120, 40)) as driver:
+        await driver.press("slash")
+        await pause(driver)
+        assert not bars(driver)
+
+
+def test_a_user_switches_them_off() -> None:
+    assert keymap.read({"hints": "none"}) == keymap.Keymap({}, (), is_quiet=True)
+    assert keymap.read({"hints": "loud"}).problems and not keymap.read({}).is_quiet
+
+
+def test_no_line_is_longer_than_the_screen() -> None:
+    from workbench.tui import keys
+    from workbench.tui.hints import ActiveKey
+
+    active = [ActiveKey(key, 0) for key in (*keys.PANE, *keys.SESSION)]
+    for width in (10, 40, 80, 300):
+        assert all(len(plain(made)) <= width for made in hint_lines(active, width))

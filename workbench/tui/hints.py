@@ -1,0 +1,101 @@
+"""The keys of a screen, in groups, shown to a person who pauses there for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.safetext import cells
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.models.palette import CHANGE, LOOK, MOVE, group
+from workbench.tui.panes.lineview import LineView
+from workbench.views import Line, Span, line
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from workbench.tui.app import WorkbenchApp
+    from workbench.tui.keys import Key
+
+PAUSE_SECONDS = 6.0
+"""Seconds without a key after which a person may look for one; reading a finding takes about as long."""
+
+GROUPS = {CHANGE: "act", LOOK: "look", MOVE: "move"}
+"""Groups that are shown, each on a line, with their words."""
+
+_HEAD = 6
+"""Columns for the word of a group."""
+
+
+class ActiveKey(NamedTuple):
+    """A key in force, and its distance from the focused pane."""
+
+    key: Key
+    distance: int
+
+
+def hint_lines(active: Sequence[ActiveKey], width: int) -> list[Line]:
+    """A line for each group: the keys that fit, those of the footer and of the focused pane first."""
+    lines = []
+    for title, word in GROUPS.items():
+        own = [each for each in active if each.key.keys and group(each.key) == title]
+        ranked = sorted(own, key=lambda each: (not each.key.rank, each.distance, each.key.rank))
+        spans = list(_fitting([each.key for each in ranked], width - _HEAD - 1))
+        lines += [line(Span(f" {word}", "role strong", _HEAD), *spans)] if spans else []
+    return lines
+
+
+def _fitting(found: Sequence[Key], width: int) -> Iterator[Span]:
+    for key in found:
+        width -= cells(key.show) + cells(key.word) + 3
+        if width < 0:
+            return
+        yield from (Span(key.show, "accent strong"), Span(f" {key.word}  "))
+
+
+class HintBar(Bar):
+    """The lines above the footer; they cover the lowest lines of the screen until the next key."""
+
+    DEFAULT_CSS = "HintBar { layer: hints; dock: bottom; margin-bottom: 1; background: $panel; }"
+
+
+class Hints:
+    """Waits for a pause on each kind of screen, once in a run.
+
+    Args:
+        app: the app; a test, which has no terminal, calls ``show`` itself.
+    """
+
+    def __init__(self, app: WorkbenchApp) -> None:
+        self.app = app
+        self._timer: Timer | None = None
+        self._seen: set[str] = set()
+
+    def note_key(self) -> None:
+        """Hide the keys, and wait for the next pause."""
+        for screen in self.app.screen_stack:
+            for bar in screen.query(HintBar):
+                bar.remove()
+        if self._timer:
+            self._timer.stop()
+        if not self.app.is_headless and not self.app.keymap.is_quiet:
+            self._timer = self.app.set_timer(PAUSE_SECONDS, self.show)
+
+    def show(self) -> None:
+        """Show the keys of the screen, unless a person types there or has seen them."""
+        screen = self.app.screen
+        kind = type(screen).__name__
+        is_typing = screen.focused is not None and not isinstance(screen.focused, LineView)
+        if kind in self._seen or is_typing or not screen.query(KeyBar) or self.app.tour:
+            return
+        self._seen.add(kind)
+        active = [
+            ActiveKey(key, distance)
+            for distance, (_, rows) in enumerate(self.app.keys_in_force(screen))
+            for key in rows
+        ]
+        lines = hint_lines(active, screen.size.width)
+        bar = HintBar()
+        bar.styles.height = len(lines)
+        bar.show(lines)
+        screen.mount(bar)
