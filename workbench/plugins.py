@@ -52,6 +52,7 @@ PARTS: Mapping[str, Parts] = {
                 "families",
                 "history",
                 "known_messages",
+                "message_shapes",
                 "likeness",
                 "mcp",
                 "places_of_ids",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
     from workbench.protocols.history import HistoryPrefix, fact, last_where, text_of, where
     from workbench.protocols.likeness import Likeness, alike, ends_alike, likeness_of
+    from workbench.protocols.message_shapes import NAMED, MessageShape, shape_of
     from workbench.protocols.places_of_ids import id_places
     from workbench.protocols.wire_place import WirePlace
 else:
@@ -45,6 +46,7 @@ __all__ = [
     "COUNT",
     "ERROR_ALONE",
     "MOST_COMMON",
+    "NAMED",
     "PARAMS",
     "REQUEST",
     "RESPONSE",
@@ -62,6 +64,7 @@ __all__ = [
     "KnownMessages",
     "Likeness",
     "MediaCapabilities",
+    "MessageShape",
     "Param",
     "RawSdk",
     "ReasoningCapabilities",
@@ -93,6 +96,7 @@ __all__ = [
     "likeness_of",
     "protocols",
     "refusals",
+    "shape_of",
     "text_of",
     "traits",
     "where",

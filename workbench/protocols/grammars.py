@@ -71,7 +71,7 @@ class ObjectType:
 
     name: str
     keys: Mapping[str, Kind]
-    need: frozenset[str]
+    need: tuple[str, ...]
     is_open: bool = False
 
 
@@ -109,7 +109,7 @@ class BodyGrammar:
             keys = dict(raw["keys"])
             if self.is_proto:
                 keys |= {_snake(key): kind for key, kind in raw["keys"].items()}
-            found = self._made[name] = ObjectType(name, keys, frozenset(raw.get("need", ())), bool(raw.get("open")))
+            found = self._made[name] = ObjectType(name, keys, tuple(raw.get("need", ())), bool(raw.get("open")))
         return found
 
     def request_kind(self, key: str) -> Kind:

@@ -10,6 +10,7 @@ from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest
 from workbench.limits import MAX_KNOWN_MESSAGES
 from workbench.protocols.history import GrowingHistory, HistoryPrefix, RepeatedMessage, count_alike, where
+from workbench.protocols.message_shapes import find_shape, shape_of_value
 from workbench.protocols.request_reading import RequestForm, RequestReading
 from workbench.wire import BodyText, ListOutline, WholeText, loads, outline
 
@@ -266,8 +267,10 @@ class KnownMessages:
         known = self._new.get(key) or self._old.get(key)
         if known is None:
             reader, text = key
-            message, anomalies = reader(loads(text, levels=LEVELS))
-            known = _KnownMessage(message, tuple(anomalies), {})
+            value = loads(text, levels=LEVELS)
+            shape = shape_of_value(value)
+            message, anomalies = reader(value)
+            known = _KnownMessage(message, tuple(anomalies), {find_shape: shape})
         if key not in self._new:
             size = len(key[1])
             if self._size and self._size + size > self._most:

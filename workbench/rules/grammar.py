@@ -17,7 +17,7 @@ from workbench import regex
 from workbench.contracts import Finding, Severity, dotted_path
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
-from workbench.protocols import REQUEST, DecodedExchange, fact, grammars, text_of
+from workbench.protocols import REQUEST, DecodedExchange, MessageShape, fact, grammars, shape_of, text_of
 from workbench.rules._acceptance import accepted_by
 from workbench.rules._body import base, fact_of_fields, fields, list_key, top
 from workbench.rules._families import every_rule
@@ -143,7 +143,12 @@ def _has_faults(message: Message, grammar: grammars.BodyGrammar, key: str) -> bo
 
 
 def _faults_of(message: Message, grammar: grammars.BodyGrammar, key: str) -> tuple[grammars.ShapeFault, ...]:
-    return fact(message, _of_message, grammar, key)
+    return () if fact(shape_of(message), _is_faultless, grammar, key) else fact(message, _of_message, grammar, key)
+
+
+def _is_faultless(shape: MessageShape, grammar: grammars.BodyGrammar, key: str) -> bool:
+    """No message of a shape has faults, whatever its texts: the grammar admits any text in it."""
+    return not _check_message(grammar, key, shape.skeleton)
 
 
 def _of_message(message: Message, grammar: grammars.BodyGrammar, key: str) -> tuple[grammars.ShapeFault, ...]:

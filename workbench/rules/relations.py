@@ -6,12 +6,13 @@ the rest of the request is asked for the few values that are left.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import itemgetter
+from typing import TypeAlias
 from weakref import WeakValueDictionary
 
-from workbench import regex
 from workbench.chain import Conversation
 from workbench.contracts import (
     Breaks,
@@ -32,7 +33,7 @@ from workbench.contracts import (
 )
 from workbench.globs import matches_glob
 from workbench.ir import JsonValue, Message
-from workbench.protocols import REQUEST, DecodedExchange, fact, text_of
+from workbench.protocols import NAMED, REQUEST, DecodedExchange, MessageShape, fact, shape_of, text_of
 from workbench.provenance import escape
 from workbench.rules._body import base, fact_of_fields, list_key, reads_fields, top
 from workbench.rules._families import every_rule
@@ -83,11 +84,17 @@ class _Question:
 
     Attributes:
         relation: one of them.
-        words: texts of which a message with a value at the place has at least one of each group.
     """
 
     relation: Relation
-    words: tuple[tuple[bytes, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _OnMessages:
+    """The relations of a contract on the messages of one list, each with its question."""
+
+    relations: tuple[Relation, ...]
+    questions: tuple[_Question, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +106,7 @@ class _ByList:
         on_body: those on values beside the messages and inside, or on sizes.
     """
 
-    on_messages: Mapping[str, tuple[tuple[Relation, _Question], ...]]
+    on_messages: Mapping[str, _OnMessages]
     on_fields: tuple[Relation, ...]
     on_body: tuple[Relation, ...]
 
@@ -111,9 +118,10 @@ def check(case: RuleContext) -> Iterator[Finding]:
     yield from _on_fields(case)
     ordered = fact(case.contract, _group_by_list)
     yield from _on_body(case, ordered.on_body)
-    for relation, question in ordered.on_messages.get(list_key(case.decoded), ()):
-        found = list(_in_messages(case, question))
-        if found and _may_hold(case, relation):
+    asked = ordered.on_messages.get(list_key(case.decoded))
+    for number, found in _in_messages(case, asked).items() if asked else ():
+        relation = asked.relations[number]
+        if _may_hold(case, relation):
             yield from _findings(case, relation, found)
 
 
@@ -131,7 +139,7 @@ def _group_by_list(contract: Contract) -> _ByList:
         is_inside = relation.place.first in _LISTS and len(relation.place.steps) > 2
         keys.setdefault(relation.place.first if is_inside else "", []).append(relation)
     others = keys.pop("", [])
-    on_messages = {key: tuple((relation, _question(relation)) for relation in found) for key, found in keys.items()}
+    on_messages = {key: _OnMessages(tuple(found), tuple(map(_question, found))) for key, found in keys.items()}
     is_of_fields = [_reads_fields_alone(relation) for relation in others]
     on_fields = tuple(relation for relation, is_alone in zip(others, is_of_fields, strict=True) if is_alone)
     on_body = tuple(relation for relation, is_alone in zip(others, is_of_fields, strict=True) if not is_alone)
@@ -152,45 +160,74 @@ def _reads_fields_alone(relation: Relation) -> bool:
 @reads_fields
 def _on_fields(case: RuleContext) -> Iterator[Finding]:
     ordered = fact(case.contract, _group_by_list)
-    for number, relation in enumerate(ordered.on_fields):
-        found = fact_of_fields(case.decoded, _in_fields, ordered, number)
+    for number, found in fact_of_fields(case.decoded, _in_fields, ordered):
+        relation = ordered.on_fields[number]
+        if _may_hold(case, relation):
+            yield from _findings(case, relation, found)
+
+
+def _in_fields(decoded: DecodedExchange, ordered: _ByList) -> list[tuple[int, list[PlacedValue]]]:
+    """(number of a relation, values) of what relations on fields are about."""
+    found = enumerate(_in_body(decoded, ordered.on_fields))
+    return [(number, values) for number, values in found if values]
+
+
+def _on_body(case: RuleContext, relations: Sequence[Relation]) -> Iterator[Finding]:
+    for relation, found in zip(relations, _in_body(case.decoded, relations), strict=True):
         if found and _may_hold(case, relation):
             yield from _findings(case, relation, found)
 
 
-def _in_fields(decoded: DecodedExchange, ordered: _ByList, number: int) -> list[PlacedValue]:
-    return _in_body(decoded, ordered.on_fields[number])
-
-
-def _on_body(case: RuleContext, relations: Iterable[Relation]) -> Iterator[Finding]:
+def _in_body(decoded: DecodedExchange, relations: Iterable[Relation]) -> Iterator[list[PlacedValue]]:
+    """Values outside of the messages that pass what the place of each relation itself says."""
+    at, tops = base(decoded), dict[str, list[tuple[str, JsonValue]]]()
     for relation in relations:
-        found = _in_body(case.decoded, relation)
-        if found and _may_hold(case, relation):
-            yield from _findings(case, relation, found)
+        first = relation.place.first
+        if first not in tops:
+            tops[first] = list(top(decoded, first))
+        yield _below_tops(relation, at, tops[first])
 
 
-def _in_body(decoded: DecodedExchange, relation: Relation) -> list[PlacedValue]:
-    """Values of a place outside of the messages that pass what the place itself says."""
-    at = base(decoded)
+def _below_tops(relation: Relation, at: str, tops: list[tuple[str, JsonValue]]) -> list[PlacedValue]:
+    """Values at the place of a relation; ``tops`` are those of its first key, in both spellings."""
+    steps = relation.place.steps
+    is_there = any(value is not None for _, value in tops)
+    if not is_there and len(steps) > 1:
+        return []
     found: list[PlacedValue] = []
-    for key, value in top(decoded, relation.place.first):
-        steps = Place((key, *relation.place.steps[1:]))
-        found += (PlacedValue(at + each.pointer, each.value) for each in _local(relation, steps, {key: value}))
-    if relation.test.is_absent and not found and len(relation.place.steps) == 1:
-        is_there = any(value is not None for _, value in top(decoded, relation.place.first))
-        return [] if is_there else [PlacedValue(f"{at}/{escape(relation.place.first)}", None)]
+    for key, value in tops:
+        placed = _local(relation, Place((key, *steps[1:])), {key: value})
+        found += (PlacedValue(at + each.pointer, each.value) for each in placed)
+    if relation.test.is_absent and not found and len(steps) == 1:
+        return [] if is_there else [PlacedValue(f"{at}/{escape(steps[0])}", None)]
     return found
 
 
-def _in_messages(case: RuleContext, question: _Question) -> Iterator[PlacedValue]:
-    """Values in messages that pass what a question says of each message alone."""
-    if _is_kept(case):
-        hits = ((message, fact(message, _hits, question)) for _, message in case.suspects(_hits, question))
-    else:
-        messages = enumerate(case.decoded.messages(REQUEST))
-        hits = ((message, _read(question, _value(case, n, message), message)) for n, message in messages)
-    for message, found in hits:
-        yield from (PlacedValue(message.pointer + each.pointer, each.value) for each in found)
+def _in_messages(case: RuleContext, asked: _OnMessages) -> dict[int, list[PlacedValue]]:
+    """Number of a relation → values in messages that pass what it says of each message alone, if there are any."""
+    hits = _hits_of_kept(case, asked) if _is_kept(case) else _hits_of_decoded(case, asked)
+    found: dict[int, list[PlacedValue]] = {}
+    for number, message, values in sorted(hits, key=itemgetter(0)):
+        placed = (PlacedValue(message.pointer + each.pointer, each.value) for each in values)
+        found.setdefault(number, []).extend(placed)
+    return found
+
+
+_Hit: TypeAlias = "tuple[int, Message, tuple[PlacedValue, ...]]"
+"""Number of a relation, a message, and what the relation is about in it."""
+
+
+def _hits_of_kept(case: RuleContext, asked: _OnMessages) -> Iterator[_Hit]:
+    for _, message in case.suspects(_hits_of_all, asked):
+        yield from ((number, message, values) for number, values in fact(message, _hits_of_all, asked))
+
+
+def _hits_of_decoded(case: RuleContext, asked: _OnMessages) -> Iterator[_Hit]:
+    for n, message in enumerate(case.decoded.messages(REQUEST)):
+        value = _value(case, n, message)
+        for number, question in enumerate(asked.questions):
+            if values := _read(question, value, message):
+                yield number, message, values
 
 
 def _is_kept(case: RuleContext) -> bool:
@@ -204,9 +241,49 @@ def _value(case: RuleContext, n: int, message: Message) -> JsonValue:
     return listed[int(index)] if isinstance(listed, list) and index.isdecimal() and int(index) < len(listed) else None
 
 
+def _hits_of_all(message: Message, asked: _OnMessages) -> tuple[tuple[int, tuple[PlacedValue, ...]], ...]:
+    """(number of a relation, values) of all that relations are about in a message."""
+    questions = asked.questions
+    hits = ((number, fact(message, _hits, questions[number])) for number in fact(shape_of(message), _may_hit, asked))
+    return tuple(hit for hit in hits if hit[1])
+
+
 def _hits(message: Message, question: _Question) -> tuple[PlacedValue, ...]:
-    text = text_of(message) or b"null"
-    return _read(question, _parse(text), message) if _may_have(text, question.words) else ()
+    return _read(question, _parse(text_of(message) or b"null"), message)
+
+
+def _may_hit(shape: MessageShape, asked: _OnMessages) -> tuple[int, ...]:
+    """Numbers of the relations that may be about something in a message of a shape."""
+    return tuple(number for number, each in enumerate(asked.questions) if fact(shape, _may_be_about, each))
+
+
+def _may_be_about(shape: MessageShape, question: _Question) -> bool:
+    relation = question.relation
+    place, near = relation.place.below(2), [each for each in relation.when.places if each.place.up >= 0]
+    if not all(map(_is_of_shapes, (place, *(each.place for each in near)))):
+        return True
+    root = shape.skeleton
+    found = place.missing(root) if relation.test.is_absent else (
+        each.pointer for each in place.find(root) if _may_pass(relation, place, each.value)
+    )  # fmt: skip
+    return any(all(_may_hold_near(condition, root, pointer) for condition in near) for pointer in found)
+
+
+def _is_of_shapes(place: Place) -> bool:
+    """Where a value is at the place depends on the shape of a message alone."""
+    steps = [step.partition("=")[0] for step in place.steps if not names_of(step)]
+    return all(step in ("*", "**", *(f"*[{name}" for name in NAMED)) for step in steps)
+
+
+def _may_pass(relation: Relation, place: Place, value: JsonValue) -> bool:
+    is_told = place.last in NAMED and isinstance(value, str)
+    return not is_told or relation.test.passes(value)
+
+
+def _may_hold_near(condition: Condition, root: JsonValue, pointer: str) -> bool:
+    test = condition.test
+    is_told = not (test.single or test.compared or test.together)
+    return not is_told or _holds_near(condition, root, pointer)
 
 
 def _parse(text: bytes) -> JsonValue:
@@ -236,28 +313,7 @@ _questions: WeakValueDictionary[str, _Question] = WeakValueDictionary()
 def _question(relation: Relation) -> _Question:
     when = relation.when
     asked = (relation.place.below(2), relation.test, when.role, [each for each in when.places if each.place.up >= 0])
-    return _questions.setdefault(repr(asked), _Question(relation, _words(relation)))
-
-
-def _words(relation: Relation) -> tuple[tuple[bytes, ...], ...]:
-    """Texts that a message has where the relation finds something: keys of its place, and values that it asks for."""
-    steps = relation.place.steps[2:]
-    found: list[JsonValue] = [names_of(step) for step in (steps[:-1] if relation.test.is_absent else steps)]
-    found += [[wanted] if word == "is" else wanted for word, wanted in relation.test.single if word in ("is", "in")]
-    names = [each for each in found if isinstance(each, list) and each]
-    plain = [each for each in names if all(isinstance(name, str) and _PLAIN.fullmatch(name) for name in each)]
-    return tuple(tuple(f'"{name}"'.encode() for name in each) for each in plain)
-
-
-_PLAIN = regex.compile(r"[A-Za-z0-9_.-]+")
-"""A text that JSON writes as it is, unless it writes it in code points."""
-
-
-def _may_have(text: bytes, words: tuple[tuple[bytes, ...], ...]) -> bool:
-    for group in words:
-        if not any(map(text.__contains__, group)):
-            return b"\\u" in text
-    return True
+    return _questions.setdefault(repr(asked), _Question(relation))
 
 
 def _local(relation: Relation, place: Place, root: JsonValue) -> Iterator[PlacedValue]:

@@ -1,0 +1,88 @@
+"""Shapes of messages: which members they have, of which JSON types, with the texts of ``role`` and ``type``.
+
+A conversation has thousands of messages and a dozen shapes. What a shape rules out need not be asked of any message
+that has it: it is found out once about the skeleton of the shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, Final, TypeAlias
+
+from workbench.errors import WireError
+from workbench.ir import JsonValue, Message
+from workbench.protocols.history import fact, text_of
+from workbench.wire import loads
+
+NAMED: Final = ("role", "type")
+"""Members whose texts belong to a shape: they tell which object it is."""
+
+SOME_TEXT: Final = "\0"
+"""Any text of a skeleton, but for those of ``NAMED``; no contract and no grammar names it."""
+
+_SOME_NUMBERS: Final[Mapping[type, JsonValue]] = {int: -987_654_321, float: -987_654_321.5}
+_MOST: Final = 512
+"""Shapes that are kept: sessions of several agents and protocols have fewer."""
+
+_Key: TypeAlias = Hashable
+_kept: dict[_Key, MessageShape] = {}
+
+
+class MessageShape:
+    """The shape of a message.
+
+    Attributes:
+        skeleton: a JSON value of this shape; of the elements of a list that are alike it has one.
+        facts: what was found out about it (``history.fact``).
+    """
+
+    __slots__ = ("facts", "skeleton")
+
+    def __init__(self, skeleton: JsonValue) -> None:
+        self.skeleton = skeleton
+        self.facts: dict[Any, Any] = {}
+
+
+def shape_of(message: Message) -> MessageShape:
+    """The shape of a message that may come again."""
+    return fact(message, find_shape)
+
+
+def find_shape(message: Message) -> MessageShape:
+    """The shape of a message, found out in its text."""
+    try:
+        return shape_of_value(loads(text_of(message) or b"null"))
+    except WireError:
+        return shape_of_value(None)
+
+
+def shape_of_value(value: JsonValue) -> MessageShape:
+    """The shape of a parsed message: one object for all that have it, as long as it is kept."""
+    key = _key(value)
+    found = _kept.get(key)
+    if found is None:
+        if len(_kept) >= _MOST:
+            _kept.clear()
+        found = _kept[key] = MessageShape(_skeleton(value))
+    return found
+
+
+def _key(value: JsonValue) -> _Key:
+    kind = type(value)
+    if kind is dict:
+        return tuple(
+            [(key, inner if type(inner) is str and key in NAMED else _key(inner)) for key, inner in value.items()]  # type: ignore[union-attr]
+        )
+    if kind is list:
+        return frozenset(map(_key, value))  # type: ignore[arg-type]
+    return value if kind is bool else kind
+
+
+def _skeleton(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return {
+            key: inner if isinstance(inner, str) and key in NAMED else _skeleton(inner) for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_skeleton(each) for each in {_key(each): each for each in value}.values()]
+    return SOME_TEXT if isinstance(value, str) else _SOME_NUMBERS.get(type(value), value)
