@@ -14,8 +14,9 @@ from workbench.formats.importers import open_input
 from workbench.ir import Message
 from workbench.protocols import get
 from workbench.protocols.history import fact, where
-from workbench.protocols.known_messages import KnownMessages
+from workbench.protocols.known_messages import KnownMessages, KnownParts
 from workbench.rules.inspection import Inspector
+from workbench.wire.body_text import WholeText
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 
@@ -140,11 +141,12 @@ def test_a_message_that_comes_again_is_the_same_object_at_its_place_and_an_equal
 
 
 def test_what_nobody_asks_for_is_forgotten():
-    known, decode = KnownMessages(most=200), get("anthropic-messages").decode_request
+    parts = KnownParts(most=200)
+    known, decode = KnownMessages(parts), get("anthropic-messages").decode_request
     first = decode(request(ASKED), known).messages[0]
     for n in range(50):
         decode(request({"role": "user", "content": f"{n:50d}"}), known)
-        assert len(known._new) + len(known._old) <= 6
+        assert len(parts._new) + len(parts._old) <= 8
     assert decode(request(ASKED), known).messages[0] is not first
 
 
@@ -178,3 +180,24 @@ def test_messages_are_picked_alike_with_a_memory_and_without():
 
 def len_of(message):
     return len(message.parts)
+
+
+def test_files_that_share_their_parts_are_judged_as_if_they_did_not():
+    shared = KnownParts()
+    for path in EXAMPLES:
+        with_shared = Inspector(open_input(str(path)), known=KnownMessages(shared)).run()
+        assert with_shared == Inspector(open_input(str(path)), known=None).run(), path.name
+        again = Inspector(open_input(str(path)), known=KnownMessages(shared)).run()
+        assert again == with_shared, path.name
+
+
+def test_the_fields_of_requests_are_read_once_for_all_that_have_the_same_bytes():
+    shared, adapter = KnownParts(), get("openai-chat")
+    bodies = [
+        json.dumps({"model": model, "messages": [{"role": "user", "content": text}], "tools": []}).encode()
+        for model, text in (("m", "a"), ("m", "b"), ("n", "a"))
+    ]
+    readings = [KnownMessages(shared).decode(adapter, WholeText(body))[1] for body in bodies]
+    first, same, other = (reading.found_of_fields for reading in readings)
+    assert first is same
+    assert other is not first

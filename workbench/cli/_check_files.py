@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +20,7 @@ from workbench.cli._report import FileReport
 from workbench.config import resources
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.formats.importers import files_in, is_pattern, matches, open_found
+from workbench.protocols import KnownParts
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -188,7 +189,7 @@ def inspect_file(
     if session is None:
         return None
     try:
-        inspector = _files.inspector(session, args)
+        inspector = _files.inspector(session, args, parts=_known_parts())
         inspection = inspector.run()
         if passes:
             inspection = _narrow(inspection, session, passes)
@@ -201,6 +202,12 @@ def inspect_file(
         return FileReport(path, replace(inspection, findings=found), contradicted=facts)
     finally:
         session.close()
+
+
+@cache
+def _known_parts() -> KnownParts:
+    """What the files that this process checks have in common: tools, system prompts, the history of an agent."""
+    return KnownParts()
 
 
 def _narrow(inspection: Inspection, session: Session, passes: Filter) -> Inspection:

@@ -13,6 +13,7 @@ from workbench.cli._progress import counting
 from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
+    from workbench.protocols import KnownParts
     from workbench.rules import Inspector
     from workbench.wire.session import Session
 
@@ -104,17 +105,21 @@ def validate(args: argparse.Namespace) -> None:
         protocols.get(args.protocol)
 
 
-def inspector(session: Session, args: argparse.Namespace, *, is_lazy: bool = False) -> Inspector:
+def inspector(
+    session: Session, args: argparse.Namespace, *, is_lazy: bool = False, parts: KnownParts | None = None
+) -> Inspector:
     """Make an inspector for the contract and protocol of the options.
 
     On a terminal a long session is inspected here behind a progress bar, as far as ``--exchange`` needs it.
 
     Args:
         is_lazy: the caller prints while it inspects, so no bar is shown.
+        parts: messages and fields that other files share.
     """
+    from workbench.protocols import KnownMessages
     from workbench.rules import Inspector
 
-    made = Inspector(session, provider=args.provider, protocol=args.protocol)
+    made = Inspector(session, provider=args.provider, protocol=args.protocol, known=KnownMessages(parts))
     number = getattr(args, "exchange", None)
     needed = len(session) if number is None else min(number, len(session))
     if needed >= MANY and sys.stderr.isatty() and not is_lazy:

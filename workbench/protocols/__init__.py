@@ -26,7 +26,7 @@ from workbench.protocols.capabilities import (
     ToolCapabilities,
 )
 from workbench.protocols.declaration import ImportHints, RawSdk, Serving, TokenCounts, Traits, TransportSdk
-from workbench.protocols.known_messages import KnownMessages
+from workbench.protocols.known_messages import KnownMessages, KnownParts
 from workbench.wire import SseEvent
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ __all__ = [
     "HistoryPrefix",
     "ImportHints",
     "KnownMessages",
+    "KnownParts",
     "Likeness",
     "MediaCapabilities",
     "MessageShape",

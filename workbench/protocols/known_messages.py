@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Reader: TypeAlias = Callable[[JsonValue], tuple[Message, Sequence[Anomaly]]]
 """Makes a message of a parsed one, both without a place: pointers are those of a body that is the message."""
 
+T = TypeVar("T")
+
 LEVELS = 2
 """Containers around a message of a request: the body and its list."""
 
@@ -34,6 +36,67 @@ class _KnownMessage(NamedTuple):
     message: Message
     anomalies: tuple[Anomaly, ...]
     facts: dict[Any, Any]
+
+
+class _KnownFields(NamedTuple):
+    """The members of bodies beside their messages, and what was found out about requests that have them."""
+
+    values: Mapping[str, JsonValue]
+    found: dict[Any, Any]
+
+
+class KnownParts:
+    """Parts of request bodies by the bytes they were read from: messages, and the fields beside these.
+
+    What is found out about a part depends on nothing else, so that files may share them: an agent that logs each
+    request to a file of its own repeats its tools and its history in each of them.
+
+    Two generations: when the newer one is full, what it did not ask for is forgotten.
+
+    Args:
+        most: bytes in a generation.
+    """
+
+    def __init__(self, most: int = MAX_KNOWN_MESSAGES) -> None:
+        self.most = most
+        self._size = 0
+        self._new: dict[Any, Any] = {}
+        self._old: dict[Any, Any] = {}
+
+    def message(self, reader: Reader, text: bytes) -> _KnownMessage:
+        """A decoded message. Raises WireError."""
+        key = (reader, text)
+        known: _KnownMessage | None = self._recall(key, len(text))
+        if known is None:
+            value = loads(text, levels=LEVELS)
+            shape = shape_of_value(value)
+            message, anomalies = reader(value)
+            known = self._keep(key, _KnownMessage(message, tuple(anomalies), {find_shape: shape}), len(text))
+        return known
+
+    def fields(self, protocol: str, form: RequestForm, members: Iterable[tuple[str, bytes]]) -> _KnownFields:
+        """The fields that these members are. Raises WireError."""
+        texts = tuple(members)
+        key, size = (protocol, form, texts), 1 + sum(len(text) for _, text in texts)
+        known: _KnownFields | None = self._recall(key, size)
+        if known is None:
+            values = {name: loads(text, levels=1) for name, text in texts}
+            known = self._keep(key, _KnownFields(values, {}), size)
+        return known
+
+    def _recall(self, key: Hashable, size: int) -> Any:
+        """A part, kept so that it outlives the next generation; None if it is not known."""
+        known = self._new.get(key)
+        if known is None and (known := self._old.get(key)) is not None:
+            self._keep(key, known, size)
+        return known
+
+    def _keep(self, key: Hashable, part: T, size: int) -> T:
+        if self._size and self._size + size > self.most:
+            self._old, self._new, self._size = self._new, {}, 0
+        self._size += size
+        self._new[key] = part
+        return part
 
 
 class _KnownHistory(NamedTuple):
@@ -70,18 +133,14 @@ class _Body(NamedTuple):
 class KnownMessages:
     """Decoded messages by the bytes they were read from, for the requests of one session, and the histories they form.
 
-    Two generations of messages: when the newer one is full, what it did not ask for is forgotten. Of the histories the
-    last few are kept.
+    Of the histories the last few are kept.
 
     Args:
-        most: bytes of messages in a generation.
+        parts: messages and fields that are known; those of other sessions too, if they are shared.
     """
 
-    def __init__(self, most: int = MAX_KNOWN_MESSAGES) -> None:
-        self._most = most
-        self._size = 0
-        self._new: dict[tuple[Reader, bytes], _KnownMessage] = {}
-        self._old: dict[tuple[Reader, bytes], _KnownMessage] = {}
+    def __init__(self, parts: KnownParts | None = None) -> None:
+        self._parts = parts or KnownParts()
         self._histories: list[_KnownHistory] = []
         self._body: _Body | None = None
         self._latest: _KnownHistory | None = None
@@ -116,8 +175,8 @@ class KnownMessages:
         protocol, text = body[:2] if body and body.joined is joined else ("", WholeText(joined))
         texts = [text.between(*found.place(n)) for n in range(found.count)]
         members = (*found.before, *(member.move(found.end) for member in found.after))
-        values = {m.name: loads(joined[m.start : m.end], levels=1) for m in members}
-        request, self._reading = self._read_members(protocol, form, text, found, values, texts)
+        fields = self._parts.fields(protocol, form, ((m.name, joined[m.start : m.end]) for m in members))
+        request, self._reading = self._read_members(protocol, form, text, found, fields, texts)
         return request
 
     def _read_members(
@@ -126,17 +185,19 @@ class KnownMessages:
         form: RequestForm,
         text: BodyText,
         found: ListOutline,
-        values: Mapping[str, JsonValue],
+        fields: _KnownFields,
         texts: list[bytes],
     ) -> tuple[ModelRequest, RequestReading | None]:
         """The request of messages, and of the other members of its body."""
         self._take_latest()
+        values = fields.values
         request = form.read({**values, form.key: texts}, self)
         latest = self._take_latest()
         if latest is None:
             return request, None
         is_apart = form.shapes is not None and not any(True for _ in where(request.messages, form.shapes))
-        reading = RequestReading(protocol, form, text, found, values, request, latest.noted, is_apart)
+        facts = fields.found if is_apart and protocol else {}
+        reading = RequestReading(protocol, form, text, found, values, request, latest.noted, is_apart, facts)
         return request, self._keep_reading(latest, reading)
 
     def _take_latest(self) -> _KnownHistory | None:
@@ -163,7 +224,7 @@ class KnownMessages:
             values = before.values_of(found, text)
             reading = self._extend(known, before, found, text, texts) if values is before.values else None
             if reading is None:
-                reading = self._read_members(protocol, before.form, text, found, values, texts)[1]
+                reading = self._read_members(protocol, before.form, text, found, _KnownFields(values, {}), texts)[1]
         except (WireError, ProtocolMismatch):
             return None
         if reading:
@@ -220,7 +281,7 @@ class KnownMessages:
         """
         history, shared, new = self._split(texts, reader, key)
         count = shared + len(new)
-        added = [self._learn((reader, text)) for text in new]
+        added = [self._parts.message(reader, text) for text in new]
         if added and shared < len(history.texts):
             history = history.fork(shared)
         for n, (text, known) in enumerate(zip(new, added, strict=True), shared):
@@ -259,22 +320,5 @@ class KnownMessages:
         others = [other for other in self._histories if other.history is not known.history]
         self._histories = [*others[-MOST_HISTORIES + 1 :], known]
         size = sum(other.history.size for other in self._histories)
-        while size > self._most and len(self._histories) > 1:
+        while size > self._parts.most and len(self._histories) > 1:
             size -= self._histories.pop(0).history.size
-
-    def _learn(self, key: tuple[Reader, bytes]) -> _KnownMessage:
-        """Keep a message, so that it outlives the next generation."""
-        known = self._new.get(key) or self._old.get(key)
-        if known is None:
-            reader, text = key
-            value = loads(text, levels=LEVELS)
-            shape = shape_of_value(value)
-            message, anomalies = reader(value)
-            known = _KnownMessage(message, tuple(anomalies), {find_shape: shape})
-        if key not in self._new:
-            size = len(key[1])
-            if self._size and self._size + size > self._most:
-                self._old, self._new, self._size = self._new, {}, 0
-            self._size += size
-            self._new[key] = known
-        return known

@@ -6,7 +6,7 @@ that has it: it is found out once about the skeleton of the shape.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from workbench.errors import WireError
@@ -21,10 +21,14 @@ SOME_TEXT: Final = "\0"
 """Any text of a skeleton, but for those of ``NAMED``; no contract and no grammar names it."""
 
 _SOME_NUMBERS: Final[Mapping[type, JsonValue]] = {int: -987_654_321, float: -987_654_321.5}
+_DEEPEST: Final = 64
+"""Levels of a shape: no place of a contract leads deeper."""
+
 _MOST: Final = 512
 """Shapes that are kept: sessions of several agents and protocols have fewer."""
 
-_Key: TypeAlias = Hashable
+_Key: TypeAlias = Any
+"""Hashable; equal for values of one shape."""
 _kept: dict[_Key, MessageShape] = {}
 
 
@@ -67,22 +71,33 @@ def shape_of_value(value: JsonValue) -> MessageShape:
     return found
 
 
-def _key(value: JsonValue) -> _Key:
-    kind = type(value)
-    if kind is dict:
-        return tuple(
-            [(key, inner if type(inner) is str and key in NAMED else _key(inner)) for key, inner in value.items()]  # type: ignore[union-attr]
-        )
-    if kind is list:
-        return frozenset(map(_key, value))  # type: ignore[arg-type]
-    return value if kind is bool else kind
+class _Deeper:
+    """What is below the deepest level of a shape: no grammar admits it, so that such messages are read themselves."""
 
 
-def _skeleton(value: JsonValue) -> JsonValue:
+def _key(value: JsonValue, level: int = 0) -> _Key:
+    if isinstance(value, dict | list) and level == _DEEPEST:
+        return _Deeper
     if isinstance(value, dict):
-        return {
-            key: inner if isinstance(inner, str) and key in NAMED else _skeleton(inner) for key, inner in value.items()
-        }
+        return tuple([(key, _key_of_member(key, inner, level)) for key, inner in value.items()])
     if isinstance(value, list):
-        return [_skeleton(each) for each in {_key(each): each for each in value}.values()]
+        return frozenset([_key(each, level + 1) for each in value])
+    return value if isinstance(value, bool) else type(value)
+
+
+def _key_of_member(key: str, value: JsonValue, level: int) -> _Key:
+    return value if key in NAMED and isinstance(value, str) else _key(value, level + 1)
+
+
+def _skeleton(value: JsonValue, level: int = 0) -> Any:
+    if isinstance(value, dict | list) and level == _DEEPEST:
+        return _Deeper()
+    if isinstance(value, dict):
+        return {key: _skeleton_of_member(key, inner, level) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_skeleton(each, level + 1) for each in {_key(each, level + 1): each for each in value}.values()]
     return SOME_TEXT if isinstance(value, str) else _SOME_NUMBERS.get(type(value), value)
+
+
+def _skeleton_of_member(key: str, value: JsonValue, level: int) -> Any:
+    return value if key in NAMED and isinstance(value, str) else _skeleton(value, level + 1)

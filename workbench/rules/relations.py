@@ -119,10 +119,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
     ordered = fact(case.contract, _group_by_list)
     yield from _on_body(case, ordered.on_body)
     asked = ordered.on_messages.get(list_key(case.decoded))
-    for number, found in _in_messages(case, asked).items() if asked else ():
-        relation = asked.relations[number]
-        if _may_hold(case, relation):
-            yield from _findings(case, relation, found)
+    if asked:
+        yield from _on_messages(case, asked)
 
 
 def refusals(decoded: DecodedExchange, contract: Contract) -> Iterator[Finding]:
@@ -201,6 +199,12 @@ def _below_tops(relation: Relation, at: str, tops: list[tuple[str, JsonValue]]) 
     if relation.test.is_absent and not found and len(steps) == 1:
         return [] if is_there else [PlacedValue(f"{at}/{escape(steps[0])}", None)]
     return found
+
+
+def _on_messages(case: RuleContext, asked: _OnMessages) -> Iterator[Finding]:
+    for number, found in _in_messages(case, asked).items():
+        if _may_hold(case, asked.relations[number]):
+            yield from _findings(case, asked.relations[number], found)
 
 
 def _in_messages(case: RuleContext, asked: _OnMessages) -> dict[int, list[PlacedValue]]:
