@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.send.matrix import MatrixHistory, MatrixRow, labels
     from workbench.send.outgoing import Outgoing, is_known, prepare, with_stream
     from workbench.send.preflight import Preflight, UnboundReasoning, find_unbound, judge_exchange, run_preflight
+    from workbench.send.send_note import NoteKind, SendNote
     from workbench.send.sending import BodyReceived, Event, HeadReceived, RetryWait, Sender, SendInterrupted, bound_body
     from workbench.send.target import Origin, Target, join_url, origin, server_url, with_query_of
     from workbench.send.target_names import providers, resolve
@@ -35,11 +36,13 @@ __all__ = [
     "LocalServer",
     "MatrixHistory",
     "MatrixRow",
+    "NoteKind",
     "Origin",
     "Outgoing",
     "Preflight",
     "RetryWait",
     "SendInterrupted",
+    "SendNote",
     "Sender",
     "Target",
     "UnboundReasoning",

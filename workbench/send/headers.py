@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from workbench import __version__, protocols, regex
+from workbench.send.send_note import NoteKind, SendNote
 from workbench.wire import Exchange, Headers, HttpRequest, Redactor
 from workbench.wire.secrets import is_header
 
@@ -29,14 +30,14 @@ _PLAIN: Final = ("accept-encoding", "identity")
 """Responses are requested uncompressed, so that streams can be shown as they arrive."""
 
 
-def forwarded_headers(asked: HttpRequest, protocol: str, *, is_converted: bool) -> tuple[Headers, tuple[str, ...]]:
+def forwarded_headers(asked: HttpRequest, protocol: str, *, is_converted: bool) -> tuple[Headers, tuple[SendNote, ...]]:
     """Headers of a recorded request for a target, in order, and notes on what was removed.
 
     Args:
         protocol: of the outgoing request; empty if unknown.
         is_converted: it was recorded in another protocol, whose headers do not apply.
     """
-    notes = list[str]()
+    notes = list[SendNote]()
     items = [] if is_converted else list(_recorded_headers(asked, notes))
     if asked.body.encoding and not is_converted:
         items.append(("content-encoding", asked.body.encoding))
@@ -70,7 +71,7 @@ def _required_headers(protocol: str) -> Iterator[tuple[str, str]]:
     yield "user-agent", f"workbench/{__version__}"
 
 
-def _recorded_headers(asked: HttpRequest, notes: list[str]) -> Iterator[tuple[str, str]]:
+def _recorded_headers(asked: HttpRequest, notes: list[SendNote]) -> Iterator[tuple[str, str]]:
     bare = Exchange("", HttpRequest(headers=asked.headers))
     found = Redactor(salt=b"headers").exchange(bare).request
     marks = (*asked.redactions, *(found.redactions if found else ()))
@@ -86,6 +87,7 @@ def _recorded_headers(asked: HttpRequest, notes: list[str]) -> Iterator[tuple[st
         elif TOKEN.fullmatch(name) and not any(c in value for c in "\r\n\0"):
             yield name, value.strip()
         else:
-            notes.append(f"invalid HTTP header removed: {name[:40]!r}")
-    if left:
-        notes.append(f"headers removed (secret or account-specific): {', '.join(dict.fromkeys(left))}")
+            notes.append(SendNote(f"invalid HTTP header removed: {name[:40]!r}"))
+    if names := tuple(dict.fromkeys(left)):
+        text = f"headers removed (secret or account-specific): {', '.join(names)}"
+        notes.append(SendNote(text, NoteKind.HEADERS, *names))

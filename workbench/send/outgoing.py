@@ -21,6 +21,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols import Adapter, Capabilities, DecodedExchange
 from workbench.send import target as urls
 from workbench.send.headers import forwarded_headers, with_headers
+from workbench.send.send_note import NoteKind, SendNote
 from workbench.send.target import Target
 from workbench.wire import HttpRequest, JsonIndex, patch, split_url
 from workbench.wire import replace as replaced
@@ -46,7 +47,7 @@ class Outgoing:
     protocol: str
     losses: tuple[Loss, ...] = ()
     ids: tuple[tuple[str, str], ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[SendNote, ...] = ()
     model: str = ""
     is_stream: bool = False
     is_converted: bool = False
@@ -100,7 +101,7 @@ def prepare(
         wanted,
         losses=made.losses,
         ids=made.ids,
-        notes=(*made.notes, *left_out, *_warnings(asked, made, target, url)),
+        notes=(*made.notes, *left_out, *map(SendNote, _warnings(asked, made, target, url))),
         model=made.model,
         is_stream=made.is_stream,
         is_converted=made.is_converted,
@@ -134,7 +135,7 @@ class _PreparedBody:
     path: str
     model: str = ""
     is_stream: bool = False
-    notes: tuple[str, ...] = ()
+    notes: tuple[SendNote, ...] = ()
     losses: tuple[Loss, ...] = ()
     ids: tuple[tuple[str, str], ...] = ()
     is_converted: bool = False
@@ -158,7 +159,7 @@ def _prepare_unreadable(
 ) -> _PreparedBody:
     """An unreadable body, sent without changes."""
     why = next((p.message.removeprefix("request: ") for p in decoded.problems), "not a request to a model")
-    notes = [f"the body is sent unchanged: {why}"]
+    notes = [SendNote(f"the body is sent unchanged: {why}")]
     if wanted not in protocols.protocols():
         return _PreparedBody(decoded.request_text, urls.path_of(asked.url) or "/", notes=tuple(notes), is_read=False)
     adapter = protocols.get(wanted)
@@ -170,9 +171,9 @@ def _prepare_unreadable(
         raise LocalProtocolError("the model is part of the path and is unknown", hint="name it with --model")
     in_path = adapter.path(replace(bare, stream=not is_stream)) != path
     if model and adapter.path(replace(bare, model=f"{model}-")) == path:
-        notes.append("the model cannot be changed: the body is unreadable")
+        notes.append(SendNote("the model cannot be changed: the body is unreadable"))
     if stream is not None and not in_path:
-        notes.append("streaming cannot be changed: the body is unreadable")
+        notes.append(SendNote("streaming cannot be changed: the body is unreadable"))
     return _PreparedBody(decoded.request_text, path, named, is_stream and in_path, tuple(notes), is_read=False)
 
 
@@ -207,9 +208,9 @@ def _prepare_converted(
     known = contract.term("params.fields")
     body = rename_fields(body, known if isinstance(known, list) else None)
     renamed = tuple((old, new) for new, old in made.ids.items() if old is not None)
-    notes = (f"converted from {decoded.protocol} to {wanted}", *notes)
+    notes = (SendNote(f"converted from {decoded.protocol} to {wanted}", NoteKind.CONVERSION), *notes)
     if not target.is_simulator and not model and meant.model:
-        notes = (*notes, f"requests the recorded model {meant.model}; choose another with --model")
+        notes = (*notes, SendNote(f"requests the recorded model {meant.model}; choose another with --model"))
     return _PreparedBody(body, path, meant.model or "", meant.stream, notes, made.losses, renamed, is_converted=True)
 
 
@@ -250,23 +251,23 @@ class _TopLevelChanges:
 
 def _with_model_and_stream(
     body: bytes, adapter: Adapter, request: ModelRequest, model: str, stream: bool | None
-) -> tuple[bytes, ModelRequest, tuple[str, ...]]:
+) -> tuple[bytes, ModelRequest, tuple[SendNote, ...]]:
     """Body and request with another model or streaming; only those bytes change."""
-    members, notes = _TopLevelChanges(body), list[str]()
+    members, notes = _TopLevelChanges(body), list[SendNote]()
     if model and model != request.model:
-        notes.append(f"model {model} instead of {request.model or 'none'}")
+        notes.append(SendNote(f"model {model} instead of {request.model or 'none'}", NoteKind.MODEL))
         other = replace(request, model=model)
         if adapter.path(other) == adapter.path(request):
             members.put("model", model)
         request = other
     if stream is not None and stream != request.stream:
-        notes.append("requests a stream" if stream else "requests a response without a stream")
+        notes.append(SendNote("requests a stream" if stream else "requests a response without a stream"))
         other = replace(request, stream=stream)
         if adapter.path(other) == adapter.path(request) or members.has("stream"):
             members.put("stream", stream)
         if not stream and members.has("stream_options"):
             members.changes.append(patch.Remove("/stream_options"))
-            notes.append("stream_options removed: it is refused without streaming")
+            notes.append(SendNote("stream_options removed: it is refused without streaming"))
         request = other
     return members.apply(), request, tuple(notes)
 

@@ -40,7 +40,7 @@ from workbench.probes.profiles.corrections import (
 from workbench.probes.profiles.gating import Risk, of_request
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import Inspector
-from workbench.send import Outgoing, Target, with_stream
+from workbench.send import NoteKind, Outgoing, SendNote, Target, with_stream
 from workbench.send.loop import EVERY_TOOL, LEFT_OUT, ConversationLoop, Send, outgoing
 from workbench.wire import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
@@ -67,12 +67,10 @@ class CorrectionResult:
     failed: tuple[tuple[str, str], ...] = ()
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Effects and failures, one line each."""
-        return (
-            *(f"{name}: {what}" for name, what in self.done),
-            *(f"{name}: failed: {why}" for name, why in self.failed),
-        )
+    def notes(self) -> tuple[SendNote, ...]:
+        """Effects and failures, one line each, with the name of their correction."""
+        effects = (*self.done, *((name, f"failed: {why}") for name, why in self.failed))
+        return tuple(SendNote(f"{name}: {what}", NoteKind.CORRECTION, name) for name, what in effects)
 
 
 def correct(

@@ -16,10 +16,12 @@ from workbench.fronts import lazy
 if TYPE_CHECKING:
     from workbench.recorder import process
     from workbench.recorder.translation import changes
+    from workbench.recorder.translation.keys import own_key
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
     "changes",
+    "own_key",
     "process",
 ]

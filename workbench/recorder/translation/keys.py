@@ -20,11 +20,30 @@ _QUERY = "key"
 _BEARER = regex.compile(r"Bearer +(.*)", re.IGNORECASE | re.DOTALL)
 
 
+OWN_KEY = "the API key comes from "
+"""Note of an exchange whose key the recorder put in; the name of the variable follows."""
+
+_OWN_KEYS = regex.compile(rf"(?:{OWN_KEY}|the key is that of )([A-Za-z_]\w*)")
+"""The same in recordings of every version."""
+
+
 class KeyedHeaders(NamedTuple):
-    """Headers with a key, and a note about it; empty if there is nothing to note."""
+    """Headers with a key.
+
+    Attributes:
+        note: about the key; empty if there is nothing to note.
+        is_own: the headers are the upstream's own.
+    """
 
     headers: Headers
     note: str = ""
+    is_own: bool = False
+
+
+def own_key(note: str) -> str:
+    """Variable of the key that the recorder used, by the note of a recorded exchange; empty if it was the client's."""
+    found = _OWN_KEYS.search(note)
+    return found[1] if found else ""
 
 
 def client_key(headers: Headers, url: str) -> str:
@@ -50,7 +69,8 @@ def with_key(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, 
     if outgoing.target.headers or (variable and credentials.is_set(variable, environ)):
         return KeyedHeaders(
             credentials.authenticate(outgoing, environ).headers,
-            f"the API key comes from {variable}" if variable else "",
+            f"{OWN_KEY}{variable}" if variable else "",
+            is_own=True,
         )
     key, header = client_key(sent, url), key_header(outgoing.protocol)
     if not key:

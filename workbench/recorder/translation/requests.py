@@ -39,7 +39,7 @@ from workbench.recorder.translation.history import put_reasoning_back, restore_h
 from workbench.recorder.translation.keys import KEY_HEADERS, with_key
 from workbench.recorder.translation.memory import ResponseMemory
 from workbench.rules import refusals
-from workbench.send import Outgoing, Target, is_known, prepare, with_headers
+from workbench.send import NoteKind, Outgoing, SendNote, Target, is_known, prepare, with_headers
 from workbench.send import target as urls
 from workbench.send.loop import LEFT_OUT
 from workbench.terms import Scope
@@ -209,9 +209,9 @@ def _pass_unchanged(
     request = replace(http, url=urls.join_url(upstream.url, http.url))
     target = upstream.sent_to(rules.spoken)
     own = with_key(Outgoing(target, request, rules.spoken), http.headers, "", rules.environ)
-    is_own = bool(target.headers) or own.note.startswith("the API key comes from")
-    headers = own.headers if is_own else http.headers
-    changes = [TranslationChange(PASSED, why), *([TranslationChange(NOTE, own.note)] if is_own and own.note else [])]
+    headers = own.headers if own.is_own else http.headers
+    changes = [TranslationChange(PASSED, why)]
+    changes += [TranslationChange(NOTE, own.note)] if own.is_own and own.note else []
     return TranslatedRequest(
         client, rules.spoken, replace(request, headers=headers), tuple(changes), is_plain=True, is_passed=True
     )
@@ -252,9 +252,7 @@ def _translate(
     sent = prepare(decoded, upstream.sent_to(spoken), protocol=spoken, model=rules.model)
     changes += (TranslationChange(NOTE, note) for note in sent.notes if not _is_reported_elsewhere(note))
     changes += (
-        TranslationChange(MODEL, note.removeprefix("model "))
-        for note in sent.notes
-        if note.startswith("model ") and " instead of " in note
+        TranslationChange(MODEL, note.removeprefix("model ")) for note in sent.notes if note.kind is NoteKind.MODEL
     )
     changes += (TranslationChange(LOSS, f"{loss.pointer or '/'}: {loss.what}: {loss.instead}") for loss in sent.losses)
     changes += _free_text_changes(sent, request)
@@ -264,7 +262,7 @@ def _translate(
             _without_refused_params(sent, contract, changes) if _label(upstream, rules) != contracts.GENERIC else sent
         )
     after = correct_outgoing(sent, decided)
-    changes += (TranslationChange(CORRECTION, note) for note in after.notes if note not in sent.notes)
+    changes += (TranslationChange(CORRECTION, note) for note in after.notes if note.kind is NoteKind.CORRECTION)
     key = with_key(after, http.headers, http.url, rules.environ)
     headers = with_headers(key.headers, tuple(item for item in http.headers if item[0].lower() == _AGENT))
     changes += [TranslationChange(NOTE, key.note)] if key.note else []
@@ -285,11 +283,10 @@ def _translate(
     )
 
 
-def _is_reported_elsewhere(note: str) -> bool:
+def _is_reported_elsewhere(note: SendNote) -> bool:
     """A note that is reported in another form, or about a key."""
-    what, _, names = note.partition(": ")
-    is_key = what.startswith("left out, because") and set(names.split(", ")) <= set(KEY_HEADERS)
-    return is_key or note.startswith(("converted from", "model "))
+    is_key = note.kind is NoteKind.HEADERS and set(note.subject) <= set(KEY_HEADERS)
+    return is_key or note.kind in (NoteKind.CONVERSION, NoteKind.MODEL)
 
 
 def _corrections(

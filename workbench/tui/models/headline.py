@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench import regex
 from workbench.safetext import cells, clip
 from workbench.views import Line, Span, line
 
@@ -23,11 +22,8 @@ PROMISE = f"offline · {TOOLS}"
 CLIENTS_KEY = "client's API key not stored"
 """Text for a live session: the client's API key is forwarded to its provider, and not written to a file."""
 
-OWN_KEY = regex.compile(r"(?:the API key comes from|the key is that of) ([A-Za-z_]\w*)")
-"""Note of a recorder that converts and uses an API key of its own (``recorder.translation.keys``)."""
-
 RECENT = 64
-"""Number of newest exchanges whose notes are searched for it."""
+"""Number of newest exchanges whose notes are searched for the key of a recorder."""
 
 
 def headline(
@@ -95,6 +91,7 @@ def key_words(state: SessionState) -> str:
     """API key in use: none for a replay; else the client's, or that of a recorder that converts."""
     if not state.is_live:
         return "offline"
-    own = (OWN_KEY.search(summary.note) for summary in state.summaries[-RECENT:])
-    names = dict.fromkeys(found[1] for found in own if found)
+    from workbench.recorder.translation import own_key  # a live session has loaded what it needs
+
+    names = dict.fromkeys(filter(None, (own_key(summary.note) for summary in state.summaries[-RECENT:])))
     return f"key of ${', $'.join(names)}" if names else CLIENTS_KEY

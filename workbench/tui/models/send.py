@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from workbench.safetext import cells, clip
+from workbench.send import NoteKind
 from workbench.tui.models.matrix import SEVERITIES
 from workbench.views import REQUEST, REQUEST_SIGNS, Line, Span, byte_range, count, line, plain, size, wrap
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.convert import Loss
     from workbench.edits.branches import BranchNode
-    from workbench.probes.profiles import Correction, ProfileChoice
+    from workbench.probes.profiles import Correction
     from workbench.send import Outgoing, Target, UnboundReasoning
     from workbench.tui.models.rowtable import Range
     from workbench.tui.preflight import PreparedRequest
@@ -124,7 +125,7 @@ def facts(shown: PreparedRequest, *, is_set: bool) -> tuple[PreflightNote, ...]:
         *(_loss(loss, shown) for loss in going.losses),
         *_corrections(shown),
         *_address(going, shown, is_set=is_set),
-        *(_fact("note", note) for note in going.notes if not _is_told(note, shown.choice)),
+        *(_fact("note", note) for note in going.notes if note.kind is not NoteKind.CORRECTION),
         *(_fact("id", f"{new} · was {old}") for old, new in going.ids),
         *_findings(shown),
     )
@@ -136,7 +137,7 @@ def _corrections(shown: PreparedRequest) -> Iterator[PreflightNote]:
     if choice.profile:
         yield _fact("measured", choice.title, more=f"stale: {choice.stale}" if choice.due else "")
     for each in choice.decided:
-        changed = [note.partition(": ")[2] for note in shown.outgoing.notes if note.startswith(f"{each.name}: ")]
+        changed = [note.partition(": ")[2] for note in shown.outgoing.notes if each.name in note.subject]
         on = f"here: {'; '.join(changed)}" if changed else "here: the request is unchanged"
         here = on if each.is_on else "switched off"
         yield correction(each, here)
@@ -148,11 +149,6 @@ def correction(each: Correction, here: str = "") -> PreflightNote:
     head = line(Span(mark, f"{style} strong"), Span(f"{each.name}  ", "strong"), Span(each.does, "muted"))
     changed = ((here, "info" if each.is_on else "warning"),) if here else ()
     return PreflightNote(head, ((each.does, ""), *changed, (f"reason: {each.why}", "muted")), correction=each.name)
-
-
-def _is_told(note: str, choice: ProfileChoice) -> bool:
-    """True if a note belongs to a correction, which shows it already."""
-    return any(note.startswith(f"{each.name}: ") for each in choice.decided)
 
 
 def corrected_words(decided: Iterable[Correction]) -> str:
