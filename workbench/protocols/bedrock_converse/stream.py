@@ -147,10 +147,16 @@ class _StreamedBlock:
                 segments[name] = (Segment(self.opened.number, f"{self.opened.base}/start{suffix}"),)
         fields = {name: part.source.fields[name] for name in segments}
         if isinstance(part, ToolCallIR) and part.raw is not None:
-            segments["raw"], fields["raw"] = segments["input"], fields["input"]
+            segments["raw"], fields["raw"] = self._input_segments(), f"/{'/'.join(_INPUT)}"
         if isinstance(part, Result):
             part = replace(part, content=tuple(self._item(inner, n) for n, inner in enumerate(part.content)))
         return replace(part, source=Source(part.source.pointer, fields, segments, events))
+
+    def _input_segments(self) -> tuple[Segment, ...]:
+        """Where the text of the arguments is, though it may be no value."""
+        if _INPUT in self.strings:
+            return self.strings[_INPUT].segments()
+        return (Segment(self.opened.number, f"{self.opened.base}/start/{'/'.join(_INPUT)}"),)
 
     def _item(self, part: Part, number: int) -> Part:
         """A part of a result, which came whole."""

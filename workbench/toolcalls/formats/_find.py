@@ -19,7 +19,16 @@ from typing import Final, NamedTuple
 
 from workbench import regex
 from workbench.ir import ToolDef
-from workbench.toolcalls.formats import TextCall, TextFormat, _forms, _unmarked_calls, _wrecks, every, get
+from workbench.toolcalls.formats import (
+    TextCall,
+    TextFormat,
+    _control_tokens,
+    _forms,
+    _unmarked_calls,
+    _wrecks,
+    every,
+    get,
+)
 from workbench.toolcalls.formats._markdown import MarkdownCode
 
 
@@ -227,17 +236,16 @@ _MARKERS: Final = (
     r"|\]<\]minimax\[>\[\s{0,8}(?:</?[\w.\-]{1,64}>)?|\]~b\]\w{0,16}|\[e~\["
     r"|</arg_value>|</arg_key>|</parameter>\s{0,8}</function>|</function>\s{0,8}</tool_call>"
     r"|<(?:antml:|minimax:)?(?:function_calls|tool_call)>|<(?:antml:)?invoke\s[^<>]{0,300}>|<function=[^<>]{1,256}>"
-    r"|<\|(?:tool_calls?_[a-z_]{1,24}|im_(?:start|end|middle)|channel|message|constrain|call|return|start|end|python_tag"
-    r"|eom_id|eot_id|observation|user|assistant|system|endoftext|end_of_msg|python_(?:start|end))\|>"
+    rf"|<\|tool_calls?_[a-z_]{{1,24}}\|>|{_control_tokens.MARKERS}"
     r"|<｜[^<>｜\s]{1,32}｜>|</?\s?[|｜‖]{1,2}\s?DSML\s?[|｜‖]{1,2}\s?[\w ]{0,24}(?:>|(?=\s))"
     r"|\[/?(?:TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|ARGS|CALL_ID|TOOL_CONTENT)\]|<eop>"
     r"|\[(?:END_)?TOOL_REQUEST\]|<\|/?tool_call\|?>|<tool_call\|>|<\|\"\|>|</?TOOLCALL>|</?seed:tool_call>"
-    r"|<\|(?:action_(?:start|end)|plugin|(?:START|END)_(?:ACTION|THINKING|RESPONSE|OF_TURN_TOKEN))\|>"
     r"|<\|(?:open|close)\|>[\w =\"]{1,80}<\|sep\|>"
     r"|<(?:start|end)_function_(?:call|declaration|response)>|</?tool_code>"
     r"|✿(?:FUNCTION|ARGS|RESULT|RETURN)✿"
 )
 _DEBRIS = regex.compile(_MARKERS)
+_LONE_END = regex.compile(_control_tokens.LONE_END)
 _HINTS: Final = (
     "tool_call",
     "<|",
@@ -257,7 +265,20 @@ _HINTS: Final = (
     "_function_",
     "tool_code>",
 )
-_MORE_HINTS: Final = ("</arg_", "</function", "[ARGS]", "[CALL_ID]", "[AVAILABLE_TOOLS]", "TOOLCALL", "_TOOL_")
+_MORE_HINTS: Final = (
+    "arg_key>",
+    "</think",
+    "</mm:think",
+    "arg_value>",
+    "_of_turn>",
+    "</arg_",
+    "</function",
+    "[ARGS]",
+    "[CALL_ID]",
+    "[AVAILABLE_TOOLS]",
+    "TOOLCALL",
+    "_TOOL_",
+)
 _ALONE = regex.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")
 
 
@@ -285,10 +306,15 @@ def stray_markers(text: str, calls: Sequence[TextCall] = ()) -> tuple[StrayMarke
             continue
         code.pass_over(text[at:start])
         at = start
-        if not code.is_quoted():
+        if not code.is_quoted() and not _ends_reasoning(text, start, end):
             found.append(StrayMarker(text[start:end], start, end))
     is_all = len(found) > MOST_OF_AN_EXAMPLE and not calls and _is_between(text, found[0].start, found[-1].end)
     return tuple(d for d in (found if is_all else _without_pairs(found)) if _stands_alone(text, d.start, d.end))
+
+
+def _ends_reasoning(text: str, start: int, end: int) -> bool:
+    """The end of a section of reasoning that was opened."""
+    return _LONE_END.fullmatch(text, start, end) is not None and f"<{text[start + 2 : end]}" in text[:start]
 
 
 MOST_OF_AN_EXAMPLE: Final = 2

@@ -17,6 +17,7 @@ from workbench import regex
 from workbench.errors import WireError
 from workbench.toolcalls.call_problems import DAMAGED
 from workbench.toolcalls.formats import TextCall, _forms, every
+from workbench.toolcalls.formats._control_tokens import HALVES
 from workbench.toolcalls.formats._json_calls import calls_only
 from workbench.toolcalls.formats._scan import TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tags
@@ -144,7 +145,7 @@ def half_token(text: str, stop: int | None = None) -> int:
         return -1
     if not any(first in piece for first in "<[]`") and "func" not in piece:
         return -1
-    every_tags = vocabulary().values()
+    every_tags = (*vocabulary().values(), HALVES)
     start = min((tags.find_partial(piece, 0) for tags in every_tags), default=len(piece))
     is_whole = any(tags.pattern.fullmatch(piece, start) for tags in every_tags)
     return end - len(piece) + start if len(piece) - start >= LEAST_HALF and not is_whole else -1
