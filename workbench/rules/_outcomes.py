@@ -15,6 +15,7 @@ from workbench.wire import dumps, loads
 FAILURE = regex.compile(
     r"\s*(?:[\"'{\[(<`*]|[\w ]{1,12}[\"']?:)*\s*(?:\w*error\b|\w*exception\b|traceback\b|fail(?:ed|ure)\b|fatal\b"
     r"|invalid\b|unknown (?:tool|function|command)\b|denied\b|permission denied|command not found|no such (?:file|tool)"
+    r"|(?:connection|request|operation)(?: was)? (?:refused|reset|aborted|closed|timed out)|timed out\b|access denied\b"
     r"|cannot\b|could not\b|tool_use_error|❌"
     r"|fehler\b|erreur\b|erro\b|errore\b|ошибка|错误|失败|錯誤|失敗|エラー|오류)",
     re.IGNORECASE,
@@ -33,6 +34,12 @@ _FAILURE_ANYWHERE = regex.compile(
     r"|\s*(?:http(?: status)?|status(?:[ _]code)?)[:= ]{1,3}[45]\d\d\b",
     re.IGNORECASE,
 )
+_LOG_HEAD = regex.compile(
+    r"\W{0,2}\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\W{0,3}"
+    r"(?:\w{1,12}\W{1,3}){0,2}?(?=\w)"
+)
+"""Time and level in front of a line of a log."""
+
 _FAILURE_SENTENCE = regex.compile(
     r"[^\n]{0,80}?\b(?:build|command|request|job|task|operation|connection|upload|download|login|query|call|step|script"
     r"|install(?:ation)?|compilation|deploy(?:ment)?|process)\b[^\n.]{0,60}?(?<!not )\b(?:has |have )?"
@@ -87,6 +94,9 @@ _NUMBER = regex.compile(
 """Numbers that count nothing: addresses, ids, fractions. A short one may be what is new about an error."""
 
 _ATTEMPT = regex.compile(r"\b(attempt|try|retry|request|run)( ?(?:no\.?|number|#)? ?)\d+", re.IGNORECASE)
+_PLACES = regex.compile(
+    r"(?<=\bline )\d+|(?<=\bcolumn )\d+|\"(?:took|elapsed|duration|latency|runtime)(?:_?[a-z]{1,7})?\": ?[\d.]+", re.I
+)
 _BLANKS = regex.compile(r"\s+")
 _STATUS_KEYS = ("status", "statusCode", "status_code", "http_status", "httpStatus", "code")
 _EXIT_KEYS = ("exit_code", "exitCode", "exit", "returncode", "return_code", "exit_status", "exitStatus")
@@ -184,7 +194,7 @@ def _is_json_part(part: Part) -> bool:
 
 
 def _kind(result: ToolResultIR, text: str) -> ResultOutcome:
-    head = text[:200]
+    head = _without_log_head(text[:200])
     value = _value(text)
     if result.is_error or _says_so(head, text) or _is_failure(value, text):
         return ResultOutcome.NOT_FOUND if _NOT_FOUND.search(text[:400]) else ResultOutcome.FAILED
@@ -195,6 +205,11 @@ def _kind(result: ToolResultIR, text: str) -> ResultOutcome:
     if _SILENT.fullmatch(text) and not isinstance(value, list):
         return ResultOutcome.SILENT
     return ResultOutcome.EMPTY if _is_empty(value) or _EMPTY.fullmatch(text) else ResultOutcome.NORMAL
+
+
+def _without_log_head(head: str) -> str:
+    found = _LOG_HEAD.match(head) if head[:1].isdigit() or head[1:2].isdigit() else None
+    return head[found.end() :] if found else head
 
 
 def _says_so(head: str, text: str) -> bool:
@@ -265,6 +280,17 @@ _ECHOES = frozenset(
 )
 
 
+_DURATION = regex.compile(
+    r"(?:took|elapsed|duration|latency|time|runtime)(?:_?(?:ms|s|sec|secs|seconds|millis|us))?", re.I
+)
+
+
 def _is_content(item: tuple[str, JsonValue]) -> bool:
     key, value = item
-    return key.lower() not in _ECHOES and bool(value)
+    is_duration = isinstance(value, int | float) and _DURATION.fullmatch(key)
+    return key.lower() not in _ECHOES and bool(value) and not is_duration
+
+
+def without_places(mark: str) -> str:
+    """A mark without line numbers and durations: what one call brings again and again may differ in them alone."""
+    return _PLACES.sub("#", mark)

@@ -10,7 +10,7 @@ from workbench import regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR
 from workbench.protocols import REQUEST
-from workbench.rules._outcomes import BARE_STATUS, ResultOutcome, has_failed
+from workbench.rules._outcomes import BARE_STATUS, ResultOutcome, has_failed, without_places
 from workbench.rules._repeats import (
     PastCall,
     failures,
@@ -162,7 +162,7 @@ def _loops(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:
     """Steps that come again with the same outcome; the last of them tells."""
     told: set[int] = set()
     for period in range(1, LONGEST_PERIOD + 1):
-        for start, stop in _runs([(s.digest, s.mark, s.question) for s in history], period):
+        for start, stop in _runs([(s.digest, _same_outcome(s), s.question) for s in history], period):
             times, last = (stop - start) // period, history[stop - 1]
             if times < _least(last) or not last.is_answered or told & set(range(start, stop)):
                 continue
@@ -178,6 +178,12 @@ def _loops(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:
             told |= set(range(start, stop))
             if not is_told(case, run[-1]):
                 yield _repetition_finding(case, run, what.format(name=quote(run[-1].call.name, 60)))
+
+
+def _same_outcome(step: PastCall) -> str:
+    """What a call brought, to compare with what the same call brings: a failure, or nothing, in the same words."""
+    is_fruitless = step.is_failed or step.kind is ResultOutcome.EMPTY
+    return without_places(step.mark) if is_fruitless else step.mark
 
 
 def _least(last: PastCall) -> int:

@@ -14,6 +14,9 @@ EXPLAINING = {
         f"To call the tool the model emits this:\n\n```json\n{CALL}\n```\n\nThe server then runs it."
     ),
     "how a tool is called, fence last": f"The request for the weather tool is this object:\n\n```json\n{CALL}\n```",
+    "how a tool is called, bare": f"The request for the weather tool is this object:\n\n{CALL}",
+    "how a tool is called from Python": 'In Python you write, for example:\n\nget_weather(city="Rome")',
+    "a call that does not fit": 'It was called without a city.\n\n{"name": "get_weather", "arguments": {}}',
     "what the log shows": f"The log shows that the model wrote\n\n```\n{HERMES}\n```\n\nso the parser was off.",
     "two fences": f"Qwen2.5 writes\n```xml\n{HERMES}\n```\nand Qwen3-Coder\n```xml\n{QWEN}\n```\nboth in content.",
     "a diff": f"```diff\n-{CALL}\n+{CALL.replace('Rome', 'Paris')}\n```",

@@ -89,6 +89,12 @@ CALLS = {
     "in a fence after prose": f"I'll check the weather.\n\n```json\n{CALL}\n```",
     "pythonic": '[get_weather(city="Rome")]',
     "pythonic after prose": 'To find out I will call the tool.\n\n[get_weather(city="Rome")]',
+    "bare after a sentence": f"The weather decides it.\n\n{CALL}",
+    "bare after what is intended": f"Let me check this: \n\n{PARAMETERS}",
+    "bare, in the shape of the chat protocol, after prose": (
+        f'I need the weather.\n\n{{"function": {{"name": "get_weather", "arguments": {CITY}}}}}'
+    ),
+    "a Python call after a sentence": 'The weather decides it.\n\nget_weather(city="Rome")',
     "LFM2": '<|tool_call_start|>[get_weather(city="Rome")]<|tool_call_end|>',
     "Llama 4 with its tags": '<|python_start|>[get_weather(city="Rome")]<|python_end|>',
     "in tags of another model": f"<tools>\n{CALL}\n</tools>",

@@ -40,12 +40,6 @@ class StrayMarker(NamedTuple):
     end: int
 
 
-_EXAMPLE = regex.compile(
-    r"\b(?:examples?|e\.?g|i\.e|for instance|such as|formats?|formatted|syntax|looks? like|like th\w+|template|schema"
-    r"|pattern|structure|placeholder|sample|illustrat\w+|demonstrat\w+|shape|instructed|documentation|docs?|prompt"
-    r"|beispiel\w*|exemple|ejemplo)\b|例如|比如|格式|示例|例子|例えば",
-    re.IGNORECASE,
-)
 _PLACEHOLDER = regex.compile(
     r"(?:your[_-]?|my[_-]?|some[_-]?|the[_-]?|example[_-]?|sample[_-]?)?"
     r"(?:tool|function|func|fn|method)[_-]?(?:name|call)?\d?(?:[_-]?(?:here|name))?"
@@ -89,6 +83,7 @@ def find(
         untagged = [
             *_unmarked_calls.foreign_calls(text, tools, mentioned),
             *_unmarked_calls.bare_calls(text, mentioned),
+            *_unmarked_calls.trailing_calls(text, tools, mentioned),
         ]
         found += [c for c in untagged if not any(f.start < c.end and c.start < f.end for f in found)]
     best = list(_nested_before_think_end(text, _without_overlaps(found, names)))
@@ -217,7 +212,7 @@ def _is_meant(text: str, before: int, start: int, run: Sequence[TextCall], names
         return False
     intro = text[max(before, start - _INTRO) : start].rstrip().rpartition("\n\n")[2]
     sentence = re.split(r"[.!?。！？]\s", intro)[-1]
-    if _EXAMPLE.search(sentence) and not (is_declared and is_last):
+    if _unmarked_calls.EXAMPLE.search(sentence) and not (is_declared and is_last):
         return False
     return is_declared or is_last or not names
 

@@ -20,6 +20,7 @@ from workbench.ir import ToolDef
 from workbench.toolcalls.call_problems import FOREIGN_TAGS, NO_TAGS
 from workbench.toolcalls.formats import TextCall, TextFormat, get
 from workbench.toolcalls.formats._json_calls import adjoin_calls, calls_only
+from workbench.toolcalls.formats._python_literals import call as python_call
 from workbench.toolcalls.json_text import JsonTracker, read
 
 TAGGED: Final = {"llama-json": "<|python_tag|>", "pythonic": "<|python_start|>"}
@@ -32,6 +33,14 @@ _INTENT: Final = regex.compile(
     r"|我来|让我|我将|我会|我需要|调用|いたします|します",
     re.IGNORECASE,
 )
+EXAMPLE: Final = regex.compile(
+    r"\b(?:examples?|e\.?g|i\.e|for instance|such as|formats?|formatted|syntax|looks? like|like th\w+|template|schema"
+    r"|pattern|structure|placeholder|sample|illustrat\w+|demonstrat\w+|shape|instructed|documentation|docs?|prompt"
+    r"|beispiel\w*|exemple|ejemplo)\b|例如|比如|格式|示例|例子|例えば",
+    re.IGNORECASE,
+)
+"""Words of a sentence that announces an example."""
+
 _SENTENCES: Final = regex.compile(r"\n|(?<=[.!?])\s|(?<=[。！？])(?=.)")
 _WORD: Final = r"(?:(?:[a-z]{1,12}:)?[A-Za-z_]*(?i:tool|call|func|action|plugin)[A-Za-z_]*)"
 _TAG: Final = rf"(?:<[|]?{_WORD}[|]?>|\[{_WORD}\])"
@@ -42,6 +51,7 @@ _STRIPPED: Final = regex.compile(
     r"(?:\A\s*|\n)(?:functions\.)?([\w.\-]{1,128})(?::\d{1,6})?\s{0,2}(?=\{)"
     r"|\bto=functions\.([\w.\-]{1,128})[^{}\n]{0,40}(?=\{)"
 )
+_VALUE_LINE: Final = regex.compile(r"\n[ \t]{0,3}(?=[\[{]|[A-Za-z_][\w.]{0,127}\()()")
 _MAX_TRIES: Final = 32  # values that may go on to the end of the text: bounds the work
 
 
@@ -59,7 +69,7 @@ def unmarked_calls(
         return []
     if is_tagged and all(text.startswith(tag or "", c.start) for c in found[:1]) and found[0].name:
         return found
-    return found if all(c.name in names for c in found) and _is_the_answer(text, found) else []
+    return found if all(c.name in names for c in found) and _is_the_answer(text, found, tools) else []
 
 
 def _may_end_with_calls(name: str, text: str, names: frozenset[str]) -> bool:
@@ -71,13 +81,53 @@ def _may_end_with_calls(name: str, text: str, names: frozenset[str]) -> bool:
     return any(f'"{n}"' in text or f"'{n}'" in text for n in names)
 
 
-def _is_the_answer(text: str, found: Sequence[TextCall]) -> bool:
-    """True if the text has nothing else but an announcement of the calls."""
+def _is_the_answer(text: str, found: Sequence[TextCall], tools: Sequence[ToolDef]) -> bool:
+    """True if the text has nothing else but an announcement of the calls, or a sentence before calls that fit."""
     between = [text[a.end : b.start] for a, b in pairwise(found)]
     if any(t.strip(" \t\r\n;,") for t in (*between, text[found[-1].end :])):
         return False
     intro = text[: found[0].start].rpartition("</think>")[2].strip()
-    return not intro or (len(intro) <= _MAX_INTRO and bool(_INTENT.search(_SENTENCES.split(intro)[-1])))
+    if not intro or len(intro) > _MAX_INTRO:
+        return not intro
+    last = _SENTENCES.split(intro)[-1]
+    is_apart = text[: found[0].start].endswith("\n") and not (
+        EXAMPLE.search(last) or last.rstrip().endswith((":", "："))
+    )
+    return bool(_INTENT.search(last)) or (is_apart and all(_fits(call, tools) for call in found))
+
+
+def _fits(call: TextCall, tools: Sequence[ToolDef]) -> bool:
+    """The arguments are those that the declared tool asks for: all that it requires, and none that it has not."""
+    schema = next((tool.schema for tool in tools if tool.name == call.name), None)
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(call.input, dict) or not call.input or not isinstance(schema, dict):
+        return False
+    required = schema.get("required")
+    needed = set(map(str, required)) if isinstance(required, list) else set()
+    return isinstance(properties, dict) and needed <= call.input.keys() <= properties.keys()
+
+
+def trailing_calls(text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> list[TextCall]:
+    """JSON or a Python call on lines of its own at the end of prose."""
+    if not names or text.rstrip()[-1:] not in ("}", "]", ")"):
+        return []
+    for begin in [*_VALUE_LINE.finditer(text)][-_MAX_TRIES:]:
+        found = _value_to_the_end(text, begin.start(1), names)
+        if found:
+            return found if _is_the_answer(text, found, tools) else []
+    return []
+
+
+def _value_to_the_end(text: str, start: int, names: frozenset[str]) -> list[TextCall]:
+    end = len(text.rstrip())
+    if text[start] in "[{":
+        stop = JsonTracker().find(text, start)
+        said = calls_only(text[start:end], names) if stop == end else []
+        return adjoin_calls("json-fence", said, start, end, start, is_nested=False)
+    made = python_call(text, start)
+    if made is None or made.end != end or made.name not in names:
+        return []
+    return [TextCall("pythonic", made.name, made.input, made.raw, start, end, problems=(NO_TAGS, *made.problems))]
 
 
 def foreign_calls(text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> Iterator[TextCall]:
