@@ -351,6 +351,9 @@ class KeyedStreamDecoder:
         contradiction = contradicts(self._body.get("stopReason"), parts)
         if contradiction:
             yield Anomaly("stream.finish-reason", contradiction, "/stopReason", self._finish)
+        if self._blocks and not self._is_started:
+            events = tuple(self._blocks[0].events[:1])
+            yield Anomaly("stream.block-order", "the blocks begin without messageStart", events=events)
         if self._error is not None or self._last is None:
             return
         for index, block in self._open.items():

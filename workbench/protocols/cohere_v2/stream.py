@@ -320,6 +320,9 @@ class EventStreamDecoder:
         wrong = contradiction(self._top.get("finish_reason"), message)
         if wrong:
             yield Anomaly("stream.finish-reason", wrong, "/finish_reason", self._finish)
+        if not self._is_started and message.parts:
+            events = message.parts[0].source.events[:1]
+            yield Anomaly("stream.block-order", "the message begins without message-start", _BASE, events)
         if self._is_complete and not self._error:
             for call in self._open_calls.values():
                 if call in self._strays:

@@ -56,6 +56,7 @@ class StepStreamDecoder:
         self._status: str | None = None
         self._last = 0
         self._ended: int | None = None
+        self._headless: int | None = None  # event of the first step, if no interaction had begun
 
     def feed(self, event: SseEvent) -> None:
         """Take one block. Comments alone and ``[DONE]``, which ends recorded streams, say nothing."""
@@ -184,6 +185,8 @@ class StepStreamDecoder:
     # -- steps
 
     def _open(self, index: int | None, kind: str | None) -> StreamedStep:
+        if not self.interactions and self._headless is None:
+            self._headless = self._last
         step = StreamedStep(index, kind)
         self.steps.append(step)
         if index is not None:
@@ -338,6 +341,9 @@ class StepStreamDecoder:
 
     def _ending(self) -> Iterator[Anomaly]:
         """Anomalies that only the end shows. After an error event no other end is expected."""
+        if self._headless is not None:
+            message = "the steps begin without interaction.created"
+            yield Anomaly("stream.block-order", message, "", (self._headless,))
         if self._notes.error is not None:
             return
         for n, step in enumerate(order(self.steps)):

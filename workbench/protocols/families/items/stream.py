@@ -86,6 +86,8 @@ class ItemStreamDecoder:
         self._unknown: list[JsonValue] = []
         self._abandoned: list[JsonValue] = []
         self._sequence: int | None = None
+        self._first: int | None = None  # sequence number of the first event
+        self._headless: int | None = None  # event of the first item, if no response had begun
         self._last = 0
         self._ended: int | None = None
 
@@ -218,6 +220,8 @@ class ItemStreamDecoder:
     # -- items
 
     def _open(self, index: int | None, kind: str | None) -> StreamedItem:
+        if not self.responses and self._headless is None:
+            self._headless = self._last
         item = StreamedItem(index, kind)
         self.items.append(item)
         if index is not None:
@@ -377,6 +381,7 @@ class ItemStreamDecoder:
         if self._sequence is not None and sequence != self._sequence + 1 and value.get("type") != "response.created":
             self._notes.add("stream.framing", _GAP, number)
         self._sequence = sequence
+        self._first = sequence if self._first is None else self._first
 
     def _fail(self, value: Value, number: int) -> bool:
         """Take an error event; False where it holds no error."""
@@ -388,6 +393,8 @@ class ItemStreamDecoder:
 
     def _ending(self, messages: tuple[Message, ...]) -> Iterator[Anomaly]:
         """Anomalies that only the end shows. After an error event no other end is expected."""
+        if self._headless is not None and (self._first or 0) <= 1:  # a later one: the stream was resumed there
+            yield Anomaly("stream.block-order", "the items begin without response.created", "", (self._headless,))
         if self._notes.error is not None:
             return
         for n, item in enumerate(order(self.items)):
