@@ -303,6 +303,8 @@ class Anomaly:
 
 UNUSUAL = ".unusual"
 """End of the slug of an anomaly that is legal: what is told of it is for information."""
+MILD = ".mild"
+"""End of the slug of an anomaly that most clients get over: it is a warning."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -292,5 +292,5 @@ def _is_content(item: tuple[str, JsonValue]) -> bool:
 
 
 def without_places(mark: str) -> str:
-    """A mark without line numbers and durations: what one call brings again and again may differ in them alone."""
+    """A mark without line numbers and durations: equal failures of one call may differ in them alone."""
     return _PLACES.sub("#", mark)

@@ -181,7 +181,7 @@ def _loops(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:
 
 
 def _same_outcome(step: PastCall) -> str:
-    """What a call brought, to compare with what the same call brings: a failure, or nothing, in the same words."""
+    """The outcome of a call, to compare with other outcomes of the same call."""
     is_fruitless = step.is_failed or step.kind is ResultOutcome.EMPTY
     return without_places(step.mark) if is_fruitless else step.mark
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench import regex
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import UNUSUAL, Anomaly, ModelResponse, NodeRef, ToolCallIR
+from workbench.ir import MILD, UNUSUAL, Anomaly, ModelResponse, NodeRef, ToolCallIR
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.provenance import leaves
 from workbench.rules._failure_place import in_stream, refusal_of
@@ -76,7 +76,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if not any(noticed.slug in _BY_SLUG for noticed in answer.anomalies):  # else those say why it is not whole
         yield from _check_completeness(case, answer)
     for noticed in answer.anomalies:
-        rule = _BY_SLUG.get(noticed.slug.removesuffix(UNUSUAL))
+        rule = _BY_SLUG.get(noticed.slug.removesuffix(UNUSUAL).removesuffix(MILD))
         if rule and not _is_explained(case, noticed):
             shown = weaker(rule) if _is_mild(case, noticed) else rule
             if noticed.slug.endswith(UNUSUAL):
@@ -111,7 +111,9 @@ def _is_explained(case: RuleContext, noticed: Anomaly) -> bool:
         return isinstance(options, dict) and options.get("include_usage") is True
     if noticed.slug == FINISH.slug and case.request and case.request.tool_choice:
         return case.request.tool_choice.mode == "tool"  # some providers then say "stop", although the call is there
-    return _is_synthesised(case) and (noticed.slug == FRAMING.slug or _is_unterminated_answer(case, noticed))
+    return _is_synthesised(case) and (
+        noticed.slug.removesuffix(MILD) == FRAMING.slug or _is_unterminated_answer(case, noticed)
+    )
 
 
 def _is_synthesised(case: RuleContext) -> bool:
@@ -127,6 +129,8 @@ def _is_unterminated_answer(case: RuleContext, noticed: Anomaly) -> bool:
 
 def _is_mild(case: RuleContext, noticed: Anomaly) -> bool:
     """The fault is there and does no harm: the answer is whole, or repeats what it was sent."""
+    if noticed.slug.endswith(MILD):
+        return True
     if noticed.slug == ENCODING.slug:
         return _was_sent(case) or not _is_cut(case, noticed)
     if noticed.slug == ID.slug:

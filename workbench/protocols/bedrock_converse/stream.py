@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from workbench.errors import WireError
 from workbench.ir import (
+    MILD,
     Anomaly,
     ApiError,
     Carrier,
@@ -353,7 +354,7 @@ class KeyedStreamDecoder:
             yield Anomaly("stream.finish-reason", contradiction, "/stopReason", self._finish)
         if self._blocks and not self._is_started:
             events = tuple(self._blocks[0].events[:1])
-            yield Anomaly("stream.block-order", "the blocks begin without messageStart", events=events)
+            yield Anomaly(f"stream.framing{MILD}", "the blocks begin without messageStart", events=events)
         if self._error is not None or self._last is None:
             return
         for index, block in self._open.items():

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from workbench.errors import WireError
-from workbench.ir import Anomaly, ApiError, Carrier, JsonValue, Message, ModelResponse, Reasoning, ToolCallIR
+from workbench.ir import MILD, Anomaly, ApiError, Carrier, JsonValue, Message, ModelResponse, Reasoning, ToolCallIR
 from workbench.protocols.cohere_v2.response import contradiction, describe
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.pieces import GrowingText, Node, Nodes, Pieces, node_at, place
@@ -322,7 +322,7 @@ class EventStreamDecoder:
             yield Anomaly("stream.finish-reason", wrong, "/finish_reason", self._finish)
         if not self._is_started and message.parts:
             events = message.parts[0].source.events[:1]
-            yield Anomaly("stream.block-order", "the message begins without message-start", _BASE, events)
+            yield Anomaly(f"stream.framing{MILD}", "the message begins without message-start", _BASE, events)
         if self._is_complete and not self._error:
             for call in self._open_calls.values():
                 if call in self._strays:

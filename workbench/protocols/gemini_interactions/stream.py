@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.ir import Anomaly, JsonValue, ModelResponse
+from workbench.ir import MILD, Anomaly, JsonValue, ModelResponse
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error, verbatim
 from workbench.protocols.common.pieces import Pieces, WholePart
@@ -343,7 +343,7 @@ class StepStreamDecoder:
         """Anomalies that only the end shows. After an error event no other end is expected."""
         if self._headless is not None:
             message = "the steps begin without interaction.created"
-            yield Anomaly("stream.block-order", message, "", (self._headless,))
+            yield Anomaly(f"stream.framing{MILD}", message, "", (self._headless,))
         if self._notes.error is not None:
             return
         for n, step in enumerate(order(self.steps)):

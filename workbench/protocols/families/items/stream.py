@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from workbench.ir import Anomaly, JsonValue, Message, ModelResponse
+from workbench.ir import MILD, Anomaly, JsonValue, Message, ModelResponse
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error, verbatim
 from workbench.protocols.common.pieces import Pieces, WholePart
@@ -394,7 +394,7 @@ class ItemStreamDecoder:
     def _ending(self, messages: tuple[Message, ...]) -> Iterator[Anomaly]:
         """Anomalies that only the end shows. After an error event no other end is expected."""
         if self._headless is not None and (self._first or 0) <= 1:  # a later one: the stream was resumed there
-            yield Anomaly("stream.block-order", "the items begin without response.created", "", (self._headless,))
+            yield Anomaly(f"stream.framing{MILD}", "the items begin without response.created", "", (self._headless,))
         if self._notes.error is not None:
             return
         for n, item in enumerate(order(self.items)):
