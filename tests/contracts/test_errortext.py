@@ -197,7 +197,7 @@ KINDS = [
         "",
         "213,462 tokens of",
     ),
-    ("tools-unsupported", "params.unsupported", "foo/bar does not support function calling", "", ""),
+    ("tools-unsupported", "tools.unsupported", "foo/bar does not support function calling", "", ""),
     ("tool-result-missing", "closure.missing-result", "2 tool_calls without a matching tool result", "", ""),
 ]
 

@@ -97,6 +97,8 @@ def test_content_that_comes_with_the_start() -> None:
     assert text.source.segments == {"text": (Segment(0, "/message/content/0/text"),)}
 
 
+BARE = {**BEGIN, "message": {key: value for key, value in BEGIN["message"].items() if key != "content"}}
+
 BROKEN: list[tuple[str, Sequence[Json | bytes], list[tuple[str, tuple[int, ...]]]]] = [
     ("healthy", OK, []),
     ("no terminator", OK[:-1], [("stream.no-terminator", (4,))]),
@@ -105,6 +107,7 @@ BROKEN: list[tuple[str, Sequence[Json | bytes], list[tuple[str, tuple[int, ...]]
     ("block never stops", [*OK[:3], *OK[4:]], [("stream.block-order", (1, 2))]),
     ("stopped twice", [*OK[:4], stop(0), *OK[4:]], [("stream.block-order", (4,))]),
     ("started twice", [BEGIN, *OK], [("stream.block-order", (1,))]),
+    ("a start without content", [BARE, *OK[1:]], [("stream.block-order", (0,))]),
     (
         "index used twice",
         [*OK[:4], OPEN_TEXT, delta(0, "text_delta", text="b"), stop(0), *OK[4:]],

@@ -364,6 +364,22 @@ FAULTS: list[tuple[str, list[Json | bytes], bool, list[tuple[str, str, tuple[int
         [("stream.index", "/choices/0/message/tool_calls/1", (1,))],
     ),
     (
+        "one index twice in a chunk",
+        [
+            chunk(
+                {
+                    "tool_calls": [
+                        {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": "{"}},
+                        {"index": 0, "function": {"arguments": "}"}},
+                    ]
+                }
+            ),
+            CALLS,
+        ],
+        True,
+        [("stream.index", "/choices/0/message", (0,))],
+    ),
+    (
         "an id that changes",
         [call(0, "c", "f", "{"), call(0, "d", None, "}"), CALLS],
         True,

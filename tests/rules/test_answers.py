@@ -45,6 +45,22 @@ def test_error_answers(chat, body, status, pointer, message, kind):
     assert (finding.pointer, finding.message, finding.kind) == (pointer, message, kind)
 
 
+FAILED = [
+    ("MALFORMED_FUNCTION_CALL", "the model wrote a call that the provider could not read"),
+    ("UNEXPECTED_TOOL_CALL", "the model called a tool where none is enabled, or one that is not declared"),
+]
+
+
+@pytest.mark.parametrize(("reason", "words"), FAILED)
+def test_an_answer_that_says_it_failed(inspect, reason, words):
+    body = {"candidates": [{"content": {"parts": [{"text": "ok"}], "role": "model"}, "finishReason": reason}]}
+    asked = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
+    found = [f for f in inspect(asked, body, protocol="gemini", provider="gemini") if f.rule == "answer.error"]
+    assert [(f.pointer, f.message) for f in found] == [
+        ("/candidates/0/finishReason", f"the finish reason is '{reason}': {words}")
+    ]
+
+
 def test_the_reason_is_shown(anthropic):
     body = {"type": "error", "error": {"type": "invalid_request_error", "message": "too\nlong " * 60, "hint": "cut it"}}
     (finding,) = anthropic(HELLO, body, status=400)

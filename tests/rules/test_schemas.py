@@ -106,7 +106,7 @@ WORDS = [
     ("twice", "openai-chat", "schema.duplicate-name", "", "{name}", [fn(**OPEN), fn(**OPEN)], ["run"]),
     ("no object", "openai-chat", "schema.malformed", "missing-field", "[{tool}] {field} at {line}:{column}",
      [{"type": "function"}], ["[0] function at 1:31"]),
-    ("another type", "openai-chat", "schema.malformed", "tool-type", "{found} of {names}", [{"type": "web"}],
+    ("another type", "openai-chat", "schema.tool-type", "tool-type", "{found} of {names}", [{"type": "web"}],
      ["web of function"]),
     ("a keyword", "gemini", "schema.unsupported-keyword", "", "{keyword} at tools[{group}].f[{tool}]{path}",
      [{"functionDeclarations": [{"name": "f"}, {"name": "g", "parameters": BARE}]}],

@@ -48,6 +48,11 @@ _PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (_TURN, ("media-unsupported",), "content.unsupported-part"),
     (_TURN, ("media-too-large",), "content.image-limit"),
     (_TURN, ("parameter-unsupported", "value-invalid"), "content.shape"),
+    (
+        r"^/(?:tools|functions|toolConfig)(?:/tools)?$",
+        ("parameter-unsupported", "tools-unsupported"),
+        "tools.unsupported",
+    ),
     (r"^/(?:previous_response_id|conversation)", ("state-unknown", "not-found"), "state.lost"),
     (r"^/(?:inference_?[cC]onfig|generation_?[cC]onfig|options|parameters)/", _OF_PARAMETERS, "params.unsupported"),
     (r"^/(?!tools$|messages$|input$|contents$)[a-zA-Z_]+$", _OF_PARAMETERS, "params.unsupported"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.contracts import Basis, Breaks, Finding, Severity, find_matches
@@ -28,11 +28,24 @@ RULES = (ANSWER_ERROR,)
 
 NOTHING_SAID = ApiError("")
 
+_FAILED: Mapping[str, str] = {
+    "malformed_function_call": "the model wrote a call that the provider could not read",
+    "unexpected_tool_call": "the model called a tool where none is enabled, or one that is not declared",
+    "too_many_tool_calls": "the model called too many tools one after the other",
+    "missing_thought_signature": "a call in the history has no thought signature",
+    "malformed_response": "the model wrote an answer that the provider could not read",
+    "malformed_tool_use": "the model wrote a call that the provider could not read",
+    "malformed_model_output": "the model wrote an answer that the provider could not read",
+    "function_call_filter": "a filter of the provider held a call back",
+}
+"""Finish reason (in small letters, before a colon) → what went wrong: there is no answer to read."""
+
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """The error that came as a whole body; what a stream carries has a rule of its own."""
     answer = case.response
     error = answer.error if answer else NOTHING_SAID if case.status >= 400 else None
+    yield from _failed_answers(case)
     if error is None or (answer and answer.is_stream):
         return
     refusal = refusal_of(error, case.decoded)
@@ -52,6 +65,24 @@ def check(case: RuleContext) -> Iterator[Finding]:
         return
     found = case.finding(ANSWER_ERROR, RESPONSE, error.pointer, said, evidence=evidence(error))
     yield replace(found, kind=refusal.kind.name if refusal else "")
+
+
+def _failed_answers(case: RuleContext) -> Iterator[Finding]:
+    """An answer whose finish reason says that it failed."""
+    answer = case.response
+    reason = answer.finish_reason if answer and not answer.error else None
+    what = _FAILED.get((reason or "").partition(":")[0].strip().lower())
+    if answer is None or what is None:
+        return
+    pointer = next((at for at in _REASONS if not answer.is_stream and case.decoded.place(RESPONSE, at).span), "")
+    message = f"the finish reason is {quote(reason or '', 60)}: {what}"
+    yield case.finding(ANSWER_ERROR, RESPONSE, pointer, message, events=answer.finish_events)
+
+
+_REASONS = (
+    "/candidates/0/finishReason", "/candidates/0/finish_reason", "/choices/0/finish_reason", "/stopReason",
+    "/stop_reason",
+)  # fmt: skip
 
 
 def _may_name_a_place(case: RuleContext, refusal: KnownRefusal | None) -> bool:

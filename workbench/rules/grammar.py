@@ -42,6 +42,8 @@ _PLAIN = regex.compile(r"[-_]")
 _TOOLS = ("tools", "functions", "toolConfig/tools")
 _CHOICES = ("tool_choice", "function_call", "toolConfig", "tool_config")
 _LISTS = ("messages", "input", "contents")
+_PART = regex.compile(r"/(?:content|parts|output)/(?:\d+/(?:content/\d+/)?)?type$")
+"""The type of a part of a message, below the list of messages."""
 _ALWAYS_THERE = ("role", "name", "function", "parameters")
 """Keys without which no provider of a protocol knows what a message or a tool is."""
 
@@ -206,7 +208,7 @@ def _finding(case: RuleContext, grammar: grammars.BodyGrammar, group: list[_Plac
     stated = case.contract.terms.get(term) if severity is Severity.ERROR else None
     source = f"{stated.source} ({stated.date}); {types}" if stated else types
     said = {"path": path, "field": fault.name, "name": fault.name, "found": value, "value": value}
-    rule = every_rule()[_slug(fault, pointer[len(base(case.decoded)) :])]
+    rule = every_rule()[_slug(fault, pointer[len(base(case.decoded)) :], value)]
     finding = case.finding(rule, REQUEST, pointer, _text(fault, path, value), source=source, values=said)
     if severity is not Severity.ERROR or not (
         fault.code == grammars.UNKNOWN_KEY and finding.check and not finding.check.when
@@ -283,8 +285,8 @@ def _similar_key(fault: grammars.ShapeFault) -> str:
     return same or next(iter(get_close_matches(fault.name, fault.known, 1, 0.86)), "")
 
 
-def _slug(fault: grammars.ShapeFault, place: str) -> str:
-    """The rule for a fault at a place."""
+def _slug(fault: grammars.ShapeFault, place: str, value: str) -> str:
+    """The rule for a fault at a place; a text under the name that another wire has for it is no other kind of part."""
     if fault.code == grammars.UNKNOWN_KEY:
         return "gateway.unknown-field"
     first, _, rest = place[1:].partition("/")
@@ -295,7 +297,8 @@ def _slug(fault: grammars.ShapeFault, place: str) -> str:
             else "schema.malformed"
         )
     if first in _LISTS and rest:
-        return "content.shape"
+        is_part = fault.code == grammars.UNKNOWN_VARIANT and _PART.search(rest) and not value.endswith("text")
+        return "content.unsupported-part" if is_part else "content.shape"
     if first in _CHOICES:
         return "choice.unsupported"
     return "params.missing" if fault.code == grammars.MISSING else "params.unsupported"

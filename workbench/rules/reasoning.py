@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from workbench.chain import Entry, ReplayOutcome
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, NodeRef, Reasoning
-from workbench.protocols import REQUEST
+from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._nodes import item_id
 from workbench.rules._reasoning import (
@@ -53,11 +53,28 @@ RULES = (MISSING, EMPTY, ALTERED, STALE)
 
 
 def check(case: RuleContext) -> Iterator[Finding]:
-    """Findings on the reasoning that the request sends, and does not send."""
+    """Findings on the reasoning that the request sends, and does not send, and on proofs that an answer lacks."""
+    yield from _check_answer(case)
     if case.request is not None:
         yield from _turns(case)
         yield from _stale(case)
         yield from _without_calls(case)
+
+
+def _check_answer(case: RuleContext) -> Iterator[Finding]:
+    """Thinking before a call that arrives without its signature: it can never be sent back."""
+    answer = case.response
+    if answer is None or answer.error or not answer.is_complete or not _asks_for_signatures(case):
+        return
+    for n, message in enumerate(answer.messages):
+        for k, part in message.reasoning() if any(True for _ in message.tool_calls()) else ():
+            if part.carrier is Carrier.THINKING and not part.signature and part.text:
+                text = "the thinking block arrived without its signature: it cannot be sent back with the tool result"
+                yield case.at(EMPTY, NodeRef(RESPONSE, n, k), text, when="no-signature")
+
+
+def _asks_for_signatures(case: RuleContext) -> bool:
+    return any(check.when == "no-signature" for check in case.contract.checks_of(EMPTY.slug))
 
 
 @of_messages
@@ -102,7 +119,7 @@ def _is_replaced(case: RuleContext, entry: Entry) -> bool:
 
 def _check_signatures(case: RuleContext) -> Iterator[Finding]:
     """Thinking blocks without the key of their signature, where the provider asks for it in every one."""
-    if not any(check.when == "no-signature" for check in case.contract.checks_of(EMPTY.slug)):
+    if not _asks_for_signatures(case):
         return
     told = {entry.sent_part for entry in case.deviations if entry.sent is ReplayOutcome.EMPTY}
     for ref, part in sent_reasoning(case, _is_unsigned):

@@ -15,10 +15,20 @@ from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolDef
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.provenance import escape
 from workbench.rules._body import reads_fields, values
+from workbench.rules._families import every_rule
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_unproved, by_index, by_name, by_term, context, enforced_exactly, quote
-from workbench.toolcalls.schemas import PLAIN, Dialect, DialectFact, dialects, find_meta_faults, lint, resolve
+from workbench.toolcalls.schemas import (
+    PLAIN,
+    Dialect,
+    DialectFact,
+    dialects,
+    find_contradictions,
+    find_meta_faults,
+    lint,
+    resolve,
+)
 from workbench.wire import Origin, dumps, loads
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
@@ -126,7 +136,8 @@ def _check_types(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
                     "names": ", ".join(taken),
                     **_declaration_values(case, tool.pointer),
                 }
-                yield by_term(case, MALFORMED, "schema.tool-types", pointer, text, when="tool-type", values=said)
+                rule = every_rule()["schema.tool-type"]
+                yield by_term(case, rule, "schema.tool-types", pointer, text, when="tool-type", values=said)
 
 
 def _check_outputs(case: RuleContext) -> Iterator[Finding]:
@@ -287,6 +298,7 @@ def _meta_faults(schema: JsonValue, dialect: Dialect, known: Collection[str], *,
     for fault in faults:
         if fault.pointer not in known and not ("" in known and fault.pointer == "/type"):
             yield replace(fault, source=dialect.source("valid") if dialect.valid else "")
+    yield from (each for each in find_contradictions(schema) if not known and not faults)
 
 
 def _describes_object(root: JsonValue) -> bool:

@@ -48,6 +48,7 @@ class _IndexedBlocks:
     def __init__(self) -> None:
         self.blocks: list[PartBuffer] = []
         self.is_started = self.is_stopped = False
+        self.has_list = True
 
     def feed(self, chunk: DataBlock) -> bool:
         if chunk.name is None or chunk.name == "ping":
@@ -68,6 +69,8 @@ class _IndexedBlocks:
         if kind == "message_start":
             self.start(value, event)
         elif kind == "content_block_start":
+            if not self.has_list:
+                raise Stop("TypeError", "message_start had no list content that blocks could be added to")
             self.blocks.append(begin(value.get("content_block"), event))
         elif kind == "content_block_delta":
             delta = value.get("delta")
@@ -82,6 +85,7 @@ class _IndexedBlocks:
         self.is_started = True
         message = value.get("message")
         content = message.get("content") if isinstance(message, dict) else None
+        self.has_list = isinstance(content, list)
         self.blocks += [begin(block, event) for block in (content if isinstance(content, list) else ())]
 
     def delta(self, index: JsonValue, delta: dict[str, JsonValue], event: int) -> None:

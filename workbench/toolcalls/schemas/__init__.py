@@ -13,6 +13,7 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.toolcalls.schemas import lint
+    from workbench.toolcalls.schemas.contradictions import find_contradictions
     from workbench.toolcalls.schemas.dialect import PLAIN, SUBTREES, Dialect, DialectFact, dialects
     from workbench.toolcalls.schemas.fits import UndecidableSchema, fits_schema
     from workbench.toolcalls.schemas.lint import REFUSED, Issue, lint_schema
@@ -55,6 +56,7 @@ __all__ = [
     "UndecidableSchema",
     "dialects",
     "down_level",
+    "find_contradictions",
     "find_meta_faults",
     "fits_schema",
     "lint",

@@ -109,6 +109,8 @@ class BlockStreamDecoder:
         self._is_started = True
         self._body = dict(message)
         content = message.get("content")
+        if message and not isinstance(content, list):
+            self._fault("stream.block-order", "message_start has a message without the list content", number)
         for n, block in enumerate(content if isinstance(content, list) else ()):
             self._latest[n] = opened = StreamedBlock(block, number, f"/message/content/{n}")
             self._blocks.append(opened)

@@ -155,6 +155,8 @@ class Calls:
 
     def feed(self, deltas: list[JsonValue], event: int, base: str) -> None:
         """Take one list of deltas at pointer ``base`` in the data of a block."""
+        if len(deltas) > 1:
+            self._note_twins(deltas, event)
         for n, delta in enumerate(deltas):
             if type(delta) is not dict:
                 self._note("content.shape", f"a delta of a call is {kind_of(delta)}, not an object", "", event)
@@ -171,6 +173,13 @@ class Calls:
                 self.leave()
                 self._current = call
             self.grow(call, delta, function, event, f"{base}/{n}")
+
+    def _note_twins(self, deltas: list[JsonValue], event: int) -> None:
+        """Two deltas of one list at one index: clients that keep the list as it comes lose the second."""
+        indices = [delta.get("index") for delta in deltas if isinstance(delta, dict)]
+        twins = [index for n, index in enumerate(indices) if type(index) is int and index in indices[:n]]
+        if twins:
+            self._note("stream.index", f"two deltas of one chunk have the index {twins[0]}", "", event)
 
     def _find(self, delta: Delta, function: Delta, event: int) -> StreamedCall:
         """The call a delta belongs to, a new one if need be."""
