@@ -46,7 +46,8 @@ def found(*lines: dict[str, Any]) -> list[tuple[str, int, str]]:
     return [(f.rule, f.exchange, f.pointer) for f in inspect(*lines).findings]
 
 
-LISTED = (ask(1, "tools/list"), answer(1, tools=[OUTPUT], nextCursor="n"))
+LISTED = (ask(1, "tools/list"), answer(1, tools=[OUTPUT]))
+PAGED = (ask(1, "tools/list"), answer(1, tools=[OUTPUT], nextCursor="n"))
 
 HEALTHY = {
     "a probe of the new era that falls back": (
@@ -91,7 +92,7 @@ def test_each_finding_has_its_exchange_its_place_and_its_bytes() -> None:
 
 def test_a_list_in_pages_and_a_list_that_replaces_it() -> None:
     more = (ask(2, "tools/list", cursor="n"), answer(2, tools=[{**OUTPUT, "name": "sub"}]))
-    both = (*LISTED, *more, call(3), answer(3, content=[]), call(4, "sub"), answer(4, content=[]))
+    both = (*PAGED, *more, call(3), answer(3, content=[]), call(4, "sub"), answer(4, content=[]))
     assert [exchange for _, exchange, _ in found(*both)] == [3, 4]
     anew = (*LISTED, ask(2, "tools/list"), answer(2, tools=[TOOL]), call(3), answer(3, content=[]))
     assert found(*anew) == []
@@ -124,3 +125,28 @@ def test_noise_is_found_once_for_each_side() -> None:
 def test_rows_are_judged_without_being_model_exchanges() -> None:
     rows = inspect(call(1), answer(1, content=[])).rows
     assert [(row.protocol, row.is_judged, row.is_undecided) for row in rows] == [(None, True, False)] * 2
+
+
+def test_a_lost_session_is_a_note_where_the_client_can_know_it() -> None:
+    def answered(status: int) -> list[tuple[str, str]]:
+        asked = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "add", "arguments": {}}}
+        exchange = {"request": asked, "request_headers": {"Mcp-Session-Id": "s"}, "status": status}
+        told = {"response": {"jsonrpc": "2.0", "error": {"code": -32001, "message": "Session not found"}, "id": None}}
+        findings = Inspector(Example("generic", "mcp", ({**exchange, **told},)).session()).run().findings
+        return [(f.rule, str(f.severity)) for f in findings if f.rule == "mcp.session-lost"]
+
+    assert answered(404) == [("mcp.session-lost", "info")]
+    assert answered(400) == [("mcp.session-lost", "warning")]
+
+
+def test_pages_that_were_read_are_no_finding_and_one_that_leads_to_itself_is() -> None:
+    assert found(*PAGED, ask(2, "tools/list", cursor="n"), answer(2, tools=[])) == []
+    again = (*PAGED, ask(2, "tools/list", cursor="n"), answer(2, tools=[], nextCursor="n"))
+    assert found(*again) == [("mcp.pagination", 2, "/result/nextCursor")]
+
+
+def test_hidden_characters_are_named_and_what_tags_spell() -> None:
+    entry = {**TOOL, "description": "adds\U000e0068\U000e0069\u200b", "title": "👩\u200d🚀"}
+    (finding,) = inspect(ask(1, "tools/list"), answer(1, tools=[entry])).findings
+    assert (finding.rule, finding.pointer) == ("mcp.hidden-text", "/result/tools/0/description")
+    assert "U+E0068, U+E0069, U+200B" in finding.message and "'hi'" in finding.evidence

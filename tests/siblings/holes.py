@@ -119,7 +119,17 @@ _OF_STREAMS = (
 )
 _OF_TOOL_SERVERS = (
     *("capability", "framing", "list-changed", "no-answer", "output-schema", "protocol-error", "result-dropped"),
-    *("content-shadowed", "result-truncated", "structured-dropped"),
+    *(
+        "content-shadowed",
+        "result-truncated",
+        "structured-dropped",
+        "args-changed",
+        "arguments-refused",
+        "called-twice",
+    ),
+    *("cancelled", "description-changed", "error-flag", "hidden-text", "injected-text", "name", "not-called"),
+    *("pagination", "response-id", "result-altered", "result-duplicated", "schema-changed", "schema-rejected"),
+    *("session-lost", "timeout", "tool-missing", "version", "wrong-call"),
 )
 _OF_ANSWERS = ("abandoned", "content-type", "cut", "error", "foreign", "none", "reshaped", "unread")
 _OF_COUNTS = (

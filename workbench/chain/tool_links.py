@@ -121,11 +121,18 @@ class ToolLinks:
         """The outcome with the same arguments, else, for a result behind the last answer, the only one of that tool."""
         result = told.result
         name, given = (call.name, call.input) if call else (result.name, None)
-        found = next((one for one in reversed(self.waiting) if one.is_of(result.tool_call_id, name, given)), None)
-        if found or call is None or not told.is_newest:
-            return found
+        equal = [one for one in reversed(self.waiting) if one.is_of(result.tool_call_id, name, given)]
+        if equal or call is None or not told.is_newest:
+            return _best_of(equal, text_told(result)) if equal else None
         same = [one for one in self.waiting if not one.call_id and one.is_named(name)]
         return same[0] if len(same) == 1 else None
+
+
+def _best_of(equal: Sequence[ToolOutcome], told: str) -> ToolOutcome:
+    """Of equal requests the last one whose result the model got, else the last one."""
+    if len(equal) == 1:
+        return equal[0]
+    return next((one for one in equal if not any(lost_parts(one.result, told, has_media=True))), equal[0])
 
 
 def told_results(messages: Sequence[Message]) -> Iterator[ToldResult]:

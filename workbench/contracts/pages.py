@@ -52,10 +52,10 @@ class Example:
         provider, protocol: what they are judged by.
         exchanges: each with ``request`` (a JSON value) or ``raw`` (the request's JSON text), and with ``response`` (a
             JSON value), ``sse`` (event-stream text) or ``text`` (what is no JSON), or none of them; ``status`` of the
-            answer (200), its content ``type`` and further ``headers``, ``hop`` it was recorded at, ``state`` and
-            ``note`` of how it ended, and ``at``: seconds at which each block of the stream arrived. Or one with
-            ``mcp``: the lines between a client and a tool server, each ``sent`` or ``received`` (a JSON value), or
-            ``printed`` by the server (text).
+            answer (200), its content ``type`` and further ``headers``, ``request_headers``, ``hop`` it was recorded at,
+            ``state`` and ``note`` of how it ended, and ``at``: seconds at which each block of the stream arrived. Or
+            one with ``mcp``: the lines between a client and a tool server, each ``sent`` or ``received`` (a JSON
+            value), or ``printed`` by the server (text).
     """
 
     provider: str
@@ -75,7 +75,8 @@ class Example:
 
         def request(given: Mapping[str, JsonValue]) -> HttpRequest | None:
             body = _bytes(given, "raw", "request")
-            return None if body is None else HttpRequest(body=Body(body))
+            headers = Headers(tuple(given.get("request_headers", {}).items()))
+            return None if body is None else HttpRequest(headers=headers, body=Body(body))
 
         def response(given: Mapping[str, JsonValue]) -> HttpResponse | None:
             body = _bytes(given, "sse" if "sse" in given else "text", "response")
@@ -226,7 +227,10 @@ def _contract_refusals(slug: str) -> Iterator[DocumentedRefusal]:
 
 
 _EXCHANGE = frozenset(
-    ("hop", "request", "raw", "status", "response", "sse", "text", "type", "headers", "state", "note", "at", "mcp")
+    (
+        *("hop", "request", "raw", "status", "response", "sse", "text", "type", "headers", "request_headers"),
+        *("state", "note", "at", "mcp"),
+    )
 )
 
 

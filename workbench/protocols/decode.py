@@ -16,6 +16,7 @@ from workbench.protocols import Adapter, UrlFacts, _misread
 from workbench.protocols.common import undecoded_protocols
 from workbench.protocols.history import merged_turns
 from workbench.protocols.known_messages import KnownMessages
+from workbench.protocols.mcp import as_tool_request
 from workbench.protocols.request_reading import RequestReading
 from workbench.protocols.wire_place import WirePlace
 from workbench.toolcalls import formats
@@ -108,7 +109,7 @@ class DecodedExchange:
         among: Collection[str] = (),
     ) -> None:
         self.index = index
-        self.exchange = exchange
+        self.exchange = exchange = as_tool_request(exchange)
         self.facts: dict[Any, Any] = {}
         self.problems: list[Anomaly] = []
         self.request: ModelRequest | None = None

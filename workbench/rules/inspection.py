@@ -163,7 +163,7 @@ class Inspector:
         self._origins = Origins(self._conversations.journal)
         self._servers = Servers(self._conversations.journal)
         self._accepted = Acceptances(self._conversations.journal)
-        self._tool_hops = ToolHops(self._conversations.journal)
+        self._tool_hops = ToolHops(self._conversations.journal, self.session.summaries)
 
     @property
     def is_done(self) -> bool:
@@ -255,7 +255,7 @@ class Inspector:
         row = self.rows[index]
         kept = self._details.pop(index, None)
         if kept is None:
-            exchange = self.session.exchange(index)
+            exchange = self._tool_hops.complete(self.session.exchange(index))
             decoded = DecodedExchange(index, exchange, self.protocol, known=self.known, among=self._among())
             case = self._case(decoded, self._contract(decoded), row.conversation)
             kept = Detail(row, decoded, case.contract, case.closure, case.ledger)
@@ -356,7 +356,7 @@ class Inspector:
 
     def _read(self, index: int) -> Exchange | SessionFormatError:
         try:
-            return self.session.exchange(index)
+            return self._tool_hops.complete(self.session.exchange(index))
         except SessionFormatError as error:
             return error
 
@@ -402,7 +402,7 @@ class Inspector:
             return replace(told, findings=(*told.findings, *check_undecoded_failure(decoded)))
         self._remember(decoded, choice.contract, conversation)
         told = self._with_findings(row, decoded, choice, conversation.id)
-        links, found = self._tool_hops.check_passed_on(decoded)
+        links, found = self._tool_hops.check_model(decoded)
         return replace(told, findings=with_more(told.findings, found), tool_links=links)
 
     def _with_findings(

@@ -6,9 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.protocols import WirePlace
+from workbench.protocols.mcp import response_message
 from workbench.provenance import escape
 from workbench.views.lines import Line, Span, line, wrap
-from workbench.views.words import REQUEST, RESPONSE, count, duration, size
+from workbench.views.words import REQUEST, count, duration, size
+from workbench.wire import JsonIndex
 
 if TYPE_CHECKING:
     from workbench.chain import LostPart, ToolLink
@@ -33,6 +36,7 @@ class ToolPassage(NamedTuple):
     Attributes:
         sent, received: the messages to the server and from it; empty where there is none.
         lost: ranges of ``received`` that did not reach the model.
+        received_at: first byte of ``received`` in the body that carried it.
         told: the tool result in the model's request; ``told_at`` is its first byte there.
         seconds: that the server took; None if unknown.
     """
@@ -41,6 +45,7 @@ class ToolPassage(NamedTuple):
     sent: bytes
     received: bytes
     lost: tuple[Range, ...]
+    received_at: int
     told: bytes
     told_at: int
     seconds: float | None
@@ -69,8 +74,9 @@ def passage_of(link: ToolLink, call: DecodedExchange, told: DecodedExchange) -> 
     return ToolPassage(
         link,
         call.request_text,
-        call.response_text,
+        response_message(call),
         tuple(sorted(span for spans in lost for span in spans)),
+        max(0, call.response_text.find(response_message(call))),
         told.request_text[first:last],
         first,
         call.exchange.duration,
@@ -78,8 +84,9 @@ def passage_of(link: ToolLink, call: DecodedExchange, told: DecodedExchange) -> 
 
 
 def _place(call: DecodedExchange, part: LostPart) -> tuple[Range, ...]:
-    place = call.place(RESPONSE, part.pointer)
-    return (place.cut(call.response_text, *part.piece) if part.piece and place.spans else place).spans
+    span = JsonIndex(response_message(call)).span(part.pointer)
+    place = WirePlace((span,) if span else ())
+    return (place.cut(response_message(call), *part.piece) if part.piece and span else place).spans
 
 
 def passage_line(link: ToolLink) -> Line:

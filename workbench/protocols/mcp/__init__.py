@@ -18,23 +18,43 @@ if TYPE_CHECKING:
         STDIO,
         McpChannel,
         fault_of_line,
-        first_call_after_change,
+    )
+    from workbench.protocols.mcp.channel_facts import ChannelFacts, read_channel
+    from workbench.protocols.mcp.http import (
+        END,
+        OVER_HTTP,
+        STREAM,
+        ToolStreams,
+        as_tool_request,
+        is_over_http,
+        place_in_response,
+        response_message,
     )
     from workbench.protocols.mcp.server_facts import ServerFacts, needed_capability
-    from workbench.protocols.mcp.tool_outcomes import ToolOutcome, server_of, tool_outcome
+    from workbench.protocols.mcp.tool_outcomes import ToolOutcome, is_named, server_of, tool_outcome
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
     "ASKED_BY",
     "CANCELLED",
+    "END",
+    "OVER_HTTP",
     "STDIO",
+    "STREAM",
+    "ChannelFacts",
     "McpChannel",
     "ServerFacts",
     "ToolOutcome",
+    "ToolStreams",
+    "as_tool_request",
     "fault_of_line",
-    "first_call_after_change",
+    "is_named",
+    "is_over_http",
     "needed_capability",
+    "place_in_response",
+    "read_channel",
+    "response_message",
     "server_of",
     "tool_outcome",
 ]

@@ -15,6 +15,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.mcp.channel import CANCELLED
+from workbench.protocols.mcp.http import response_message
 from workbench.wire import ExchangeKind, dumps, loads, urls
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class ToolOutcome:
 
     def is_named(self, name: str | None) -> bool:
         """The model's call names this tool, maybe with the name of its server before it."""
-        return _ends_with(name or "", self.tool)
+        return is_named(name, self.tool)
 
     def is_of(self, call_id: str | None, name: str | None, arguments: JsonValue) -> bool:
         """The model's call is the one that was carried out; a guess unless the client states the id."""
@@ -67,7 +68,7 @@ def tool_outcome(decoded: DecodedExchange) -> ToolOutcome | None:
     http, exchange = decoded.exchange.request, decoded.exchange
     if http is None or http.method != "tools/call" or exchange.kind is not ExchangeKind.MCP:
         return None
-    params, response = _message(decoded.request_text).get("params"), _message(decoded.response_text)
+    params, response = _message(decoded.request_text).get("params"), _message(response_message(decoded))
     if not isinstance(params, dict) or not isinstance(params.get("name"), str):
         return None
     meta, result = params.get("_meta"), response.get("result")
@@ -97,7 +98,7 @@ def _message(text: bytes) -> dict[str, JsonValue]:
     return message if isinstance(message, dict) else {}
 
 
-def _ends_with(declared: str, tool: str) -> bool:
+def is_named(declared: str | None, tool: str) -> bool:
     """A declared name is that of a tool, maybe with the name of its server before it."""
-    whole, end = (_OTHERS.sub("_", name).strip("_").lower() for name in (declared, tool))
+    whole, end = (_OTHERS.sub("_", name).strip("_").lower() for name in (declared or "", tool))
     return whole == end or whole.endswith(f"_{end}")

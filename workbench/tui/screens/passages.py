@@ -155,7 +155,7 @@ class PassagesScreen(WorklistScreen):
         if message.view is self.told:
             self.dismiss(SessionSpot(passage.link.told, REQUEST, passage.told_at))
         else:
-            first = passage.lost[0][0] if passage.lost else 0
+            first = passage.received_at + (passage.lost[0][0] if passage.lost else 0)
             self.dismiss(SessionSpot(passage.link.exchange, RESPONSE, first))
 
     # Keys.

@@ -1,0 +1,86 @@
+"""Messages to tool servers over HTTP: streamable HTTP in both answers, and the older transport with its own stream."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from workbench.protocols.decode import TOOL_SIDE, DecodedExchange
+from workbench.protocols.mcp import OVER_HTTP, ToolStreams, as_tool_request, response_message, tool_outcome
+from workbench.rules.inspection import Inspector
+from workbench.wire import CONNECTION
+from workbench.wire.exchange import Body, Exchange, ExchangeKind, Headers, HttpRequest, HttpResponse
+from workbench.wire.session import MemorySession
+
+URL = "https://tools.example.com/mcp"
+CALL = {"method": "tools/call", "params": {"name": "add", "arguments": {"a": 1}}, "jsonrpc": "2.0", "id": 3}
+RESULT = {"result": {"content": [{"type": "text", "text": "1"}]}, "jsonrpc": "2.0", "id": 3}
+PROGRESS = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 3, "progress": 1}}
+
+
+def exchange(
+    message: Any, answer: bytes, kind: str = "application/json", status: int = 200, url: str = URL, **headers: str
+) -> Exchange:
+    sent = Headers((("content-type", "application/json"), *((k.replace("_", "-"), v) for k, v in headers.items())))
+    request = HttpRequest("POST", url, sent, Body(json.dumps(message).encode()))
+    return Exchange("e", request, HttpResponse(status, Headers((("content-type", kind),)), Body(answer)))
+
+
+def sse(*messages: Any) -> bytes:
+    events = [b"id: 0\ndata: \n\n", *(b"event: message\ndata: " + json.dumps(m).encode() + b"\n\n" for m in messages)]
+    return b"".join(events)
+
+
+def test_the_bytes_stay_and_the_names_are_those_of_the_message() -> None:
+    raw = exchange(CALL, json.dumps(RESULT).encode(), mcp_session_id="s1")
+    found = as_tool_request(raw)
+    assert found.request and raw.request
+    assert (found.kind, found.request.method) == (ExchangeKind.MCP, "tools/call")
+    assert found.request.url == "mcp://tools.example.com%2Fmcp/add"
+    assert found.request.body == raw.request.body and found.response == raw.response
+    assert found.meta[OVER_HTTP] == ["POST", URL] and found.meta[CONNECTION] == "tools.example.com/mcp s1"
+    assert DecodedExchange(0, raw).protocol_from == TOOL_SIDE
+
+
+def test_a_response_among_other_messages_of_a_stream() -> None:
+    decoded = DecodedExchange(0, exchange(CALL, sse(PROGRESS, RESULT), "text/event-stream"))
+    assert json.loads(response_message(decoded)) == RESULT
+    outcome = tool_outcome(decoded)
+    assert outcome and (outcome.tool, outcome.state, outcome.result) == ("add", "answered", RESULT["result"])
+
+
+def test_a_response_on_a_stream_of_its_own() -> None:
+    opened = Exchange("g", HttpRequest("GET", "https://tools.example.com/sse"), HttpResponse(200, Headers(()), Body(
+        b"event: endpoint\ndata: /messages?sessionId=1\n\n" + sse(RESULT))))  # fmt: skip
+    streams = ToolStreams()
+    stream = as_tool_request(opened)
+    assert stream.request and stream.request.method == "stream"
+    streams.take(stream)
+    posted = exchange(CALL, b"", status=202, url="https://tools.example.com/messages?sessionId=1")
+    found = streams.complete(as_tool_request(posted))
+    assert found.response and json.loads(found.response.body.raw) == RESULT and not found.response.body.is_raw
+    other = exchange({**CALL, "id": "3"}, b"", status=202, url="https://tools.example.com/messages?sessionId=1")
+    assert streams.complete(as_tool_request(other)).response == other.response
+
+
+def test_what_carries_no_message_is_left_alone() -> None:
+    chat = exchange({"model": "m", "messages": [{"role": "user", "content": '"jsonrpc"'}]}, b"{}")
+    get = Exchange("g", HttpRequest("GET", URL), HttpResponse(405))
+    broken = exchange(CALL, b"")
+    broken = Exchange("b", HttpRequest("POST", URL, body=Body(b'{"jsonrpc": "2.0", ')))
+    for each in (chat, get, broken):
+        assert as_tool_request(each) is each
+
+
+def test_a_result_over_http_is_compared_with_what_the_model_was_told() -> None:
+    lossy = {**RESULT, "result": {"content": [{"type": "text", "text": "1"}], "structuredContent": {"sum": 4711}}}
+    used = {"type": "tool_use", "id": "t1", "name": "mcp__calc__add", "input": {"a": 1}}
+    told = {"type": "tool_result", "tool_use_id": "t1", "content": "1"}
+    messages = [{"role": "user", "content": "go"}, {"role": "assistant", "content": [used]}]
+    model = {"model": "claude-x", "max_tokens": 9, "messages": [*messages, {"role": "user", "content": [told]}]}
+    asked = exchange(model, b"", url="https://api.anthropic.com/v1/messages")
+    session = MemorySession("s", (exchange(CALL, sse(lossy), "text/event-stream"), asked))
+    (lost,) = [f for f in Inspector(session).run().findings if f.rule == "mcp.structured-dropped"]
+    assert (lost.exchange, lost.pointer) == (1, "/messages/2/content/0")
+    row = Inspector(session).run().rows[1]
+    assert [(link.server, link.tool, link.exchange) for link in row.tool_links] == [("tools.example.com/mcp", "add", 0)]

@@ -1,0 +1,173 @@
+"""Requests to a tool server over HTTP: streamable HTTP, and the older HTTP with server-sent events.
+
+A POST carries one message; its answer is JSON, a stream with the response among other messages, or 202 without one. In
+the older transport, and where a stream broke, the response comes on a stream that a GET has opened. An exchange keeps
+its bytes; only its kind, method and address become those of the message in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from workbench.errors import WireError
+from workbench.ir import JsonValue
+from workbench.protocols.mcp.channel import ASKED_BY
+from workbench.protocols.wire_place import WirePlace
+from workbench.wire import (
+    CONNECTION,
+    Body,
+    Exchange,
+    ExchangeKind,
+    HttpRequest,
+    HttpResponse,
+    JsonIndex,
+    SseEvent,
+    decode_partial,
+    loads,
+    read_stream,
+    urls,
+)
+
+if TYPE_CHECKING:
+    from workbench.protocols.decode import DecodedExchange
+
+OVER_HTTP = "over_http"
+"""Key of ``Exchange.meta``: method and URL of the HTTP request that carried a message to a tool server."""
+
+STREAM, END = "stream", "session end"
+"""Methods of what carries no request: the stream that a GET opens, and the end of a session (DELETE)."""
+
+_SESSION = "mcp-session-id"
+_HEAD, _TAIL = 64, 192
+"""Bytes at either end of a body in which a message says that it is JSON-RPC."""
+
+_MARK = b'"jsonrpc"'
+
+
+def as_tool_request(exchange: Exchange) -> Exchange:
+    """The exchange as a message to a tool server, if it carries one; else as it is."""
+    http = exchange.request
+    if exchange.kind is not ExchangeKind.HTTP or http is None:
+        return exchange
+    message = _message_of(http)
+    if message is not None:
+        method = message.get("method")
+        return _with_name(exchange, http, method if isinstance(method, str) else "response", _object_of(message))
+    if http.method in ("GET", "DELETE") and _is_of_session(exchange):
+        return _with_name(exchange, http, STREAM if http.method == "GET" else END, "")
+    return exchange
+
+
+def _message_of(http: HttpRequest) -> dict[str, JsonValue] | None:
+    raw = http.body.raw
+    if http.method != "POST" or raw.lstrip()[:1] != b"{" or not (_MARK in raw[:_HEAD] or _MARK in raw[-_TAIL:]):
+        return None
+    try:
+        value = loads(raw)
+    except WireError:
+        return None
+    is_message = isinstance(value, dict) and value.get("jsonrpc") == "2.0"
+    return value if is_message and ("method" in value or "result" in value or "error" in value) else None
+
+
+def _object_of(message: dict[str, JsonValue]) -> str:
+    params = message.get("params")
+    named = (params.get("name") or params.get("uri")) if isinstance(params, dict) else None
+    return named if isinstance(named, str) else ""
+
+
+def _is_of_session(exchange: Exchange) -> bool:
+    """A GET that opens a stream of messages, or a DELETE that ends a session."""
+    request, response = exchange.request, exchange.response
+    assert request
+    if request.headers.get(_SESSION) or request.headers.get("mcp-protocol-version"):
+        return True
+    body = response.body.raw if response and request.method == "GET" else b""
+    return body.startswith(b"event: endpoint") or (b"data:" in body[:256] and _MARK in body[:2048])
+
+
+def _with_name(exchange: Exchange, http: HttpRequest, method: str, named: str) -> Exchange:
+    found = urls.split_url(http.url)
+    server = exchange.hop or f"{found.netloc}{found.path}"
+    response = exchange.response
+    session = http.headers.get(_SESSION) or (response and response.headers.get(_SESSION)) or ""
+    told = [http.method, http.url]
+    return replace(
+        exchange,
+        kind=ExchangeKind.MCP,
+        request=replace(http, method=method, url=f"mcp://{quote(server, safe='')}/{quote(named, safe='')}"),
+        meta={**exchange.meta, CONNECTION: f"{server} {session}".strip(), ASKED_BY: "client", OVER_HTTP: told},
+    )
+
+
+def is_over_http(exchange: Exchange) -> bool:
+    """A message to a tool server that HTTP carried."""
+    return OVER_HTTP in exchange.meta
+
+
+def response_message(decoded: DecodedExchange) -> bytes:
+    """The response to a request: the body, or the message of a stream that answers it; empty if it is not there."""
+    if not decoded.events or not is_over_http(decoded.exchange) or decoded.exchange.request is None:
+        return decoded.response_text
+    id_ = (_message_of(replace(decoded.exchange.request, method="POST")) or {}).get("id")
+    return next((data for data, message in _messages(decoded.events) if _answers(message, id_)), b"")
+
+
+def place_in_response(decoded: DecodedExchange, pointer: str) -> WirePlace:
+    """Place of a pointer into the response to a request, in the body that carried it."""
+    message = response_message(decoded)
+    span, start = JsonIndex(message).span(pointer), decoded.response_text.find(message)
+    return WirePlace(((span[0] + start, span[1] + start),)) if span and start >= 0 else WirePlace()
+
+
+def _answers(message: JsonValue, id_: JsonValue) -> bool:
+    is_response = isinstance(message, dict) and "method" not in message
+    return is_response and ("id" not in message or (message["id"] == id_ and type(message["id"]) is type(id_)))
+
+
+def _messages(events: Sequence[SseEvent]) -> Iterator[tuple[bytes, JsonValue]]:
+    for event in events:
+        if event.data and event.data.lstrip()[:1] == b"{":
+            try:
+                yield event.data, loads(event.data)
+            except WireError:
+                continue
+
+
+class ToolStreams:
+    """Responses that came on a stream of their own, found again for the requests that they answer."""
+
+    def __init__(self) -> None:
+        self._responses: dict[tuple[str, str], bytes] = {}
+
+    def take(self, exchange: Exchange) -> None:
+        """Read a stream that a GET has opened."""
+        if exchange.request is None or exchange.request.method != STREAM or exchange.response is None:
+            return
+        body, _ = decode_partial(exchange.response.body)
+        for data, message in _messages(read_stream(body, "text/event-stream").events):
+            if isinstance(message, dict) and "method" not in message:
+                self._responses[_host(exchange), repr(message.get("id"))] = data
+
+    def complete(self, exchange: Exchange) -> Exchange:
+        """A request whose own answer has no response, with the one that came on a stream."""
+        request, response = exchange.request, exchange.response
+        if not self._responses or request is None or not is_over_http(exchange):
+            return exchange
+        if response is not None and response.body.raw.strip():
+            return exchange
+        message = _message_of(replace(request, method="POST")) or {}
+        found = self._responses.get((_host(exchange), repr(message.get("id"))))
+        if found is None or "id" not in message:
+            return exchange
+        body = Body(found, is_raw=False, note="it came on the stream that a GET had opened")
+        answer = response or HttpResponse(0)
+        return replace(exchange, response=replace(answer, body=body))
+
+
+def _host(exchange: Exchange) -> str:
+    url = exchange.meta.get(OVER_HTTP, ["", ""])[1]
+    return urls.split_url(str(url)).netloc

@@ -1,0 +1,183 @@
+"""Rules on the way of a model's call to its tool server: other arguments, twice, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from workbench import regex
+from workbench.chain import ToolLink, told_results
+from workbench.contracts import Finding
+from workbench.ir import JsonValue, ToolCallIR
+from workbench.lazy_dataclass import dataclass
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols.mcp import ToolOutcome, is_named
+from workbench.provenance import escape
+from workbench.rules._mcp_rules import ARGS_CHANGED, CALLED_TWICE, INFO, NOT_CALLED, WARNING, make, member, message_of
+from workbench.rules.wording import quote
+from workbench.undo_log import Journal
+from workbench.wire import dumps
+
+MOST = 256
+"""Calls of the model that may wait for their requests and results; the oldest is given up."""
+
+_DENIED = regex.compile(r"(?i)denied|declin|reject|not allowed|permission|approv|cancel|abort|interrupt|skipped")
+"""Words of a result with which a client says that the call was not made, because somebody did not want it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A call that a model made, and what became of it.
+
+    Attributes:
+        exchange: index of the answer with it.
+        carried: the request to a tool server that carried it out; None if none was seen.
+    """
+
+    exchange: int
+    call: ToolCallIR
+    carried: ToolOutcome | None = None
+
+
+class ModelCalls:
+    """Calls of the model in the order of the session, until a request has their results.
+
+    Args:
+        journal: takes back what was learned of exchanges that are inspected again.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._kept: dict[str, tuple[ModelCall, ...]] = {}
+
+    @property
+    def pending(self) -> tuple[ModelCall, ...]:
+        """Calls whose result no request has told yet."""
+        return self._kept.get("", ())
+
+    def _keep(self, calls: Iterable[ModelCall]) -> None:
+        self._journal.put(self._kept, "", tuple(calls)[-MOST:])
+
+    def take(self, decoded: DecodedExchange) -> None:
+        """Remember the calls of an answer."""
+        made = [call for m in decoded.messages(RESPONSE) for _, call in m.tool_calls() if not call.is_server]
+        if made:
+            self._keep((*self.pending, *(ModelCall(decoded.index, call) for call in made)))
+
+    def carry_out(self, outcome: ToolOutcome) -> ModelCall | None:
+        """The call that a request to a tool server carries out, as it was before; None if no one fits."""
+        found = self._of(outcome)
+        if found:
+            carried = ModelCall(found.exchange, found.call, outcome)
+            self._keep(carried if one is found else one for one in self.pending)
+        return found
+
+    def _of(self, outcome: ToolOutcome) -> ModelCall | None:
+        """By its id; else by tool and arguments, one that nothing carried out first; else the only one of that tool."""
+        pending = self.pending
+        if outcome.call_id:
+            return next((one for one in pending if one.call.id == outcome.call_id), None)
+        named = [one for one in pending if outcome.is_named(one.call.name)]
+        equal = [one for one in named if dumps(one.call.input or {}) == dumps(outcome.arguments or {})]
+        fresh = [one for one in equal if one.carried is None]
+        others = [one for one in named if one.carried is None]
+        return fresh[0] if fresh else equal[-1] if equal else others[0] if len(others) == 1 else None
+
+    def drop(self, ids: frozenset[str | None]) -> tuple[ModelCall, ...]:
+        """Forget the calls with these ids, and return them."""
+        told = tuple(one for one in self.pending if one.call.id in ids)
+        if told:
+            self._keep(one for one in self.pending if one.call.id not in ids)
+        return told
+
+
+def of_call(
+    decoded: DecodedExchange, outcome: ToolOutcome, before: ModelCall | None, entry: Mapping[str, JsonValue]
+) -> Iterator[Finding]:
+    """Findings on a ``tools/call`` against the model's call.
+
+    Args:
+        before: the call, with what carried it out before this.
+        entry: the tool as its server lists it.
+    """
+    params = message_of(decoded.request_text).get("params")
+    if before is None or member(params, "inputResponses") is not None:
+        return
+    how = "" if outcome.call_id else "matched by tool name, which is a guess"
+    change = _first_change(before.call.input, outcome.arguments or {}, "", member(entry, "inputSchema"))
+    if change is not None:
+        pointer, words = change
+        text = f"{words}: not what the model wrote in exchange {before.exchange + 1}"
+        yield make(decoded, ARGS_CHANGED, REQUEST, f"/params/arguments{pointer}", text, how)
+    if before.carried:
+        yield _twice(decoded, before, entry, how)
+
+
+def _twice(decoded: DecodedExchange, before: ModelCall, entry: Mapping[str, JsonValue], how: str) -> Finding:
+    assert before.carried
+    hints = entry.get("annotations")
+    is_safe = member(hints, "idempotentHint") is True or member(hints, "readOnlyHint") is True
+    first = before.carried.exchange + 1
+    ended = {"answered": "was answered", "refused": "got an error"}.get(before.carried.state, "got no answer in time")
+    text = f"exchange {first} carried out the same call of exchange {before.exchange + 1} and {ended}"
+    hint = "the tool says that this does no harm" if is_safe else "the tool does not say that this does no harm"
+    evidence = "; ".join(filter(None, (hint, how)))
+    return make(decoded, CALLED_TWICE, REQUEST, "/params", text, evidence, INFO if is_safe else WARNING)
+
+
+def _first_change(wrote: JsonValue, sent: JsonValue, pointer: str, schema: JsonValue) -> tuple[str, str] | None:
+    """Pointer and words of the first difference; None if there is none that counts.
+
+    A client may keep arguments of its own (they are not in the tool's schema), and fill in defaults of the schema.
+    """
+    if not isinstance(wrote, dict) or not isinstance(sent, dict):
+        is_unknown = wrote is None and not pointer
+        return None if is_unknown or _is_equal(wrote, sent) else (pointer, f"{_text_of(sent)} for {_text_of(wrote)}")
+    known = member(schema, "properties")
+    for name, value in sent.items():
+        at, inside = f"{pointer}/{escape(name)}", member(known, name)
+        if name not in wrote:
+            if member(inside, "default") != value or value is None:
+                return at, f"{_text_of(value)} was added"
+        elif (found := _first_change(wrote[name], value, at, inside)) is not None:
+            return found
+    gone = [n for n, v in wrote.items() if n not in sent and v is not None and _is_of_tool(n, known, schema)]
+    return (pointer, f"{quote(gone[0])} is gone") if gone else None
+
+
+def _is_of_tool(name: str, known: JsonValue, schema: JsonValue) -> bool:
+    return not isinstance(known, dict) or name in known or member(schema, "additionalProperties") is True
+
+
+def _is_equal(one: JsonValue, other: JsonValue) -> bool:
+    return (
+        type(one) is type(other) and one == other if isinstance(one, bool) or isinstance(other, bool) else one == other
+    )
+
+
+def _text_of(value: JsonValue) -> str:
+    return quote(dumps(value).decode("utf-8", "replace"), 60)
+
+
+def of_uncalled(
+    decoded: DecodedExchange, told: Sequence[ModelCall], links: Sequence[ToolLink], tools: Iterable[tuple[str, str]]
+) -> Iterator[Finding]:
+    """Findings on results of calls that never reached their tool server.
+
+    Args:
+        told: calls whose results the request tells.
+        links: what its results come from.
+        tools: server and name of every tool that was listed.
+    """
+    linked = {link.call_id for link in links}
+    uncalled = {one.call.id: one for one in told if one.carried is None and one.call.id not in linked}
+    if not uncalled:
+        return
+    listed = tuple(tools)
+    for result in told_results(decoded.messages(REQUEST)[-MOST:]):
+        one = uncalled.get(result.result.tool_call_id)
+        server = next((s for s, tool in listed if is_named(one.call.name, tool)), "") if one else ""
+        if one and server:
+            words = " ".join(getattr(part, "text", "") for part in result.result.content)
+            severity = INFO if _DENIED.search(words[:300]) else WARNING
+            text = f"the call in exchange {one.exchange + 1} was never sent to {quote(server)}"
+            yield make(decoded, NOT_CALLED, REQUEST, result.pointer, text, quote(words[:200]), severity)

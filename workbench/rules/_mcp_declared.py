@@ -1,0 +1,155 @@
+"""Rules on how the tools of servers are declared to a model: names, schemas, and tools that are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from workbench.contracts import Finding
+from workbench.ir import JsonValue, ToolDef
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.protocols.mcp import is_named
+from workbench.rules._mcp_rules import INFO, NAME, SCHEMA_CHANGED, TOOL_MISSING, WARNING, make, member
+from workbench.rules.wording import quote
+
+_LONGEST = 64
+"""Characters of a name that every provider takes (OpenAI, Gemini, Bedrock; platform documentation, 2026)."""
+
+_SEARCH = ("search", "ToolSearch", "tool_search", "load_tools", "exec")
+"""Words in the name of a tool by which a client lets the model find the tools that it keeps back."""
+
+_LIMITS = (
+    "enum",
+    "const",
+    "pattern",
+    "format",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "items",
+    "anyOf",
+    "oneOf",
+)
+"""Keywords whose loss makes a schema accept more, or say less to the model."""
+
+
+class ListedTool(NamedTuple):
+    """A tool as its server lists it."""
+
+    server: str
+    name: str
+    entry: Mapping[str, JsonValue]
+
+
+def of_declared(decoded: DecodedExchange, listed: Sequence[ListedTool]) -> Iterator[Finding]:
+    """Findings on the declared tools of a request against what the servers listed."""
+    declared = decoded.request.tools if decoded.request else ()
+    taken: dict[str, list[ListedTool]] = {}
+    for tool in declared:
+        if tool.name and (sources := [one for one in listed if _is_from(tool.name, one)]):
+            taken[tool.name] = sources
+            yield from _of_tool(decoded, tool, sources)
+    yield from _of_missing(decoded, declared, listed, taken)
+
+
+def _is_from(name: str, tool: ListedTool) -> bool:
+    return is_named(name, tool.name)
+
+
+def _of_tool(decoded: DecodedExchange, tool: ToolDef, sources: Sequence[ListedTool]) -> Iterator[Finding]:
+    name, pointer = tool.name or "", tool.pointer
+    if len(name) > _LONGEST:
+        text = f"the name has {len(name)} characters, with that of its server: more than the {_LONGEST} that all take"
+        yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
+    equal = [one for one in sources if _plain(one.name) == _plain(name)]
+    if len(equal) > 1:
+        servers = ", ".join(quote(one.server) for one in equal)
+        text = f"{servers} all have a tool {quote(name)}; only one of them is declared, and nothing says which"
+        yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
+    best = max(sources, key=lambda one: (len(_plain(one.name)), _plain(one.server) in _plain(name)))
+    change = _schema_change(member(best.entry, "inputSchema"), tool.schema)
+    if change:
+        inside, words = change
+        text = f"{words}, other than {quote(best.server)} listed {quote(best.name)}"
+        place = next((p for p in _schema_places(decoded, pointer)), pointer)
+        yield make(decoded, SCHEMA_CHANGED, REQUEST, f"{place}{inside}", text)
+
+
+def _schema_places(decoded: DecodedExchange, pointer: str) -> Iterator[str]:
+    for name in ("input_schema", "parameters", "function/parameters", "parametersJsonSchema", "inputSchema"):
+        if decoded.place(REQUEST, f"{pointer}/{name}").spans:
+            yield f"{pointer}/{name}"
+
+
+def _plain(name: str) -> str:
+    return "".join(char for char in name.lower() if char.isalnum())
+
+
+def _schema_change(listed: JsonValue, declared: JsonValue) -> tuple[str, str] | None:
+    """Pointer and words of what a declared schema lost of a listed one; None for changes without a meaning."""
+    if not isinstance(listed, dict) or not isinstance(declared, dict):
+        return None
+    for name in ("$defs", "definitions"):
+        if name in listed and name not in declared and f"#/{name}/" in repr(declared):
+            return "", f"{name} is gone, and a $ref still points to it"
+    return _object_change(listed, declared, "")
+
+
+def _object_change(
+    listed: Mapping[str, JsonValue], declared: Mapping[str, JsonValue], at: str
+) -> tuple[str, str] | None:
+    known, kept = member(listed, "properties"), member(declared, "properties")
+    for name in known if isinstance(known, dict) and isinstance(kept, dict) else ():
+        if name not in kept:
+            return f"{at}/properties", f"the property {quote(name)} is gone"
+    before, now = _names(listed.get("required")), _names(declared.get("required"))
+    if more := sorted(now - before):
+        return f"{at}/required", f"{quote(more[0])} is required"
+    if less := sorted(before - now):
+        return (f"{at}/required" if "required" in declared else at), f"{quote(less[0])} is no longer required"
+    for name in known if isinstance(known, dict) and isinstance(kept, dict) else ():
+        one, other = known[name], kept[name]
+        if isinstance(one, dict) and isinstance(other, dict):
+            found = _leaf_change(one, other, f"{at}/properties/{name}") or _object_change(
+                one, other, f"{at}/properties/{name}"
+            )
+            if found:
+                return found
+    return None
+
+
+def _leaf_change(listed: Mapping[str, JsonValue], declared: Mapping[str, JsonValue], at: str) -> tuple[str, str] | None:
+    gone = [name for name in _LIMITS if name in listed and name not in declared]
+    if gone and "$ref" not in declared and not _may_be_written_otherwise(gone[0], declared):
+        return at, f"{gone[0]} is gone"
+    one, other = listed.get("type"), declared.get("type")
+    is_same = not isinstance(one, str) or not isinstance(other, str) or one.lower() == other.lower()
+    return None if is_same else (f"{at}/type", f"the type is {quote(other)} for {quote(one)}")
+
+
+def _may_be_written_otherwise(name: str, declared: Mapping[str, JsonValue]) -> bool:
+    """A constant may be an enum of one; alternatives with null may be a type list or nullable."""
+    return (name == "const" and "enum" in declared) or (
+        name in ("anyOf", "oneOf") and ("nullable" in declared or "type" in declared or "anyOf" in declared)
+    )
+
+
+def _names(value: JsonValue) -> set[str]:
+    return {name for name in value if isinstance(name, str)} if isinstance(value, list) else set()
+
+
+def _of_missing(
+    decoded: DecodedExchange, declared: Sequence[ToolDef], listed: Sequence[ListedTool], taken: Mapping[str, object]
+) -> Iterator[Finding]:
+    """Tools that are not declared, unless the client keeps tools back for a search."""
+    names = [tool.name or "" for tool in declared]
+    if any(word.lower() in name.lower() for name in names for word in _SEARCH):
+        return
+    missing = [one for one in listed if not any(is_named(name, one.name) for name in names)]
+    if missing:
+        all_of = sorted({one.server for one in missing} - {one.server for one in listed if one not in missing})
+        shown = ", ".join(quote(one.name) for one in missing[:5]) + (" …" if len(missing) > 5 else "")
+        words = f"{len(missing):,} listed tools are not declared: {shown}"
+        text = f"{words}; of {', '.join(map(quote, all_of))} none is" if all_of else words
+        yield make(decoded, TOOL_MISSING, REQUEST, "", text, severity=WARNING if all_of else INFO)

@@ -1,0 +1,132 @@
+"""Rules on a tool list: its pages, its schemas, what changed since it was last read, and texts aimed at the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from workbench import regex
+from workbench.contracts import Finding
+from workbench.ir import JsonValue
+from workbench.protocols import RESPONSE, DecodedExchange
+from workbench.protocols.mcp import ChannelFacts, response_message
+from workbench.rules._mcp_rules import (
+    DESCRIPTION_CHANGED,
+    HIDDEN_TEXT,
+    INFO,
+    INJECTED_TEXT,
+    NAME,
+    PAGINATION,
+    SCHEMA_REJECTED,
+    make,
+    member,
+    message_of,
+)
+from workbench.rules.wording import quote
+
+_COMBINATORS = ("anyOf", "oneOf", "allOf")
+_ANY_VALUE = "2026-07-28"
+"""First revision in which an outputSchema may be of any type."""
+
+_HIDDEN = regex.compile(
+    "[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+)
+"""Characters without a width, those that change the direction of text, tags, and controls."""
+
+_ZERO_WIDTH_JOINER = "\u200d"
+"""Joins emoji and letters of several scripts: no secret by itself."""
+
+_ORDERS = regex.compile(
+    r"<\s*/?\s*(?:important|system|instructions?|secret|hidden)\s*>"
+    r"|\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|system|other)\b"
+    r".{0,20}\b(?:instructions?|prompts?|rules?|messages?|context)\b"
+    r"|\bdo not (?:tell|mention|inform|show|reveal|notify)\b.{0,40}\b(?:user|human|this)\b"
+    r"|\bwithout (?:telling|informing|asking) the user\b"
+    r"|\b(?:before|instead of) (?:using|calling|running) (?:this|any|the) .{0,60}\b(?:read|send|cat|open|call)\b.{0,80}"
+    r"|~/\.(?:ssh|aws|config|cursor|netrc)\b|\bid_rsa\b",
+    re.IGNORECASE,
+)
+"""Known forms of texts that give a model orders (Invariant Labs, tool poisoning, 2025-04-01; OWASP LLM01)."""
+
+
+def of_list(
+    decoded: DecodedExchange, channel: ChannelFacts | None, known: Mapping[str, JsonValue]
+) -> Iterator[Finding]:
+    """Findings on the response to ``tools/list``.
+
+    Args:
+        channel: facts of the whole connection, once it is over; None if that is not known.
+        known: entries of the same server as last listed, by name.
+    """
+    result = message_of(response_message(decoded)).get("result")
+    yield from _pages(decoded, result, channel)
+    tools = member(result, "tools")
+    names: dict[str, int] = {}
+    for number, entry in enumerate(tools if isinstance(tools, list) else ()):
+        pointer, name = f"/result/tools/{number}", member(entry, "name")
+        yield from _schemas(decoded, entry, pointer)
+        yield from texts_aimed_at_model(decoded, member(entry, "description"), f"{pointer}/description")
+        if not isinstance(name, str):
+            continue
+        if name in names:
+            text = f"{quote(name)} is listed twice: here and at /result/tools/{names[name]}"
+            yield make(decoded, NAME, RESPONSE, f"{pointer}/name", text)
+        names.setdefault(name, number)
+        before, now = member(known.get(name), "description"), member(entry, "description")
+        if name in known and before != now:
+            text = f"the description of {quote(name)} is not the one that the server listed before"
+            evidence = f"before: {quote(before)}; now: {quote(now)}"
+            yield make(decoded, DESCRIPTION_CHANGED, RESPONSE, f"{pointer}/description", text, evidence)
+
+
+def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | None) -> Iterator[Finding]:
+    cursor = member(result, "nextCursor")
+    asked = member(message_of(decoded.request_text), "params", "cursor")
+    if not isinstance(cursor, str) or not cursor:
+        return
+    if cursor == asked:
+        text = f"the cursor {quote(cursor)} leads to itself: the list never ends"
+        yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text)
+    elif channel is not None and cursor not in channel.cursors:
+        text = f"the list continues at {quote(cursor)}, and the client never asked for that page"
+        yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text)
+
+
+def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterator[Finding]:
+    inputs, outputs = member(entry, "inputSchema"), member(entry, "outputSchema")
+    where = f"{pointer}/inputSchema"
+    if isinstance(inputs, dict) and inputs.get("type") != "object":
+        combinator = next((name for name in _COMBINATORS if name in inputs), "")
+        why = f" ({combinator} at the root)" if combinator else ""
+        text = f"an inputSchema has type object at its root{why}; clients drop this tool, or all tools of the server"
+        yield make(decoded, SCHEMA_REJECTED, RESPONSE, where, text)
+    if isinstance(outputs, dict) and outputs.get("type") != "object":
+        text = f"before revision {_ANY_VALUE} an outputSchema has type object; clients may refuse the whole list"
+        yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{pointer}/outputSchema", text)
+    properties = member(inputs, "properties")
+    for name, schema in properties.items() if isinstance(properties, dict) else ():
+        if isinstance(schema, bool):
+            text = f"the schema of {quote(name)} is {str(schema).lower()}, which several providers refuse"
+            inside = name.replace("~", "~0").replace("/", "~1")
+            yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}/properties/{inside}", text, severity=INFO)
+
+
+def texts_aimed_at_model(decoded: DecodedExchange, text: JsonValue, pointer: str) -> Iterator[Finding]:
+    """Text of a server that shows less than it says, or that gives orders. It is marked by its form."""
+    if not isinstance(text, str):
+        return
+    hidden = [char for char in _HIDDEN.findall(text) if char != _ZERO_WIDTH_JOINER]
+    if hidden:
+        kinds = ", ".join(dict.fromkeys(f"U+{ord(char):04X}" for char in hidden))
+        words = f"{len(hidden):,} characters that people do not see: {kinds[:80]}"
+        yield make(decoded, HIDDEN_TEXT, RESPONSE, pointer, words, _uncover(hidden))
+    order = _ORDERS.search(text)
+    if order:
+        words = "the text gives the model orders; people do not see it"
+        yield make(decoded, INJECTED_TEXT, RESPONSE, pointer, words, quote(order[0]))
+
+
+def _uncover(hidden: list[str]) -> str:
+    """What tag characters spell; empty for others."""
+    spelled = "".join(chr(ord(char) - 0xE0000) for char in hidden if 0xE0020 <= ord(char) < 0xE007F)
+    return f"they spell {quote(spelled)}" if spelled else ""

@@ -1,0 +1,262 @@
+"""Rules on one request to a tool server and its response."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench import regex
+from workbench.contracts import Finding
+from workbench.ir import JsonValue
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols.mcp import ASKED_BY, CANCELLED, END, ChannelFacts, ServerFacts, is_over_http, response_message
+from workbench.rules._mcp_rules import (
+    ARGUMENTS_REFUSED,
+    CANCELLED_END,
+    CAPABILITY,
+    ERROR_FLAG,
+    INFO,
+    NO_ANSWER,
+    OUTPUT_SCHEMA,
+    PROTOCOL_ERROR,
+    SESSION_LOST,
+    TIMEOUT,
+    VERSION,
+    WARNING,
+    make,
+    member,
+    message_of,
+    texts_of,
+)
+from workbench.rules.wording import quote
+from workbench.toolcalls.arguments import climb
+from workbench.wire import State
+
+_MUST_RESULT = ("initialize", "tools/list", "tools/call")
+"""Methods whose JSON-RPC error breaks tool use; of others an error is an answer (``resources/read``), or a probe."""
+
+_NEGOTIATION = (-32020, -32021, -32022, -32042)
+"""Codes with which a server asks the client for something: another version, a capability, a page to open."""
+
+_OF_JSON_RPC = (-32700, *range(-32603, -32599))
+"""Codes of JSON-RPC itself: the request was not understood, and no tool has run."""
+
+_MAY_WAIT = ("subscriptions/listen", "server/discover", "ping", "tasks/result")
+"""Methods that are answered late, or that older servers never answer."""
+
+_TIMED_OUT = regex.compile(r"time[d ]*[- ]?out|-32001|deadline", re.IGNORECASE)
+_UNKNOWN_TOOL = regex.compile(r"\b(?:unknown tool|tool \S+ (?:was )?not found|no such tool)\b", re.IGNORECASE)
+_NO_OUTPUT = regex.compile(r"output ?schema.{0,80}(?:no|not|without|missing) .{0,20}structured", re.IGNORECASE)
+_INVALID_INPUT = regex.compile(
+    r"validation errors?\b|input validation|invalid (?:input|arguments?|params?|type)|input should be"
+    r"|expected \w+, (?:received|got) \w+"
+    r"|must be (?:of type )?(?:a )?(?:valid )?(?:string|number|object|array|boolean)",
+    re.IGNORECASE,
+)
+"""Words of common validators (pydantic, zod, Ajv, Go) for arguments that they do not take."""
+
+_FAILED = regex.compile(
+    r"\s*(?:(?:missing|invalid|unknown|unsupported) (?:required )?(?:params?|parameters?|arguments?|fields?)\b"
+    r"|\[?error\]?\b|(?:\w+)?(?:error|exception):|traceback \(most recent call last\)|failed to \w+|panic:)"
+    r'|\s*\{\s*"(?:error|errors)":\s*(?!null|false|""|\[\]|\{\})',
+    re.IGNORECASE,
+)
+"""How a text begins that tells of a failure."""
+
+_SUCCEEDED = regex.compile(r"\bHTTP 20\d\b|\bstatus(?: code)?:? 20\d\b|\b20[1-6] \w+|\bno content\b", re.IGNORECASE)
+"""Words of a success."""
+
+_NO_SESSION = regex.compile(
+    r"session (?:id )?(?:\S+ )?(?:not found|expired|terminated|unknown|invalid|does not exist|is closed)"
+    r"|(?:unknown|invalid|no valid|missing|expired|no such) (?:mcp[- ])?session",
+    re.IGNORECASE,
+)
+"""Words for a session that a server does not know."""
+
+_AUTH = (401, 403)
+"""Statuses with which a server asks the client to sign in."""
+
+_LONG = 600
+"""Characters of a text that is read for words of failure or success."""
+
+
+def of_request(decoded: DecodedExchange, facts: ServerFacts, channel: ChannelFacts | None) -> Iterator[Finding]:
+    """Findings on a request of either side.
+
+    Args:
+        facts: what both sides declared before it.
+        channel: facts of the whole connection, once it is over; None if that is not known.
+    """
+    exchange, http = decoded.exchange, decoded.exchange.request
+    if http is None:
+        return
+    asked_by = str(exchange.meta.get(ASKED_BY))
+    missing = facts.lacks(http.method, asked_by)
+    if missing:
+        other = "server" if asked_by == "client" else "client"
+        text = f"{quote(http.method)} needs the capability {missing!r}, which the {other} did not declare"
+        yield make(decoded, CAPABILITY, REQUEST, "/method", text)
+    if asked_by == "client":
+        yield from _of_client(decoded, http.method, facts, channel)
+
+
+def _of_client(
+    decoded: DecodedExchange, method: str, facts: ServerFacts, channel: ChannelFacts | None
+) -> Iterator[Finding]:
+    exchange = decoded.exchange
+    if CANCELLED in exchange.meta:
+        yield from _given_up(decoded, method)
+    if is_over_http(exchange) and exchange.response:
+        yield from _over_http(decoded, method)
+    if exchange.response is None:
+        if exchange.state is State.ABORTED and CANCELLED not in exchange.meta and method not in _MAY_WAIT:
+            text = f"{quote(method)} got no response before the connection ended"
+            yield make(decoded, NO_ANSWER, RESPONSE, "", text)
+        return
+    request, response = message_of(decoded.request_text), message_of(response_message(decoded))
+    if method in _MUST_RESULT:
+        yield from _error(decoded, method, response.get("error"))
+    if method == "initialize":
+        yield from _version(decoded, request, response, channel)
+    if method == "tools/call":
+        yield from _of_result(decoded, request.get("params"), response, facts)
+
+
+def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
+    """Findings on what HTTP itself says: lost sessions, refused versions, no message."""
+    http, request = decoded.exchange.response, decoded.exchange.request
+    assert http and request
+    body = decoded.response_text[:_LONG].decode("utf-8", "replace")
+    error = member(message_of(response_message(decoded)), "error")
+    told = str(member(error, "message") or error or body)
+    has_session = bool(request.headers.get("mcp-session-id"))
+    is_unknown = http.status == 404 or (_NO_SESSION.search(told) and not _has_result(decoded))
+    if has_session and method != END and is_unknown:
+        severity = INFO if http.status == 404 else WARNING
+        how = "" if http.status == 404 else "; only status 404 tells a client to begin a new one"
+        text = f"the server answered {http.status} for a session that it does not know{how}"
+        yield make(decoded, SESSION_LOST, RESPONSE, "", text, quote(told), severity)
+    elif http.status >= 400 and method == "initialize" and "version" in told.lower():
+        text = f"the server refused the version with status {http.status}; versions are agreed on in the response"
+        yield make(decoded, VERSION, RESPONSE, "", text, quote(told))
+    elif http.status >= 400 and http.status not in _AUTH and method in _MUST_RESULT and not isinstance(error, dict):
+        text = f"{method} was answered with status {http.status}"
+        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "", text, quote(told))
+    elif http.status == 200 and method in _MUST_RESULT and not response_message(decoded).strip():
+        text = f"the response to {method} ended without its message"
+        yield make(decoded, NO_ANSWER, RESPONSE, "", text)
+
+
+def _has_result(decoded: DecodedExchange) -> bool:
+    return "result" in message_of(response_message(decoded))
+
+
+def _given_up(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
+    """A call that the client cancelled: because it had waited too long, or for another reason."""
+    reason = str(decoded.exchange.meta[CANCELLED])
+    response = message_of(response_message(decoded))
+    came = "; the response came all the same, too late" if response else ""
+    if _TIMED_OUT.search(reason):
+        token = member(message_of(decoded.request_text), "params", "_meta", "progressToken")
+        hint = "" if token is not None else "; without a progressToken the server cannot show that it is at work"
+        yield make(
+            decoded, TIMEOUT, REQUEST, "/params", f"the client gave up {quote(method)}{came}{hint}", quote(reason)
+        )
+    elif method == "tools/call" and isinstance(response.get("result"), dict) and not _is_failure(response["result"]):
+        text = "the client cancelled this call, and the server carried it out all the same"
+        yield make(decoded, CANCELLED_END, RESPONSE, "/result", text, quote(reason), INFO)
+
+
+def _is_failure(result: JsonValue) -> bool:
+    return member(result, "isError") is True
+
+
+def _error(decoded: DecodedExchange, method: str, error: JsonValue) -> Iterator[Finding]:
+    if not isinstance(error, dict) or error.get("code") in _NEGOTIATION:
+        return
+    code, told = error.get("code"), str(error.get("message"))
+    shown = str(code) if isinstance(code, int) else quote(code, 20)
+    text = f"{method} was answered with error {shown}: {quote(told)}"
+    if method == "initialize" and ("version" in told.lower() or member(error, "data", "supported")):
+        text += "; a server that does not know a version answers with one that it knows"
+        yield make(decoded, VERSION, RESPONSE, "/error", text)
+        return
+    if method == "tools/call" and code not in _OF_JSON_RPC:
+        text += "; a tool that fails belongs in a result with isError, which clients show to the model"
+    yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
+
+
+def _version(
+    decoded: DecodedExchange,
+    request: dict[str, JsonValue],
+    response: dict[str, JsonValue],
+    channel: ChannelFacts | None,
+) -> Iterator[Finding]:
+    """Versions are dates: a later one than the client asked for is one that it may not know."""
+    asked, given = member(request, "params", "protocolVersion"), member(response, "result", "protocolVersion")
+    if not isinstance(asked, str) or not isinstance(given, str) or given == asked:
+        return
+    text = f"the client asked for {quote(asked)}, and the server answers with {quote(given)}"
+    if given > asked:
+        yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}, which is later")
+    elif channel is not None and not channel.is_used:
+        yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}; the client ended the connection")
+
+
+def _of_result(
+    decoded: DecodedExchange, params: JsonValue, response: dict[str, JsonValue], facts: ServerFacts
+) -> Iterator[Finding]:
+    result = response.get("result")
+    entry = facts.tools.get(str(member(params, "name")), {})
+    told = " ".join(texts_of(result))[:_LONG]
+    if isinstance(result, dict):
+        yield from _flag(decoded, result, told)
+        yield from _output(decoded, params, result, entry)
+    if not _is_failure(result):
+        told = str(member(response, "error", "message") or "")
+    elif _NO_OUTPUT.search(told):
+        text = "the result is an error about structured content that is missing where the tool declares an outputSchema"
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result", text, quote(told))
+    elif _UNKNOWN_TOOL.search(told):
+        text = "the tool is unknown, which the protocol asks to say as a JSON-RPC error (-32602)"
+        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/result/isError", text, quote(told), INFO)
+    if _INVALID_INPUT.search(told):
+        yield from _of_refusal(
+            decoded, params, entry, "/result/content/0/text" if _is_failure(result) else "/error", told
+        )
+
+
+def _of_refusal(
+    decoded: DecodedExchange, params: JsonValue, entry: JsonValue, pointer: str, told: str
+) -> Iterator[Finding]:
+    schema = member(entry, "inputSchema")
+    if isinstance(schema, dict) and not climb(None, member(params, "arguments") or {}, schema).faults:
+        text = "the tool refuses arguments that match its own inputSchema"
+        yield make(decoded, ARGUMENTS_REFUSED, RESPONSE, pointer, text, quote(told))
+
+
+def _flag(decoded: DecodedExchange, result: JsonValue, told: str) -> Iterator[Finding]:
+    """A text that tells of a failure in a success, or of a success in a failure: words, and so a guess."""
+    if _is_failure(result):
+        if _SUCCEEDED.search(told) and not _FAILED.match(told):
+            text = "the result counts as a failure, and its text tells of a success"
+            yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError", text, quote(told), INFO)
+    elif _FAILED.match(told) and len(texts_of(result)) == 1 and member(result, "structuredContent") is None:
+        text = "the text tells of a failure, and the result does not count as one (isError)"
+        pointer = "/result/isError" if member(result, "isError") is not None else "/result"
+        yield make(decoded, ERROR_FLAG, RESPONSE, pointer, text, quote(told), INFO)
+
+
+def _output(decoded: DecodedExchange, params: JsonValue, result: JsonValue, entry: JsonValue) -> Iterator[Finding]:
+    name, schema = member(params, "name"), member(entry, "outputSchema")
+    if not isinstance(schema, dict) or not isinstance(result, dict) or _is_failure(result) or "task" in result:
+        return
+    if result.get("resultType", "complete") != "complete":
+        return
+    if "structuredContent" not in result:
+        text = f"{quote(name)} declares an outputSchema, and its result has no structuredContent"
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result", text)
+        return
+    for fault in climb(None, result["structuredContent"], schema).faults:
+        text = f"the structuredContent of {quote(name)} breaks its outputSchema: {fault.message}"
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, f"/result/structuredContent{fault.pointer}", text)

@@ -1,0 +1,109 @@
+"""The rules of the family ``mcp``, and how its findings are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from workbench.contracts import Basis, Breaks, Finding, Severity
+from workbench.errors import WireError
+from workbench.ir import JsonValue
+from workbench.protocols import RESPONSE, DecodedExchange
+from workbench.protocols.mcp import place_in_response
+from workbench.rules.context import Rule
+from workbench.wire import loads
+
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+
+def _rule(name: str, severity: Severity, summary: str) -> Rule:
+    return Rule(f"mcp.{name}", severity, summary, breaks=Breaks.CONVERSATION, basis=Basis.RECORDING)
+
+
+# On the connection.
+
+FRAMING = _rule("framing", ERROR, "A line on the channel of a tool server is not a message.")
+RESPONSE_ID = _rule("response-id", WARNING, "A response on the channel of a tool server answers no open request.")
+LIST_CHANGED = _rule("list-changed", WARNING, "The tool list changed, and the client did not read it again.")
+CANCELLED_END = _rule("cancelled", WARNING, "A cancelled call and what the server does about it do not fit.")
+
+# On one request.
+
+PROTOCOL_ERROR = _rule("protocol-error", WARNING, "A tool server answered with a JSON-RPC error instead of a result.")
+OUTPUT_SCHEMA = _rule("output-schema", ERROR, "A tool's result does not match its outputSchema.")
+CAPABILITY = _rule("capability", WARNING, "A request needs a capability that the other side did not declare.")
+NO_ANSWER = _rule("no-answer", ERROR, "A request to a tool server got no response.")
+VERSION = _rule("version", WARNING, "Client and tool server did not agree on a version of the protocol.")
+TIMEOUT = _rule("timeout", WARNING, "The client gave up a call before the tool server had answered.")
+ARGUMENTS_REFUSED = _rule("arguments-refused", WARNING, "A tool refused arguments that its own inputSchema accepts.")
+SESSION_LOST = _rule("session-lost", WARNING, "A tool server no longer knows the session of a request.")
+PAGINATION = _rule("pagination", WARNING, "A further page of the tool list was not read.")
+SCHEMA_REJECTED = _rule("schema-rejected", WARNING, "An entry of the tool list has a schema that clients refuse.")
+DESCRIPTION_CHANGED = _rule("description-changed", WARNING, "A tool's description changed after it was listed.")
+HIDDEN_TEXT = _rule("hidden-text", WARNING, "A tool server sent characters that people do not see.")
+INJECTED_TEXT = _rule("injected-text", WARNING, "A tool server's text gives the model orders.")
+
+# On the way to the model and from it.
+
+STRUCTURED_DROPPED = _rule("structured-dropped", WARNING, "The structured content of a tool's result is lost.")
+RESULT_DROPPED = _rule("result-dropped", WARNING, "A part of a tool's result did not reach the model.")
+RESULT_TRUNCATED = _rule("result-truncated", WARNING, "The model got only a piece of a text in a tool result.")
+CONTENT_SHADOWED = _rule("content-shadowed", INFO, "The model got the structured content, not the text next to it.")
+RESULT_ALTERED = _rule("result-altered", WARNING, "A tool's result reached the model in another form.")
+RESULT_DUPLICATED = _rule("result-duplicated", WARNING, "The same data of a tool's result reached the model twice.")
+ERROR_FLAG = _rule("error-flag", WARNING, "A failure of a tool does not count as one, or a success counts as one.")
+WRONG_CALL = _rule("wrong-call", ERROR, "The result of one tool call was told as the result of another.")
+ARGS_CHANGED = _rule("args-changed", WARNING, "A tool server got other arguments than the model wrote.")
+CALLED_TWICE = _rule("called-twice", WARNING, "One call of the model was carried out more than once.")
+NOT_CALLED = _rule("not-called", WARNING, "The model was told a result of a call that never reached the tool server.")
+NAME = _rule("name", WARNING, "The name under which a tool is declared causes trouble.")
+SCHEMA_CHANGED = _rule("schema-changed", WARNING, "A tool is declared with another schema than its server listed.")
+TOOL_MISSING = _rule("tool-missing", INFO, "A tool that a server listed is not declared to the model.")
+
+RULES = (
+    *(FRAMING, RESPONSE_ID, LIST_CHANGED, CANCELLED_END),
+    *(PROTOCOL_ERROR, OUTPUT_SCHEMA, CAPABILITY, NO_ANSWER, VERSION, TIMEOUT, ARGUMENTS_REFUSED, PAGINATION),
+    SESSION_LOST,
+    *(SCHEMA_REJECTED, DESCRIPTION_CHANGED, HIDDEN_TEXT, INJECTED_TEXT),
+    *(STRUCTURED_DROPPED, RESULT_DROPPED, RESULT_TRUNCATED, CONTENT_SHADOWED, RESULT_ALTERED, RESULT_DUPLICATED),
+    *(ERROR_FLAG, WRONG_CALL, ARGS_CHANGED, CALLED_TWICE, NOT_CALLED, NAME, SCHEMA_CHANGED, TOOL_MISSING),
+)
+
+
+def make(
+    decoded: DecodedExchange,
+    rule: Rule,
+    side: str,
+    pointer: str,
+    message: str,
+    evidence: str = "",
+    severity: Severity | None = None,
+) -> Finding:
+    """A finding of this family."""
+    found = Finding(rule.slug, severity or rule.severity, decoded.index, side, pointer, message, evidence=evidence)
+    place = place_in_response(decoded, pointer) if side == RESPONSE else decoded.place(side, pointer)
+    span = place.span if pointer else None
+    return replace(found, span=span, basis=rule.basis, breaks=rule.breaks)
+
+
+def message_of(text: bytes) -> dict[str, JsonValue]:
+    """The JSON object of a message; an empty one for other bytes."""
+    try:
+        value = loads(text) if text.strip() else None
+    except WireError:
+        value = None
+    return value if isinstance(value, dict) else {}
+
+
+def member(value: JsonValue, *path: str) -> JsonValue:
+    """A value inside objects; None if it is not there."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def texts_of(result: JsonValue) -> Sequence[str]:
+    """Texts of the content of a result."""
+    content = member(result, "content")
+    parts = content if isinstance(content, list) else []
+    return [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]

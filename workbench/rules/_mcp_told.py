@@ -1,0 +1,139 @@
+"""Rules on what a model hears of a tool's result: lost parts, other forms, marks of failure, another's result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from workbench import protocols, regex
+from workbench.chain import LostPart, ToldResult, ToolLink, text_told
+from workbench.contracts import Finding
+from workbench.ir import JsonValue, Media, Text
+from workbench.protocols import REQUEST, DecodedExchange
+from workbench.protocols.mcp import ToolOutcome
+from workbench.rules._mcp_rules import (
+    CANCELLED_END,
+    CONTENT_SHADOWED,
+    ERROR_FLAG,
+    RESULT_ALTERED,
+    RESULT_DROPPED,
+    RESULT_DUPLICATED,
+    RESULT_TRUNCATED,
+    STRUCTURED_DROPPED,
+    WRONG_CALL,
+    make,
+    texts_of,
+)
+from workbench.rules.wording import quote
+from workbench.wire import dumps
+
+_LOST = {
+    "structured": STRUCTURED_DROPPED,
+    "part": RESULT_DROPPED,
+    "cut": RESULT_TRUNCATED,
+    "shadowed": CONTENT_SHADOWED,
+}
+
+_REPR = regex.compile(
+    r"\[?(?:TextContent|ImageContent|EmbeddedResource|CallToolResult)\(|\bmeta=None\b.*\bcontent=\[|\[object Object\]"
+    r"|\btype='(?:text|image|audio|resource|resource_link)'"
+    r"|\"?\[Circular\]\"?|<[\w.]+ object at 0x[0-9a-f]+>"
+)
+"""Texts that a language makes of its objects when nobody has written one for them."""
+
+_CUT = regex.compile(
+    r"(?i)truncat|omitted|too (?:large|long)|exceed|characters? (?:more|left)|\bcut\b|saved to|full (?:output|content)"
+)
+"""Words of a notice that a text was cut."""
+
+_STOPPED = regex.compile(r"(?i)\babort|\bcancel|\binterrupt|\btimed? ?out\b|\btimeout\b")
+_FAILED = regex.compile(
+    r"(?i)\berr(?:or)?\b|fail|exception|invalid|denied|not found|no such|missing|refused|unable|cannot|can't"
+    r"|timed? ?out|traceback|unknown|forbidden|unauthori[sz]ed|is ?error"
+)
+"""Words by which a model can tell that something failed."""
+
+_SHORT = 8
+"""Characters of encoded data that are enough to find it in a text."""
+
+
+def of_told(
+    decoded: DecodedExchange, link: ToolLink, told: ToldResult, outcome: ToolOutcome, others: Sequence[ToolOutcome]
+) -> Iterator[Finding]:
+    """Findings on one result in a model's request.
+
+    Args:
+        outcome: what the server returned for its call.
+        others: further outcomes that no result has told of yet.
+    """
+    words = text_told(told.result)
+    if outcome.state != "answered":
+        return
+    swapped = next((one for one in others if link.lost and _tells(words, one) and not _tells(words, outcome)), None)
+    if swapped:
+        text = f"this is the result of exchange {swapped.exchange + 1}, not that of exchange {link.exchange + 1}"
+        yield make(decoded, WRONG_CALL, REQUEST, link.pointer, text, f"matched {link.how}")
+        return
+    is_stopped = bool(_STOPPED.search(words[:200])) and bool(link.lost) and outcome.result.get("isError") is not True
+    if is_stopped and not any(_STOPPED.search(text) for text in texts_of(outcome.result)):
+        text = f"the model hears that the call was stopped; the server carried it out in exchange {link.exchange + 1}"
+        yield make(decoded, CANCELLED_END, REQUEST, link.pointer, f"{text}, and got no cancellation", quote(words))
+        return
+    yield from _of_form(decoded, link, told, outcome, words)
+    yield from _of_flag(decoded, link, told, outcome, words)
+    yield from (_of_lost(decoded, link, lost, words) for lost in link.lost)
+
+
+def _tells(words: str, outcome: ToolOutcome) -> bool:
+    texts = [text.strip() for text in texts_of(outcome.result) if text.strip()]
+    return bool(texts) and all(text in words for text in texts)
+
+
+def _of_lost(decoded: DecodedExchange, link: ToolLink, lost: LostPart, words: str) -> Finding:
+    message = f"{lost.size:,} bytes of {lost.pointer} in exchange {link.exchange + 1} are not in this result"
+    if lost.kind == "shadowed":
+        message += ": the client passes on the structured content instead"
+    is_notice = lost.kind == "part" and lost.pointer.endswith("/text") and _CUT.search(words)
+    rule = RESULT_TRUNCATED if is_notice else _LOST[lost.kind]
+    return make(decoded, rule, REQUEST, link.pointer, message, f"matched {link.how}")
+
+
+def _of_form(
+    decoded: DecodedExchange, link: ToolLink, told: ToldResult, outcome: ToolOutcome, words: str
+) -> Iterator[Finding]:
+    received = dumps(outcome.result).decode("utf-8", "replace")
+    form = _REPR.search(words)
+    if form and form[0] not in received:
+        text = f"the result of exchange {link.exchange + 1} was told as a program prints its objects"
+        yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
+    if "�" in words and "�" not in received and "\\ufffd" not in received:
+        text = f"characters of the result of exchange {link.exchange + 1} are broken (U+FFFD)"
+        yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
+    data = [each for part in _media(outcome.result) if (each := part[:_SHORT])]
+    is_shown = any(isinstance(part, Media) for part in told.result.content)
+    if is_shown and any(each in part.text for each in data for part in told.result.content if isinstance(part, Text)):
+        text = f"the data of an image or file of exchange {link.exchange + 1} are here twice: once as text"
+        yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text)
+
+
+def _media(result: dict[str, JsonValue]) -> Iterator[str]:
+    content = result.get("content")
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, dict) and isinstance(part.get("data"), str):
+            yield part["data"]
+
+
+def _of_flag(
+    decoded: DecodedExchange, link: ToolLink, told: ToldResult, outcome: ToolOutcome, words: str
+) -> Iterator[Finding]:
+    is_failure, is_marked = outcome.result.get("isError") is True, told.result.is_error
+    where = f"exchange {link.exchange + 1}"
+    if is_failure and not is_marked:
+        if decoded.protocol and protocols.get(decoded.protocol).capabilities.tools.error_flag:
+            text = f"the result of {where} is a failure (isError), and is not marked as one here"
+            yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, f"matched {link.how}")
+        elif not _FAILED.search(words):
+            text = f"the result of {where} is a failure (isError); the text for the model does not say so"
+            yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, f"matched {link.how}")
+    elif is_marked and not is_failure:
+        text = f"the result of {where} is a success, and is marked as a failure here"
+        yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, f"matched {link.how}")
