@@ -138,11 +138,11 @@ def third_party(package: str) -> dict[str, ModuleType]:
 
 
 def call_part(package: str, name: str, ask: Callable[[], _Answer], otherwise: _Answer) -> _Answer:
-    """Return the result of a part. If a third-party part raises, record it in ``failures`` and return ``otherwise``."""
+    """Return the result of a part. If a third-party part fails, record it in ``failures`` and return ``otherwise``."""
     try:
         return ask()
     except (Exception, SystemExit) as error:
-        if isinstance(error, WorkbenchError) or name not in third_party(package):
+        if isinstance(error, WorkbenchError | MemoryError) or name not in third_party(package):
             raise
         _leave_out(PARTS[package].group, name, f"{type(error).__name__} while it was used")
         return otherwise

@@ -1,0 +1,114 @@
+"""The overview, ready questions, budgets and comparisons of runs answer from the tables."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.formats.importers.store_samples import CHAT
+from workbench.errors import UsageError
+from workbench.survey import (
+    QUESTIONS,
+    TABLES,
+    Catalog,
+    ask,
+    budget_of,
+    compare_runs,
+    find_exceeded,
+    html_report,
+    overview,
+)
+from workbench.survey import run as run_module
+from workbench.survey.run import RunResult
+
+
+@pytest.fixture
+def catalog(tmp_path: Path, survey: Callable[..., RunResult]) -> Catalog:
+    made = Catalog(tmp_path / "out")
+    survey(made)
+    return made
+
+
+def test_the_overview_is_the_same_without_duckdb(
+    catalog: Catalog, tmp_path: Path, survey: Callable[..., RunResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb", reason="needs DuckDB")
+    with_base = overview(catalog, "model")
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    plain = Catalog(tmp_path / "plain")
+    survey(plain)
+    without = overview(plain, "model")
+    assert with_base is not None and without is not None
+    assert [group[:6] for group in without.groups] == [group[:6] for group in with_base.groups]
+    assert (without.objects, without.exchanges) == (with_base.objects, with_base.exchanges)
+
+
+def test_a_filter_narrows_the_overview(catalog: Catalog) -> None:
+    found = overview(catalog, "provider", {"rule": "closure.*", "provider": "bedrock"})
+    assert found is not None
+    assert {(group.rule, group.name) for group in found.groups} == {("closure.missing-result", "bedrock")}
+
+
+def test_budgets_are_sessions_or_shares(catalog: Catalog) -> None:
+    found = overview(catalog)
+    assert found is not None
+    assert find_exceeded(found, [budget_of("closure.*=1000"), budget_of("closure.*=100%")]) == []
+    [few, share] = find_exceeded(found, [budget_of("closure.missing-result=3"), budget_of("closure.*=1.5%")])
+    assert few.startswith("closure.missing-result: ") and few.endswith("sessions; the budget is 3")
+    assert "the budget is 1.50%" in share
+
+
+@pytest.mark.parametrize("text", ["closure.*", "=3", "a=b", "a=-1"])
+def test_a_budget_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="not a budget"):
+        budget_of(text)
+
+
+def test_runs_are_compared_by_rate(
+    catalog: Catalog, store: Path, survey: Callable[..., RunResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = CHAT | {"messages": CHAT["messages"][:1]}  # type: ignore[index]
+    for path in sorted((store / "deep").iterdir()):
+        path.write_text(json.dumps(whole), encoding="utf-8")
+    monkeypatch.setattr(run_module, "rules_version", lambda: "newer")
+    survey(catalog)
+    first, second = catalog.commits()
+    changes = {change.rule: change for change in compare_runs(catalog, first, second)}
+    assert not changes["closure.missing-result"].is_worse
+    assert changes["closure.missing-result"].after < changes["closure.missing-result"].before
+    back = {change.rule: change for change in compare_runs(catalog, second, first)}
+    assert back["closure.missing-result"].is_worse
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_every_ready_question_is_answered(catalog: Catalog, name: str) -> None:
+    pytest.importorskip("duckdb", reason="needs DuckDB")
+    answer = ask(catalog, QUESTIONS[name].sql)
+    assert answer.columns
+    if name not in ("new", "retries", "text-calls", "gateways", "unjudged"):
+        assert answer.rows
+
+
+def test_sql_that_is_none_is_refused_in_one_line(catalog: Catalog) -> None:
+    pytest.importorskip("duckdb", reason="needs DuckDB")
+    with pytest.raises(UsageError, match="the query is refused: "):
+        ask(catalog, "SELECT nothing FROM nowhere")
+
+
+def test_a_column_of_one_name_has_one_type() -> None:
+    """A part holds rows of several tables, which are read with one list of columns."""
+    kinds: dict[str, str] = {}
+    for columns in TABLES.values():
+        for name, kind in columns.items():
+            assert kinds.setdefault(name, kind) == kind, name
+
+
+def test_the_report_names_rules_and_what_was_not_judged(catalog: Catalog) -> None:
+    found = overview(catalog)
+    assert found is not None
+    page = html_report(found)
+    assert "closure.missing-result" in page and "could not be decided" in page and page.endswith("</html>\n")

@@ -1,0 +1,269 @@
+"""Judge a folder or a bucket with any number of sessions, and keep the result as tables.
+
+PATH is a folder, a file, or s3://, gs://, az:// (pip install 'agent-workbench[scale]'). OUT is a folder of its own: it
+gets tables of objects, exchanges, findings, sessions, facts and metrics (Parquet with DuckDB, else JSON Lines). They
+hold rules, places, byte ranges, counts and keyed hashes, never a text of the traffic. The same command again continues
+a run that was interrupted, and judges only what is new or changed, until the rules change.
+
+  --engine local:N        N processes of this machine (default: one for each processor)
+  --engine tcp://H:P      Dask's scheduler; ray://H:P a Ray cluster (pip install 'agent-workbench[ray]')
+  --engine part:I/N       only this share of the batches, for schedulers that start programs; then: survey OUT --commit
+  --join                  find conversations that are spread over objects first, and judge them as one session
+
+An object that crashes, stops or outgrows its process is named ("poison"), and all others are judged.
+
+With OUT alone in the place of PATH, questions are answered from its tables:
+  workbench survey OUT                          the overview
+  workbench survey OUT --question NAME          a ready question; --question list names them
+  workbench survey OUT --sql 'SELECT …'         tables: objects exchanges findings sessions facts metrics
+  workbench survey OUT --compare RUN            rates of each rule against an earlier run
+  workbench survey OUT --html FILE              a report
+
+JSON output is one object: {"survey", "run", "complete", "counts", "groups": [{"rule", "severity", "name", "findings",
+"sessions", "weeks", "object", "exchange"}], "exceeded": [line], "seconds", "objects_per_second"}; with a question or
+SQL {"columns", "rows"}; with --compare {"changes": [{"rule", "before", "after"}]}.
+
+Exit status: 0 no failure of the chosen severity and no budget exceeded, 1 failures, 3 objects were not judged, or the
+run is not complete, 130 interrupted (what is done is kept).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli import _output
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.survey import Budget, Catalog, Overview, RunResult, SurveyOptions
+
+NAME = "survey"
+HELP = "judge folders or buckets of sessions, and keep the result as tables"
+ENDINGS = ("error", "warning", "never")
+MEGABYTE = 1024 * 1024
+MOST_SHOWN = 30
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("path", metavar="PATH", help="folder, file or bucket to judge; or OUT of a survey")
+    parser.add_argument("-o", "--output", metavar="OUT", help="folder of the survey")
+    parser.add_argument("--engine", default="local", metavar="ENGINE", help="where it runs (default: local)")
+    parser.add_argument("--join", action="store_true", help="join conversations that are spread over objects")
+    parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="contract to judge by (default: detected)")
+    parser.add_argument("--sample", type=float, default=1.0, metavar="P", help="share of the objects, such as 0.01")
+    parser.add_argument("--metrics", action="store_true", help="count tokens and calls, too (takes longer)")
+    parser.add_argument("--hide-uris", action="store_true", help="write keyed hashes in the place of object names")
+    parser.add_argument("--key", metavar="FILE", help="key of the hashes (default: one for each survey)")
+    parser.add_argument("--object-seconds", type=float, default=60.0, metavar="S", help="time for each object")
+    parser.add_argument("--object-megabytes", type=int, default=256, metavar="MB", help="largest object that is read")
+    parser.add_argument("--child-megabytes", type=int, default=2048, metavar="MB", help="memory of a judging process")
+    parser.add_argument("--tries", type=int, default=3, metavar="N", help="attempts for each batch")
+    parser.add_argument("--commit", action="store_true", help="end the run of OUT, as far as it is done")
+    parser.add_argument("--by", default="provider", choices=("provider", "client", "model", "protocol"))
+    parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="only matching findings")
+    parser.add_argument("--sql", metavar="QUERY", help="answer a query")
+    parser.add_argument("--question", metavar="NAME", help="answer a ready question")
+    parser.add_argument("--compare", type=int, metavar="RUN", help="compare the newest run with an earlier one")
+    parser.add_argument("--html", metavar="FILE", help="write a report")
+    parser.add_argument("--fail-on", choices=ENDINGS, default="never", help="lowest severity that gives exit status 1")
+    parser.add_argument("--budget", action="append", default=[], metavar="RULE=N", help="sessions, or share with %%")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run a survey, or answer from one."""
+    from workbench.survey import Catalog, budget_of
+
+    budgets = [budget_of(text) for text in args.budget]
+    if args.output is None:
+        return _answer(Catalog(Path(args.path)), args, budgets)
+    if args.provider:
+        from workbench import contracts
+
+        contracts.demand(args.provider)
+    if not 0 < args.sample <= 1:
+        raise UsageError("--sample is a share between 0 and 1")
+    catalog = Catalog(Path(args.output))
+    result = _run(catalog, _options(args))
+    return _end(catalog, args, budgets, result)
+
+
+def _options(args: argparse.Namespace) -> SurveyOptions:
+    from workbench.survey import JudgeOptions, ObjectSelection, SurveyOptions, WorkerLimits
+
+    most = args.object_megabytes * MEGABYTE
+    return SurveyOptions(
+        args.path,
+        args.engine,
+        JudgeOptions(b"", args.provider, most, args.hide_uris, args.metrics),
+        WorkerLimits(args.object_seconds, args.child_megabytes),
+        ObjectSelection(args.sample, args.join),
+        max(1, args.tries),
+        args.key,
+    )
+
+
+def _run(catalog: Catalog, options: SurveyOptions) -> RunResult:
+    from workbench.cli._survey_progress import SurveyProgress
+    from workbench.survey import run_survey
+
+    with SurveyProgress(is_shown=sys.stderr.isatty()) as progress:
+        return run_survey(catalog, options, progress)
+
+
+def _end(catalog: Catalog, args: argparse.Namespace, budgets: list[Budget], result: RunResult) -> int:
+    """Report the result of a run."""
+    if result.commit is None:
+        what = f"{result.left:,} batches are not done"
+        why = f" ({', '.join(sorted(set(result.errors)))})" if result.errors else ""
+        hint = "run the same command again" if "part:" not in args.engine else f"then: survey {args.output} --commit"
+        is_share = args.engine.startswith("part:") and not result.errors
+        if result.left or not is_share:
+            _output.complain(f"{what}{why}; {hint}", 3)
+        return 0 if is_share else 3
+    return _show(catalog, args, budgets, result)
+
+
+def _answer(catalog: Catalog, args: argparse.Namespace, budgets: list[Budget]) -> int:
+    """Answer from the tables of a survey."""
+    from workbench.survey import commit_survey
+
+    if not catalog.is_survey():
+        raise UsageError(f"{args.path} is not a survey", hint="to run one, give -o OUT")
+    catalog.id  # noqa: B018 (it raises for tables of a newer version)
+    if args.commit:
+        commit_survey(catalog)
+    if args.sql is not None or args.question is not None:
+        return _ask(catalog, args)
+    if args.compare is not None:
+        return _compare(catalog, args)
+    return _show(catalog, args, budgets, None)
+
+
+def _ask(catalog: Catalog, args: argparse.Namespace) -> int:
+    from workbench.survey import QUESTIONS, ask
+
+    if args.question == "list":
+        for name, question in QUESTIONS.items():
+            _output.emit(f"{name:<12}{question.title}")
+        return 0
+    if args.question is not None and args.question not in QUESTIONS:
+        raise UsageError(f"no question is called {args.question}", hint=f"known: {', '.join(QUESTIONS)}")
+    answer = ask(catalog, args.sql if args.sql is not None else QUESTIONS[args.question].sql)
+    if args.format == "json":
+        _output.emit_json({"columns": list(answer.columns), "rows": [list(map(_plain, row)) for row in answer.rows]})
+        return 0
+    cells = [[_cell(value) for value in row] for row in answer.rows]
+    widths = [max(map(len, column)) for column in zip(answer.columns, *cells, strict=True)]
+    for line in (answer.columns, *cells):
+        _output.emit("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
+    return 0
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+def _cell(value: object) -> str:
+    return (
+        "" if value is None else f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    )
+
+
+def _compare(catalog: Catalog, args: argparse.Namespace) -> int:
+    from workbench.survey import compare_runs
+
+    runs = {commit.number: commit for commit in catalog.commits()}
+    if args.compare not in runs:
+        raise UsageError(f"no run {args.compare}", hint=f"runs: {', '.join(map(str, runs)) or 'none'}")
+    changes = compare_runs(catalog, runs[args.compare], runs[max(runs)])
+    if args.format == "json":
+        _output.emit_json({"changes": [change._asdict() for change in changes]})
+    for change in changes if args.format == "text" else ():
+        _output.emit(f"{change.before:>8.3%} → {change.after:>8.3%}  {change.rule}")
+    if not changes and args.format == "text":
+        _output.emit("no rate of a rule has changed")
+    return 1 if args.fail_on != "never" and any(change.is_worse for change in changes) else 0
+
+
+def _show(catalog: Catalog, args: argparse.Namespace, budgets: list[Budget], result: RunResult | None) -> int:
+    from workbench.survey import find_exceeded, overview
+
+    found = overview(catalog, args.by, _filters(args.where))
+    if found is None:
+        return _output.complain(f"{catalog.folder}: no run is committed yet", 3)
+    over = find_exceeded(found, budgets)
+    if args.html:
+        from workbench.survey import html_report
+
+        Path(args.html).write_text(html_report(found), encoding="utf-8")
+    if args.format == "json":
+        _output.emit_json(_as_json(catalog, found, over, result))
+    else:
+        _print(found, over, result)
+    return _status(found, args.fail_on, over)
+
+
+def _filters(given: list[str]) -> dict[str, str]:
+    from workbench.survey import FILTERS
+
+    filters = dict(text.partition("=")[::2] for text in given)
+    for name in filters:
+        if name not in FILTERS:
+            raise UsageError(f"no column is called {name}", hint=f"known: {', '.join(FILTERS)}")
+    return filters
+
+
+def _status(found: Overview, fail_on: str, over: list[str]) -> int:
+    severities = {"error": {"error"}, "warning": {"error", "warning"}}.get(fail_on, set())
+    if over or any(group.severity in severities for group in found.groups):
+        return 1
+    return 3 if found.unjudged_objects or not found.commit.is_complete else 0
+
+
+def _as_json(catalog: Catalog, found: Overview, over: list[str], result: RunResult | None) -> dict[str, object]:
+    named = {"example": "object"}
+    return {
+        "survey": catalog.id,
+        "run": found.commit.number,
+        "complete": found.commit.is_complete,
+        "counts": {**found.commit.about["counts"], **{f"exchanges_{k}": v for k, v in found.exchanges.items()}},
+        "groups": [{named.get(k, k): v for k, v in group._asdict().items()} for group in found.groups],
+        "exceeded": over,
+        "seconds": round(result.seconds, 3) if result else None,
+        "objects_per_second": round(result.judged / max(result.seconds, 1e-9), 1) if result else None,
+    }
+
+
+def _print(found: Overview, over: list[str], result: RunResult | None) -> None:
+    from workbench.survey import status_words
+
+    about = found.commit.about
+    _output.emit(f"run {found.commit.number} of {about['root']}: {status_words(found.objects)}")
+    undecided = found.exchanges.get("undecided", 0)
+    broken = found.exchanges.get("broken", 0)
+    more = f"; {undecided:,} could not be decided" if undecided else ""
+    _output.emit(f"{found.judged_exchanges:,} exchanges judged, {broken:,} of them broken{more}")
+    if result and result.seconds:
+        rate = result.judged / result.seconds
+        _output.emit(f"{result.judged:,} objects in {result.seconds:.1f} s, {rate:,.0f} a second")
+    if about.get("joined"):
+        joined = about["joined"]
+        _output.emit(
+            f"conversations: {joined['units']:,} spread over {joined['objects']:,} objects; "
+            f"{joined['without_earlier']:,} of {joined['continuing']:,} continuing exchanges without an earlier one"
+        )
+    if not found.commit.is_complete:
+        _output.emit(f"incomplete: {about['counts']['lost']:,} objects have no result")
+    sign = "" if found.is_exact else "~"
+    for group in found.groups[:MOST_SHOWN]:
+        mark = "✗" if group.severity == "error" else "!"
+        _output.emit(f"{mark} {sign}{group.sessions:>7,} sessions {group.findings:>8,}  {group.rule:<32} {group.name}")
+    if len(found.groups) > MOST_SHOWN:
+        _output.emit(f"… and {len(found.groups) - MOST_SHOWN:,} more groups")
+    for line in over:
+        _output.emit(f"budget exceeded: {line}")

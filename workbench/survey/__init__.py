@@ -1,0 +1,60 @@
+"""Surveys: the same rules over a folder or a bucket of sessions, on this machine or a cluster, as tables.
+
+In: a place with objects, and an engine. Out: a folder with tables (Parquet) of exchanges, findings, sessions, facts and
+metrics, which hold places, counts and keyed hashes, and no text of the traffic.
+It may import the core and the rooms up to ``send``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.fronts import lazy
+
+if TYPE_CHECKING:
+    from workbench.survey import child
+    from workbench.survey.catalog import Catalog, Commit
+    from workbench.survey.failure_groups import FILTERS, GROUPS, FailureGroup, Overview, overview, status_words
+    from workbench.survey.gate import Budget, RuleChange, budget_of, compare_runs, find_exceeded
+    from workbench.survey.html import html_report
+    from workbench.survey.judging import JudgeOptions, object_key
+    from workbench.survey.planning import ObjectSelection
+    from workbench.survey.run import Progress, RunResult, SurveyOptions, commit_survey, run_survey
+    from workbench.survey.schema import STATUSES, TABLES, VERSION
+    from workbench.survey.tables import QUESTIONS, Answer, ask
+    from workbench.survey.worker import WorkerLimits
+else:
+    __getattr__ = lazy(__name__)
+
+__all__ = [
+    "FILTERS",
+    "GROUPS",
+    "QUESTIONS",
+    "STATUSES",
+    "TABLES",
+    "VERSION",
+    "Answer",
+    "Budget",
+    "Catalog",
+    "Commit",
+    "FailureGroup",
+    "JudgeOptions",
+    "ObjectSelection",
+    "Overview",
+    "Progress",
+    "RuleChange",
+    "RunResult",
+    "SurveyOptions",
+    "WorkerLimits",
+    "ask",
+    "budget_of",
+    "child",
+    "commit_survey",
+    "compare_runs",
+    "find_exceeded",
+    "html_report",
+    "object_key",
+    "overview",
+    "run_survey",
+    "status_words",
+]

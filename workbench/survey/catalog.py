@@ -1,0 +1,172 @@
+"""The folder of a survey: its manifest, the plan of a run that is not over, parts, tables, and commits.
+
+Readers list only what a commit names. A commit is written last, under a number that nobody else can take.
+
+    OUT/_survey.json            id and version of the tables
+    OUT/_plan.jsonl.zst         batches of the open run
+    OUT/parts/BATCH.jsonl.zst   rows of a batch, until they are committed
+    OUT/TABLE/RUN.parquet       rows of a run (.jsonl.zst without DuckDB)
+    OUT/_commits/N.json         a run: its counts, and the files that belong to it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import zstandard
+
+from workbench.errors import UsageError, WireError
+from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
+from workbench.survey.parts import SUFFIX, Batch
+from workbench.survey.places import StoredObject
+from workbench.survey.schema import VERSION
+from workbench.wire import dumps, loads
+
+MANIFEST, PLAN, PARTS, COMMITS = "_survey.json", "_plan.jsonl.zst", "parts", "_commits"
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyPlan:
+    """Batches of one run.
+
+    Attributes:
+        about: number of the run, root, rules, counts of what was listed, options.
+        batches: in order.
+    """
+
+    about: Mapping[str, JsonValue]
+    batches: Sequence[Batch]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One committed run.
+
+    Attributes:
+        number: of the run, from one.
+        about: its manifest: counts, rules, times, files.
+    """
+
+    number: int
+    about: Mapping[str, JsonValue]
+
+    @property
+    def is_complete(self) -> bool:
+        """Every object that was listed has a status."""
+        return bool(self.about["complete"])
+
+    def files(self, table: str) -> list[str]:
+        """Names of the files with the rows of a table, below the folder of the survey."""
+        held = self.about["tables"].get(table, [])
+        return [name for name in held if isinstance(name, str)]
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The folder of a survey."""
+
+    folder: Path
+
+    @property
+    def parts(self) -> Path:
+        """Folder of the parts."""
+        return self.folder / PARTS
+
+    def create(self) -> str:
+        """Create the folder if it is not there; returns the id of the survey. Raises UsageError, OSError."""
+        if self.folder.exists() and not self.is_survey() and any(self.folder.iterdir()):
+            raise UsageError(f"{self.folder} is not empty, and no survey", hint="choose another folder")
+        self.parts.mkdir(parents=True, exist_ok=True)
+        (self.folder / COMMITS).mkdir(exist_ok=True)
+        made = {"survey": secrets.token_hex(8), "schema": VERSION}
+        _write_once(self.folder / MANIFEST, json.dumps(made, indent=1).encode() + b"\n")
+        return self.id
+
+    def is_survey(self) -> bool:
+        """True for a folder with a manifest."""
+        return (self.folder / MANIFEST).is_file()
+
+    @property
+    def id(self) -> str:
+        """Id of the survey. Raises UsageError for a folder of a newer version, or of none."""
+        try:
+            held = loads((self.folder / MANIFEST).read_bytes())
+        except (OSError, WireError) as error:
+            raise UsageError(f"{self.folder} is not a survey", hint="give the folder of workbench survey -o") from error
+        if held["schema"] > VERSION:
+            raise UsageError(f"{self.folder} has tables of version {held['schema']}: this Workbench reads {VERSION}")
+        return str(held["survey"])
+
+    def plan(self) -> SurveyPlan | None:
+        """The plan of the open run; None if there is none."""
+        path = self.folder / PLAN
+        if not path.exists():
+            return None
+        with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as reader:
+            lines = [loads(line) for line in reader.read().splitlines()]
+        batches = [Batch(n, [[StoredObject(*one) for one in unit] for unit in units]) for n, units in lines[1:]]
+        return SurveyPlan(lines[0], batches)
+
+    def begin(self, plan: SurveyPlan) -> SurveyPlan:
+        """Keep a plan; if another process has kept one first, that one is returned. Raises OSError."""
+        lines = [dumps(dict(plan.about))]
+        lines += (dumps([b.name, [[list(found) for found in unit] for unit in b.units]]) for b in plan.batches)
+        _write_once(self.folder / PLAN, zstandard.ZstdCompressor().compress(b"\n".join(lines) + b"\n"))
+        return self.plan() or plan
+
+    def part(self, batch: Batch) -> Path:
+        """The path of a batch's part."""
+        return self.parts / (batch.name + SUFFIX)
+
+    def commits(self) -> Iterator[Commit]:
+        """All commits, the oldest first."""
+        for path in sorted((self.folder / COMMITS).glob("*.json")):
+            about = loads(path.read_bytes())
+            yield Commit(about["run"], about)
+
+    def last(self) -> Commit | None:
+        """The newest commit."""
+        held = list(self.commits())
+        return held[-1] if held else None
+
+    def commit(self, about: Mapping[str, JsonValue]) -> Commit:
+        """Commit a run, and remove its plan and its parts. Raises OSError; FileExistsError if it is committed."""
+        path = self.folder / COMMITS / f"{about['run']:06}.json"
+        _write_once(path, json.dumps(about, indent=1).encode() + b"\n", must_be_new=True)
+        self.clear()
+        return Commit(about["run"], about)
+
+    def clear(self) -> None:
+        """Remove the plan, then the parts: what is left of a removal that was interrupted is swept by the next run."""
+        (self.folder / PLAN).unlink(missing_ok=True)
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Remove parts that belong to no plan."""
+        for path in self.parts.glob("*"):
+            path.unlink(missing_ok=True)
+
+    def path_of(self, table: str, run: int, suffix: str) -> Path:
+        """Where the rows of a run go."""
+        return self.folder / table / f"{run:06}{suffix}"
+
+
+def _write_once(path: Path, data: bytes, *, must_be_new: bool = False) -> None:
+    """Write a file unless it exists; whoever reads sees the whole of it or nothing. Raises OSError."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(temporary, path)
+    except FileExistsError:
+        if must_be_new:
+            raise
+    finally:
+        temporary.unlink(missing_ok=True)

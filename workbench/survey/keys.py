@@ -1,0 +1,52 @@
+"""Keyed hashes: names and contents become numbers that nobody can guess without the key of the survey.
+
+An unkeyed digest of a short body can be guessed by trying bodies. The key of a survey is outside its folder.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+
+from workbench.config import resources
+from workbench.errors import UsageError
+
+_BYTES = 16
+_KEY = 32
+
+
+def hash_keyed(key: bytes, *parts: str | bytes, size: int = _BYTES) -> str:
+    """The hash of some parts under a key, in hexadecimal."""
+    made = blake2b(key=key[:64], digest_size=size)
+    for part in parts:
+        held = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        made.update(len(held).to_bytes(8, "little") + held)
+    return made.hexdigest()
+
+
+def key_of(out: str, given: str | None) -> bytes:
+    """The key of a survey: of the file that the user names, or one that was made for this survey and is kept.
+
+    Args:
+        out: id of the survey.
+        given: path of a file with a key; None to keep one in the state folder.
+
+    Raises:
+        UsageError: the named file is too short for a key.
+        OSError: it cannot be read, or the key cannot be kept.
+    """
+    if given:
+        held = Path(given).read_bytes()
+        if len(held) < _BYTES:
+            raise UsageError(f"{given} has {len(held)} bytes: a key needs at least {_BYTES}")
+        return blake2b(held, digest_size=_KEY).digest()
+    folder = resources.state_folder("surveys")
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / f"{out}.key"
+    with suppress(FileExistsError):
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(os.urandom(_KEY))
+    return path.read_bytes()

@@ -1,0 +1,159 @@
+"""Rows of the tables, from an inspected session: an allow-list of typed fields, and no text of the traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from workbench import regex
+from workbench.contracts import Finding, Severity
+from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
+from workbench.protocols.clients import client_of
+from workbench.rules import InspectedExchange, Inspection, by_cause
+from workbench.survey.keys import hash_keyed
+from workbench.survey.schema import EXCHANGES, FACTS, FINDINGS
+from workbench.survey.wire_words import path_of
+from workbench.wire import Exchange, fidelity_of
+from workbench.wire.session import Session
+
+Row = dict[str, JsonValue]
+"""A row: values by column, and the name of its table under ``t``."""
+
+_QUOTED = regex.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\d+")
+_NAME = regex.compile(r"[\w.:/@+-]{1,80}", 0)
+_ACCEPTED, _REFUSED = "accepted", "refused"
+
+
+class ExchangePlace(NamedTuple):
+    """Where an exchange of a session is stored: the key of its object, and its number there."""
+
+    object: str
+    exchange: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowMaker:
+    """Makes rows of one unit of work.
+
+    Attributes:
+        key: for hashes.
+        places: of the exchanges of the session, in order.
+    """
+
+    key: bytes
+    places: Sequence[ExchangePlace]
+
+    def rows(self, inspection: Inspection, session: Session) -> Iterator[Row]:
+        """The rows of exchanges, findings and facts."""
+        about: dict[int, Row] = {}
+        for row in inspection.rows:
+            made = self._exchange(row, session.exchange(row.index))
+            about[row.index] = made
+            yield made
+        for finding in by_cause(inspection.findings):
+            yield self._finding(finding, about[finding.exchange])
+            yield from self._facts(finding, about[finding.exchange])
+
+    def _exchange(self, row: InspectedExchange, exchange: Exchange) -> Row:
+        place, started = self.places[row.index], exchange.started_at
+        agent = (exchange.request and exchange.request.headers.get("user-agent")) or ""
+        return {
+            "t": EXCHANGES,
+            "object": place.object,
+            "exchange": place.exchange,
+            "conversation": self._conversation(row, exchange, place),
+            "protocol": row.protocol,
+            "provider": row.provider,
+            "model": plain_name(row.model),
+            "client": plain_name(client_of(agent)),
+            "hop": plain_name(exchange.hop),
+            "fidelity": fidelity_of(exchange).value,
+            "http_status": row.summary.status,
+            "started_us": None if started is None else int(started * 1e6),
+            "duration_us": None if exchange.duration is None else int(exchange.duration * 1e6),
+            "week": week_of(started),
+            "calls": len(row.calls),
+            "request_bytes": row.summary.request_bytes,
+            "response_bytes": row.summary.response_bytes,
+            "verdict": verdict_of(row),
+            "refused": row.is_refused,
+        }
+
+    def _conversation(self, row: InspectedExchange, exchange: Exchange, place: ExchangePlace) -> str:
+        """The name that the store gives it, or else its number in what was judged together."""
+        named = exchange.meta.get("conversation")
+        if isinstance(named, str) and named:
+            return hash_keyed(self.key, "conversation", named)
+        return hash_keyed(self.key, "conversation", self.places[0].object, str(row.conversation))
+
+    def _finding(self, finding: Finding, about: Row) -> Row:
+        last = self.places[finding.last if finding.last is not None else finding.exchange]
+        span = finding.span or (None, None)
+        return {
+            "t": FINDINGS,
+            "object": about["object"],
+            "exchange": about["exchange"],
+            "last": last.exchange if last.object == about["object"] else None,
+            "rule": finding.rule,
+            "severity": finding.severity.value,
+            "basis": finding.basis.value,
+            "side": finding.side,
+            "path": path_of(finding.pointer),
+            "start": span[0],
+            "end": span[1],
+            "shape": hash_keyed(self.key, finding.rule, _QUOTED.sub("", finding.message), size=8),
+            **{name: about[name] for name in _SHARED},
+        }
+
+    def _facts(self, finding: Finding, about: Row) -> Iterator[Row]:
+        """What the recorded answer says of the fact behind a finding."""
+        status = about["http_status"]
+        if finding.contradicts:
+            against = finding.contradicts
+            yield self._fact(about, against.contract, against.rule, against.fact, _ACCEPTED)
+        elif finding.check is not None and status in (400, 422):
+            yield self._fact(about, about["provider"], finding.rule, finding.fact or finding.rule, _REFUSED)
+
+    def _fact(self, about: Row, contract: JsonValue, rule: str, fact: str, outcome: str) -> Row:
+        place = {"object": about["object"], "exchange": about["exchange"]}
+        return {"t": FACTS, **place, "contract": contract, "rule": rule, "fact": plain_name(fact.replace(" ", "-")),
+                "outcome": outcome, "http_status": about["http_status"]}  # fmt: skip
+
+
+_SHARED = ("refused", "provider", "protocol", "model", "client", "week", "conversation")
+
+
+def counts_of(findings: Sequence[Row]) -> Mapping[str, int]:
+    """Numbers of errors and warnings among rows of findings."""
+    severities = [row["severity"] for row in findings]
+    return {"errors": severities.count(Severity.ERROR.value), "warnings": severities.count(Severity.WARNING.value)}
+
+
+def verdict_of(row: InspectedExchange) -> str:
+    """One word for an exchange."""
+    worst = min((finding.severity.rank for finding in row.findings), default=None)
+    if worst == Severity.ERROR.rank:
+        return "broken"
+    if row.is_undecided:
+        return "undecided"
+    if not row.is_judged:
+        return "nothing"
+    return "warned" if worst == Severity.WARNING.rank else "ok"
+
+
+def plain_name(name: str | None) -> str | None:
+    """A name of a model, a client or a hop; None for what has not the form of a name."""
+    if not name:
+        return None
+    short = name.replace(" ", "-")
+    return short if _NAME.fullmatch(short) else None
+
+
+def week_of(started: float | None) -> str | None:
+    """The ISO week of a time, in UTC: ``2026-W39``."""
+    if started is None or not 0 < started < 1e11:
+        return None
+    year, week, _ = datetime.fromtimestamp(started, UTC).isocalendar()
+    return f"{year}-W{week:02}"

@@ -1,0 +1,194 @@
+"""One run of a survey: plan or resume, judge on an engine, commit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import zstandard
+
+from workbench.errors import UsageError
+from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
+from workbench.survey.catalog import Catalog, Commit, SurveyPlan
+from workbench.survey.committing import commit_run
+from workbench.survey.engines import Engine, Share, engine_of, share_of
+from workbench.survey.judging import JudgeOptions
+from workbench.survey.keys import key_of
+from workbench.survey.parts import Batch, batches_of, is_whole, part_of, write_part
+from workbench.survey.places import StoredObject, list_objects
+from workbench.survey.planning import IndexPass, ObjectSelection, make_plan
+from workbench.survey.rows import Row
+from workbench.survey.tables import settled_objects
+from workbench.survey.version import rules_version
+from workbench.survey.worker import INDEX, JUDGE, WorkerLimits, warm_worker
+from workbench.wire import loads
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyOptions:
+    """What a survey is asked to do.
+
+    Attributes:
+        root: folder, file or bucket.
+        engine: where batches run, or the share of the plan that this process runs.
+        tries: of a batch.
+        key_file: file with the key of the hashes; None for one of the survey's own.
+    """
+
+    root: str
+    engine: str = "local"
+    judge: JudgeOptions = JudgeOptions(b"")
+    limits: WorkerLimits = WorkerLimits()
+    selection: ObjectSelection = ObjectSelection()
+    tries: int = 3
+    key_file: str | None = None
+
+
+class Progress(Protocol):
+    """Hears how a run advances."""
+
+    def begin(self, total: int, done: int) -> None:
+        """Objects of the plan, and those that an earlier process has done."""
+
+    def advance(self, objects: int) -> None:
+        """So many more objects are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyTask:
+    """Judges one batch; can be sent to another process or machine."""
+
+    options: JudgeOptions
+    limits: WorkerLimits
+    do: str = JUDGE
+
+    def __call__(self, batch: Batch) -> bytes:
+        """The part of the batch."""
+        return part_of(batch, warm_worker(self.options, self.limits).work(batch.units, self.do))
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The result of a run.
+
+    Attributes:
+        commit: what was committed; None if batches are left.
+        left: batches without a part.
+        errors: types of the errors of batches that failed in all tries.
+        seconds: that it took.
+        judged: objects that this process has judged.
+    """
+
+    commit: Commit | None
+    left: int = 0
+    errors: tuple[str, ...] = ()
+    seconds: float = 0.0
+    judged: int = 0
+
+
+def run_survey(catalog: Catalog, options: SurveyOptions, progress: Progress, engine: Engine | None = None) -> RunResult:
+    """Run a survey, or the rest of one. Raises UsageError, OSError, KeyboardInterrupt.
+
+    Args:
+        engine: instead of the one that the options name.
+    """
+    begun = time.monotonic()
+    key = key_of(catalog.create(), options.key_file)
+    options = replace(options, judge=replace(options.judge, key=key))
+    share = share_of(options.engine)
+    engine = engine or engine_of("local" if share else options.engine)
+    plan = _plan(catalog, options, engine)
+    errors, judged = _work(catalog, plan, options, engine, share, progress)
+    left = [batch for batch in plan.batches if not is_whole(catalog.part(batch))]
+    seconds = time.monotonic() - begun
+    if not plan.batches and (last := catalog.last()) is not None and not share:
+        catalog.clear()  # nothing is new: the newest run stands
+        return RunResult(last, seconds=seconds)
+    if left or share:
+        return RunResult(None, len(left), tuple(errors), seconds, judged)
+    return RunResult(commit_run(catalog, plan, options.engine), 0, (), seconds, judged)
+
+
+def commit_survey(catalog: Catalog) -> Commit:
+    """Commit the open run, as far as it is done. Raises UsageError if there is none."""
+    plan = catalog.plan()
+    if plan is None:
+        raise UsageError(f"{catalog.folder}: there is no run to commit")
+    return commit_run(catalog, plan, "part")
+
+
+def _plan(catalog: Catalog, options: SurveyOptions, engine: Engine) -> SurveyPlan:
+    about = _about(catalog, options)
+    held = catalog.plan()
+    if held is not None:
+        differs = [name for name in ("root", "rules", "options") if held.about[name] != about[name]]
+        if differs:
+            words = f"an open run of this survey has another {' and '.join(differs)}"
+            raise UsageError(words, hint="finish it by its own command, or end it with --commit")
+        return held
+    catalog.sweep()
+    known = settled_objects(catalog, str(about["rules"]))
+    index = _index_pass(options, engine)
+    return catalog.begin(
+        make_plan(list_objects(options.root), known, options.judge.key, options.selection, index, about)
+    )
+
+
+def _about(catalog: Catalog, options: SurveyOptions) -> dict[str, JsonValue]:
+    last = catalog.last()
+    judge = options.judge
+    chosen: dict[str, JsonValue] = {
+        "provider": judge.provider,
+        "most_bytes": judge.most_bytes,
+        "hides_uris": judge.hides_uris,
+        "metrics": judge.counts_metrics,
+        "sample": options.selection.sample,
+        "join": options.selection.joins,
+    }
+    run = last.number + 1 if last else 1
+    return {"run": run, "root": options.root, "rules": rules_version(), "options": chosen, "started": time.time()}
+
+
+def _index_pass(options: SurveyOptions, engine: Engine) -> IndexPass:
+    """A function that runs the index pass on the engine."""
+
+    def run(objects: Sequence[StoredObject]) -> Iterable[Sequence[Row]]:
+        task = SurveyTask(options.judge, options.limits, INDEX)
+        for outcome in engine(list(batches_of((found,) for found in objects)), task, options.tries):
+            lines = zstandard.ZstdDecompressor().decompressobj().decompress(outcome.part).splitlines()
+            yield [row for row in map(loads, lines) if row["t"] != "end" and row["t"] != "objects"]
+
+    return run
+
+
+def _work(
+    catalog: Catalog, plan: SurveyPlan, options: SurveyOptions, engine: Engine, share: Share | None, progress: Progress
+) -> tuple[list[str], int]:
+    """(types of errors, objects that were judged)."""
+    mine = [batch for n, batch in enumerate(plan.batches) if share is None or n % share.of == share.number]
+    todo = [batch for batch in mine if not is_whole(catalog.part(batch))]
+    progress.begin(sum(map(_size, mine)), sum(map(_size, mine)) - sum(map(_size, todo)))
+    errors, judged = list[str](), 0
+    if not todo:
+        return errors, judged
+    for outcome in engine(todo, SurveyTask(options.judge, options.limits), options.tries):
+        if outcome.error:
+            errors.append(outcome.error)
+            continue
+        write_part(catalog.parts, outcome.batch, outcome.part)
+        judged += _size(outcome.batch)
+        progress.advance(_size(outcome.batch))
+    return errors, judged
+
+
+def _size(batch: Batch) -> int:
+    return sum(map(len, batch.units))
+
+
+def pending(catalog: Catalog) -> Iterator[Batch]:
+    """Batches of the open run that have no part."""
+    plan = catalog.plan()
+    yield from (batch for batch in (plan.batches if plan else ()) if not is_whole(catalog.part(batch)))
