@@ -184,3 +184,8 @@ def test_the_test_files_that_the_pages_name_exist() -> None:
     named = {path for page in pages for path in re.findall(r"\btests/[\w/]+\.py\b", page.read_text("utf-8"))}
     assert "tests/contracts/test_pages.py" in named
     assert not [path for path in sorted(named) if "NAME" not in path and not (ROOT / path).is_file()]
+
+
+def test_the_page_of_inputs_names_every_contract() -> None:
+    page = (ROOT / "docs" / "guide" / "inputs.md").read_text(encoding="utf-8")
+    assert [name for name in contracts.names() if f"`{name}`" not in page] == []

@@ -89,9 +89,22 @@ def test_rule_works(copy: Path, tmp_path: Path) -> None:
     assert "Rename one of the tools." in run(copy, "explain", "naming.case-only")
 
 
+def test_repair_works(copy: Path, tmp_path: Path) -> None:
+    two = [CAT, {**CAT, "function": {**CAT["function"], "name": "Cat"}}]  # type: ignore[dict-item]
+    said = run(copy, "check", session(tmp_path, ASKED | {"tools": two}))
+    assert "remove the declaration of Cat" in said
+
+
+def test_what_if_works(copy: Path, tmp_path: Path) -> None:
+    said = run(copy, "matrix", session(tmp_path, ASKED | {"tools": [CAT]}), "openai", "--what-if", "descriptions")
+    assert "descriptions=dropped" in said
+
+
 def test_provider_works(copy: Path) -> None:
     assert "closure.missing-result" in run(copy, "explain", "call toolu_7 has no result")
     assert "Hill gateway" in run(copy, "explain", "hill")
+    said = run(copy, "explain", "temperature is fixed", "--provider", "hill")
+    assert "params.unsupported" in said
 
 
 def test_importer_works(copy: Path) -> None:

@@ -50,11 +50,14 @@ WRAPS = {
 }
 
 
-@pytest.mark.parametrize("wrap", WRAPS.values(), ids=WRAPS)
-def test_every_known_text_is_recognised_however_wrapped(wrap):
-    read = cache(explain)  # several providers say some of them
+@pytest.mark.parametrize("number", range(len(WRAPS)), ids=WRAPS)
+def test_every_known_text_is_recognised_however_wrapped(number):
+    """Every text bare, and each in three of the wrappings: every wrapping has a third of all texts."""
+    wrap, read = list(WRAPS.values())[number], cache(explain)  # several providers say some of them
     missed = []
-    for provider, rule, template in TEXTS:
+    for place, (provider, rule, template) in enumerate(TEXTS):
+        if number and (place + number) % 3:
+            continue
         message, _ = filled(template)
         found = {(m.provider.partition(":")[0], r) for m in read(wrap(message)) for r in (m.rule, *m.rules)}
         if (provider, rule) not in found:

@@ -18,7 +18,7 @@ from workbench.rules.inspection import Detail, Inspector, Trial
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession
 
-SEEDS = range(1000, 1096)
+SEEDS = range(1000, 1064)
 PARTS = 8
 
 

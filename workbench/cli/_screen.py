@@ -32,8 +32,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--ascii",
         action="store_true",
-        help="show ASCII only; other characters become stand-ins or escapes (also WORKBENCH_ASCII=1; default on a "
-        "terminal without UTF-8)",
+        help="show ASCII only; other characters are shown as ASCII signs or escapes (also WORKBENCH_ASCII=1; default "
+        "on a terminal without UTF-8)",
     )
     group.add_argument("--web", action="store_true", help="serve the app to a browser on this machine, print its URL")
     group.add_argument("--port", type=_port, metavar="N", help="port for --web (default: a free one)")

@@ -25,9 +25,9 @@ whether Home lists the sessions of installed clients
 
 exit status:
   0  clean
-  1  findings, or the target refused
+  1  errors were found, or the target refused
   2  wrong usage, or unreadable input
-  3  could not decide
+  3  no verdict: a request or response was not decoded
   4  I/O or network error
   70  an error in Workbench itself; it wrote a report without recorded traffic
   129, 130, 143  ended by a closed terminal, an interrupt, a SIGTERM

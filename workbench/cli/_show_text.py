@@ -68,7 +68,7 @@ def wire(detail: Detail) -> Iterator[str]:
     """Both sides as sent, bodies content-decoded."""
     exchange = detail.decoded.exchange
     if exchange.state is not State.COMPLETE:
-        yield f"  {exchange.state}: part of it is missing"
+        yield f"  {exchange.state}: incomplete recording"
     if exchange.note:
         yield f"  note: {exchange.note}"
     for side, passed in digests.read_digests(exchange).items():

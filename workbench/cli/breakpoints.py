@@ -71,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one.add_argument("--answer", nargs=2, metavar=("N", "sim:CONTRACT"), help="let a simulator respond instead")
     one.add_argument("--drop", metavar="N", help="abort the client's connection")
     one.add_argument("--body", metavar="N", help="print only the paused body")
-    one.add_argument("--wait", action="store_true", help="wait until something is paused")
+    one.add_argument("--wait", action="store_true", help="wait until an exchange is paused")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="with --wait: longest time to wait")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 

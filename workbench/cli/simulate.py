@@ -79,10 +79,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--script", metavar="FILE", help="YAML file with answers turn by turn")
     parser.add_argument("--known", metavar="FILE", help="session with earlier responses, which clients may replay")
-    parser.add_argument("--out", metavar="FILE", help="session file to record to; an existing one is extended")
+    parser.add_argument("--out", metavar="FILE", help="session file to record to; an existing one is appended to")
     dials = parser.add_argument_group("dials")
     dials.add_argument("--calls", metavar="FORMAT", help="native (default), or a text format for tool calls")
-    dials.add_argument("--calls-in", choices=PLACES, help="field for calls written as text (default: content)")
+    dials.add_argument(
+        "--calls-in", choices=PLACES, help="field of the response for tool calls written as text (default: content)"
+    )
     dials.add_argument(
         "--parallel", type=int, metavar="N", help="number of tool calls per response, if the request allows it"
     )
@@ -97,7 +99,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     dials.add_argument("--latency", type=float, metavar="SECONDS", help="delay before each chunk")
     dials.add_argument("--chunk", type=int, metavar="BYTES", help="size of chunks (default: one event per chunk)")
     _configure_limits(
-        parser.add_argument_group("more settings", "what the server accepts, and how much of a request its model reads")
+        parser.add_argument_group(
+            "the model and its limits",
+            "behaviour of the scripted model, parameters that are refused, and limits of the context",
+        )
     )
 
 

@@ -311,7 +311,7 @@ def _condition(key: str, node: Node) -> Condition:
     try:
         place = read_place(key)
     except ValueError as error:
-        raise node.fail(f"no condition is called {key!r}: one of {', '.join(_WHEN)}, or a place") from error
+        raise node.fail(f"unknown condition {key!r}: use one of {', '.join(_WHEN)}, or a pointer") from error
     value = node.value
     if value in (ABSENT, PRESENT):
         return Condition(place, Test(is_absent=value == ABSENT))

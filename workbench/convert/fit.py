@@ -218,7 +218,7 @@ class Fitter:
             return
         if messages:
             where = "moved to the end of the system text"
-            self._report.lose(message.pointer, "the position of a system message between others", where)
+            self._report.lose(message.pointer, "the position of a system message between other messages", where)
         system += rebase_parts(Message("system", tuple(texts), pointer=message.pointer))
 
     def _message(self, number: int, message: Message) -> list[Message]:

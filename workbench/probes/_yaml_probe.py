@@ -114,7 +114,7 @@ def read(text: bytes, file: str, stem: str) -> Probe:
     def script(subject: Subject) -> Script:
         return (yield from _play(subject, requests, facts, otherwise))
 
-    return Probe(name, root.get("title").text(f"user's probe: {file}"), turns, script, tokens=turns * TOKENS)
+    return Probe(name, root.get("title").text(f"your probe: {file}"), turns, script, tokens=turns * TOKENS)
 
 
 def _play(

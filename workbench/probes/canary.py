@@ -45,7 +45,9 @@ def script(subject: Subject) -> Script:
         again = Say("Look at the thoughts that you had before the call. What is the codeword that you noted in them?")
         loop = plain.loop.with_limits(Limits(plain.loop.turns + 1)).after(again)
         if not isinstance(loop.step, LoopEnd):
-            later = yield from follow(loop, "one user message later", box.run, change=_with(subject, code))
+            later = yield from follow(
+                loop, "the same question one user message later", box.run, change=_with(subject, code)
+            )
             seen["later"] = REFUSED if later.is_refused else SEEN if code in later.text() else UNSEEN
     if seen["turn"] == UNSEEN:
         shown = yield from follow(

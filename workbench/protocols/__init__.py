@@ -304,7 +304,7 @@ class Adapter(Protocol):
     def write_request(self, request: ModelRequest) -> JsonValue:
         """A new body for a request in *normal form* that fits ``capabilities``: all of it is said, nothing is added.
 
-        Normal form, as ``conversion`` makes it of any protocol's request:
+        Normal form, as ``convert`` makes it of any protocol's request:
 
         * roles are "system", "user", "assistant" and "tool"; a message of role "tool" holds the results of one answer
           and nothing else, one of role "assistant" one whole answer; neither is next to another of its role;

@@ -91,7 +91,7 @@ def unwrap_stream(adapter: Adapter, events: Sequence[SseEvent]) -> UnwrappedStre
 
 def note_envelope(response: ModelResponse, pointer: str) -> ModelResponse:
     """An answer of ``unwrapped`` events, which says so."""
-    message = f"every event contains its chunk at {pointer}, in an envelope: clients look for it one level higher"
+    message = f"every event wraps its chunk in {pointer}: clients expect it at the top level"
     return replace(response, anomalies=(Anomaly(RESHAPED, message), *response.anomalies))
 
 

@@ -58,7 +58,7 @@ TEXT = "text"
 """The protocol of text that a model wrote, by itself: the answer is the body, and its only leaf."""
 AS_TEXT = (
     "read as plain text: it contains no tool call, no section and no known format; "
-    "use --protocol text if a model wrote it"
+    "use --protocol text for text that a model wrote"
 )
 """Problem of a text that nobody said to be a model's and that does not look like one."""
 

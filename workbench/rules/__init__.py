@@ -58,6 +58,7 @@ from workbench.rules.context import Rule, RuleContext
 if TYPE_CHECKING:
     from workbench.rules import schema_check
     from workbench.rules._alone import decode_alone, judge_alone
+    from workbench.rules._body import reads_fields
     from workbench.rules._failure_place import place_of_text
     from workbench.rules._outcomes import PENDING_WORDS
     from workbench.rules.costs import Costs, Saving, TurnCost, costs_of, turns
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from workbench.rules.retry import UNSURE
     from workbench.rules.schema_check import JudgedSchema
     from workbench.rules.schemas import of_contract, schema_as_sent, schema_at
-    from workbench.rules.wording import as_warning, quote
+    from workbench.rules.wording import as_warning, by_term, quote
 else:
     __getattr__ = lazy(__name__)
 
@@ -123,6 +124,7 @@ __all__ = [
     "accepted_by",
     "as_warning",
     "by_cause",
+    "by_term",
     "check",
     "check_error_alone",
     "check_undecoded_failure",
@@ -147,6 +149,7 @@ __all__ = [
     "place_of_text",
     "proof_of",
     "quote",
+    "reads_fields",
     "refusal_of",
     "refusals",
     "schema_as_sent",

@@ -75,9 +75,10 @@ def _broken_prefix(case: RuleContext, old: DecodedExchange, found: Break, paid: 
     estimate = found.read_anew // limits.BYTES_PER_TOKEN
     tokens = estimate if paid is None else paid
     how = "an estimated" if paid is None else "measured in both responses:"
-    cost = f"{how} {tokens:,} tokens are no longer cached{' that the previous request had cached' if paid else ''}"
+    of_those = " of those that the previous request had cached" if paid else ""
+    cost = f"{how} {tokens:,} tokens{of_those} are no longer cached"
     if paid is None and tokens < least:
-        cost = f"{how} {tokens:,} tokens follow it: too few to cache"
+        cost = f"{how} {tokens:,} tokens follow this point, too few to cache"
     where = f" at byte {found.byte:,}" if found.byte is not None else ""
     text = f"the prompt diverges from exchange {old.index + 1}{where}: {found.why}; {cost}"
     seen = f"was {quote(found.was, 60)}, is {quote(found.now, 60)}" if found.was or found.now else ""

@@ -138,9 +138,8 @@ def _taken_up(case: RuleContext) -> Iterator[Finding]:
             meant = quoted.get(call.name or "")
             if meant is not None and meant.input == call.input:
                 text = f"the model only quoted a call of {quote(call.name, 60)}; a parser mistook the text for a call"
-                evidence = (
-                    f"exchange {exchange + 1} has it inside a code block, and contains no call: {quote(meant.raw)}"
-                )
+                where = f"exchange {exchange + 1} quotes this tool call in a code block, and contains no real one"
+                evidence = f"{where}: {quote(meant.raw)}"
                 yield with_related(case.at(PHANTOM, NodeRef(REQUEST, n, k), text, evidence=evidence), [])
 
 

@@ -51,7 +51,10 @@ TOOL_TYPE = Rule(
     "schema.tool-type", Severity.WARNING, "A tool type that the endpoint does not offer.", breaks=Breaks.REQUEST
 )
 DESCRIPTION = Rule(
-    "schema.description", Severity.WARNING, "A description that the provider does not accept.", breaks=Breaks.REQUEST
+    "schema.description",
+    Severity.WARNING,
+    "A description in a tool declaration that the provider does not accept.",
+    breaks=Breaks.REQUEST,
 )
 PROPERTY_NAME = Rule(
     "schema.property-name", Severity.WARNING, "A property name the provider does not accept.", breaks=Breaks.REQUEST

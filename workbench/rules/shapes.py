@@ -109,7 +109,7 @@ def _types(case: RuleContext) -> Iterator[Finding]:
         for k, part in enumerate(message.parts):
             if _is_of_other_type(part, tuple(map(str, known))):
                 kind = part.type if isinstance(part, Opaque) else ""
-                text = f"content blocks of type {quote(kind)} are unknown here"
+                text = f"content blocks of type {quote(kind)} are not known to {case.contract.title}"
                 said = {"found": kind, "names": ", ".join(f"'{name}'" for name in known)}
                 pointer = case.pointer(NodeRef(REQUEST, n, k))
                 yield by_term(case, SHAPE, "content.block-types", pointer, text, when="block-type", values=said)

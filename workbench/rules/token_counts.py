@@ -86,7 +86,7 @@ def _check_prompt(case: RuleContext, usage: Usage, counts: TokenCounts) -> Itera
     if sent > most:
         text = (
             f"the response counts {tokens:,} prompt tokens, but the request has {sent:,} characters of text: "
-            "the server cut the prompt, or the count leaves out tokens from a cache"
+            "the server truncated the prompt, or the count excludes cached tokens"
         )
         yield case.finding(PROMPT_CUT, RESPONSE, counts.at + counts.prompt, text)
 

@@ -202,7 +202,7 @@ class _PendingRequest:
             return self.error_reply(fault.status, text, more=wait, note="injected")
         unwanted = _features.refusal(request, turn.dials)
         if unwanted:
-            return self.error_reply(400, unwanted, note="by dial")
+            return self.error_reply(400, unwanted, note="refused by a simulator dial")
         number, row = simulator._memory.begin(self.exchange)
         contract = simulator.contract_for(decoded.protocol, request, row.provider or simulator.label)
         judgement = judge(downgrade_unprovable(row.findings, decoded, simulator._proofs), contract)

@@ -47,7 +47,7 @@ FEATURES: Mapping[str, str] = {
     "choice-any": "tool_choice any (required)",
     "choice-tool": "tool_choice of one tool",
     "system": "the system text",
-    "mid-system": "a system message between others",
+    "mid-system": "a system message between other messages",
     "developer": "a message with the role developer",
     "media": "media in a result",
     "errors": "a result that is an error",

@@ -55,7 +55,7 @@ _STARTS_AGENTS = regex.compile(r"(?i)agent|^task$|delegate")
 """Most tokens of an answer below which no call is tried: clients that ask for one token only try their key."""
 
 THOUGHT = "The user asks for something; a tool can find it."
-THOUGHTS = (THOUGHT, "The tool has answered; I can say it.")
+THOUGHTS = (THOUGHT, "The tool returned a result; I can answer now.")
 SPLIT = "Done ✓ naïve 東京 🗂️"
 """Ending of texts whose characters are to be split: characters of every length."""
 

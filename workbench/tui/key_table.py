@@ -293,7 +293,7 @@ CONTINUE = (
         "P",
         "corrections",
         "corrections",
-        "show the corrections of the measured profile, on or off",
+        "show or hide the corrections of the capability profile",
         4,
     ),
     Key("continue.target", "T", "target", "target", "choose another target", 9),
@@ -392,7 +392,14 @@ STEP = (
 
 BREAKS = (
     Key("breaks.continue", "c", "continue", "continue", "pass on what is paused, unchanged", 1),
-    Key("breaks.edit", "e", "edit", "edit", "edit what is paused; s in the editor passes it on, as a branch", 2),
+    Key(
+        "breaks.edit",
+        "e",
+        "edit",
+        "edit",
+        "edit the paused message; s in the editor forwards it, and keeps it as a branch",
+        2,
+    ),
     Key("breaks.editor", "E", "editor", "$EDITOR", "edit its bytes in the program named by EDITOR and pass them on"),
     Key("breaks.answer", "a", "answer", "answer", "let the simulator of a contract respond instead of the upstream", 3),
     Key("breaks.drop", "d", "drop", "drop", "close the client's connection; asks once", 4),

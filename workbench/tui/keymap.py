@@ -155,7 +155,7 @@ def _name(id: str, word: str) -> str:
     name = canonical(word)
     if name is None:
         raise ValueError(
-            f"{word!r} is not a key; keys are n, N, ?, f8, ctrl+x, enter, esc, space, comma, up, pgdn, none"
+            f"{word!r} is not the name of a key; names are, for example, n, ?, f8, ctrl+x, enter, space, comma, none"
         )
     if name in _SENT_AS:
         raise ValueError(f"a terminal sends {word} as {_SENT_AS[name]}")

@@ -140,7 +140,7 @@ class PauseListener:
             case "armed":
                 self._arm(recorder, event["armed"])
             case "unjudged":
-                self._tell(PausingTrouble(f"an exchange was passed on unchecked: {event.get('why', '')}"))
+                self._tell(PausingTrouble(f"an exchange was forwarded unchecked: {event.get('why', '')}"))
             case "trouble":
                 self._tell(PausingTrouble(f"breakpoints: {event.get('text', '')}"))
 

@@ -60,5 +60,5 @@ def test_everything_about_a_pause_is_told_in_lines_that_fit() -> None:
     assert max(len(plain(line)) for line in facts) <= 40
     assert (
         pauses.refusal_text(held(deeds=["drop"]), "edit")
-        == "this request cannot be passed on as edited; possible: drop"
+        == "this request cannot be forwarded with the edits; possible: drop"
     )

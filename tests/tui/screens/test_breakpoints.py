@@ -81,7 +81,7 @@ async def test_several_are_a_list_and_each_deed_goes_to_the_one_under_the_cursor
         await driver.press("P")
         await said(driver, "request 3")
         await driver.press("e")
-        await said(driver, "cannot be passed on as edited")
+        await said(driver, "cannot be forwarded with the edits")
         await driver.press("c")
         await until(driver.pilot, lambda: holder.asked)
         await said(driver, "▸‖ request 2")

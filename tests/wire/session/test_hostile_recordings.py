@@ -191,7 +191,7 @@ def test_messages_that_share_one_body_are_bounded(tmp_path: Path, monkeypatch: p
         tmp_path / "a.wb", [Exchange("a", HttpRequest("GET", "/"), kind=ExchangeKind.WEBSOCKET, frames=frames)]
     )
     with closing(store.open_session(path)) as session:
-        assert session.exchange(0).damage == ("frames are torn: they exceed 5,000 bytes in total",)
+        assert session.exchange(0).damage == ("frames are damaged: they exceed 5,000 bytes in total",)
 
 
 def test_a_list_of_single_numbers_is_one_piece(tmp_path: Path) -> None:

@@ -120,7 +120,11 @@ def _lost_keys(before: bytes, after: bytes) -> Iterator[ValueChange]:
     for pointer in olds:
         if pointer not in kept:
             yield ValueChange(
-                DamageKind.DUPLICATES_LOST, pointer, pointer, words="only the last one was kept", is_same_meaning=True
+                DamageKind.DUPLICATES_LOST,
+                pointer,
+                pointer,
+                words="only the last duplicate key was kept",
+                is_same_meaning=True,
             )
 
 

@@ -56,7 +56,7 @@ def _missing(exchange: Exchange) -> str:
 
 def _notes(exchange: Exchange) -> Iterator[str]:
     if exchange.state is not State.COMPLETE:
-        yield f"the response is {exchange.state}; the replay ends there"
+        yield f"the recorded response is incomplete ({exchange.state}); the replay ends there"
     if exchange.hop:
         yield f"the hop {exchange.hop!r} is not kept"
     if any(_is_decoded(side) for side in (exchange.request, exchange.response) if side):

@@ -20,7 +20,7 @@ from workbench.formats.unwrapping._layers import Layer, MarkdownPiece, around, d
 from workbench.formats.unwrapping._scan import Scan
 from workbench.formats.unwrapping._values import UnreadableValue, ValueReader
 
-AS_TEXT = "use --protocol text if a model wrote it"
+AS_TEXT = "use --protocol text for text that a model wrote"
 RECORD = "record the traffic (workbench record), or paste the request or response itself"
 MOST_PASTED = 8192
 """Limit of characters of a pasted error; longer text may just quote one."""
@@ -130,7 +130,10 @@ __all__ = [
 ]
 
 
-HINT = "paste the complete text, or record the traffic (workbench record); --protocol text if a model wrote it"
+HINT = (
+    "paste the complete text, or record the traffic (workbench record); "
+    "for text that a model wrote, use --protocol text"
+)
 
 
 def scan(text: str) -> Scan:

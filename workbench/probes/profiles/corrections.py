@@ -121,7 +121,7 @@ def _never(profile: CapabilityProfile) -> tuple[JsonValue, str] | None:
 
 
 def _no_value(text: str) -> JsonValue:
-    raise UsageError(f"it takes no value, but got {text!r:.40}")
+    raise UsageError(f"this correction takes no value, but got {text!r:.40}")
 
 
 def _protocol(text: str) -> JsonValue:

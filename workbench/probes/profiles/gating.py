@@ -254,7 +254,10 @@ def _lacks(stage: GateStage, profile: CapabilityProfile | None, fall: Fall, stal
     mark = LIKELY if stage is GateStage.IDEMPOTENT else SURELY
     found = [_below(profile, probe, mark) for probe in ("format", "closure")]
     if profile.fact("schema_level") in (None, "string-only"):
-        found.append(f"tools that write need valid arguments: schema_level is {profile.fact('schema_level')}")
+        found.append(
+            f"tools that write are blocked: the measured schema_level is {profile.fact('schema_level')}, "
+            "so arguments may be invalid"
+        )
     if profile.fact("error_repair") in (None, "none"):
         found.append(f"tools that write need error correction: error_repair is {profile.fact('error_repair')}")
     elif stage is GateStage.EVERYTHING:

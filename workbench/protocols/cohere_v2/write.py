@@ -1,4 +1,4 @@
-"""Requests, answers and streams of Cohere's second API, written from normal form. Facts as in ``_events_request``."""
+"""Requests, answers and streams of Cohere's second API, written from normal form. Facts as in ``request``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Requests, answers and streams in the form of Ollama's own API, written from normal form.
 
-Facts as in ``_native_request`` and ``_native_response``. The content of a message is one string.
+Facts as in ``request`` and ``response``. The content of a message is one string.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ shared:
 
 * reading in pieces: ``_scan`` (formats with tags, described by ``_tags``), ``_lines`` (formats without), ``_markdown``
   (what is quoted); ``_elements`` (XML-like blocks) and ``_deepseek`` (its token format) use ``_scan``;
-* arguments: ``_json_text`` (JSON, where it ends), ``_json_tags`` (tags inside it), ``_json_calls`` (objects that say a
-  call), ``_python_literals`` (Python calls), ``_typing`` (text typed by a schema);
+* arguments: ``toolcalls.json_text`` (JSON, where it ends), ``_json_tags`` (tags inside it), ``_json_calls`` (objects
+  that say a call), ``_python_literals`` (Python calls), ``_typing`` (text typed by a schema);
 * ``_render`` (writing), ``_find`` and ``_unmarked_calls`` (calls in text of an unknown format),
   ``_wrecks`` (what is left of damaged calls).
 

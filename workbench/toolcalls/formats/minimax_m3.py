@@ -195,7 +195,8 @@ def _inner(value: JsonValue) -> str:
     if isinstance(value, str):
         if MARK[:-1] in value or any(value.endswith(MARK[:n]) for n in range(1, len(MARK))):
             raise LocalProtocolError(
-                f"an argument contains the marker {MARK} or its beginning", hint="there is no escape"
+                f"an argument contains the marker {MARK} or its beginning",
+                hint="this format cannot escape it: remove it from the argument",
             )
         return value
     return json_text(value)

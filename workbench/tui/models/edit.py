@@ -162,7 +162,7 @@ def headline(number: int, node: BranchNode, studied: EditStudy | None, said: Spa
 def where(node: BranchNode) -> Line:
     """Name of the node in the tree of branches."""
     if node.parent is None:
-        return line(Span("as recorded", "strong"), Span(" · an edit makes a branch", "muted"))
+        return line(Span("as recorded", "strong"), Span(" · an edit creates a branch", "muted"))
     named = f"{clip(node.name, 30)} · " if node.name else ""
     return line(Span(f"branch · {named}{clip(node.title, 60)}", "strong"))
 

@@ -90,7 +90,7 @@ GUIDES: Mapping[str, Guide] = {
     "mends": Guide(
         "Fixes",
         "Small edits after which the request is accepted, best first: differences from an earlier accepted "
-        "request, then repairs. Enter makes a branch with the fix under the cursor.",
+        "request, then repairs. Enter creates a branch with the fix under the cursor.",
         ("taken", "error"),
     ),
     "built": Guide(
@@ -235,14 +235,14 @@ GUIDES: Mapping[str, Guide] = {
         "Breakpoints",
         "Exchanges that the recorder has paused, oldest first: for how long, and how long the client still waits "
         "(? = unknown). c passes one on, e edits it first, a lets a simulator respond, d drops it. Below, the "
-        "kinds of breakpoints: space arms or disarms one. A request is passed on only after its last byte is "
+        "kinds of breakpoints: space arms or disarms one. A request is forwarded only after its last byte is "
         "checked; a response is paused at its first tool call. Everything else passes unchanged.",
         ("held", "warning", "error", "cursor"),
     ),
     "why": Guide(
         "Why it is paused",
         "The finding, its rule (w shows the page) and its pointer; the client's timeout and how it is known; the "
-        "bytes that were already passed on. For a kind of breakpoint: what it pauses.",
+        "bytes that were already forwarded. For a kind of breakpoint: what it pauses.",
         ("held", "warning", "error"),
     ),
     "held": Guide(
@@ -346,7 +346,7 @@ GUIDES: Mapping[str, Guide] = {
     "reasoned": Guide(
         "Notes",
         "What was asked, what the model returned, and the findings; at the end the verdict, its reason, and the "
-        "facts learned. A sample that you stepped through is not part of a profile.",
+        "facts learned. A sample that you ran step by step is not added to a profile.",
         ("passed", "partial", "failed", "unclear", "call", "reasoning"),
     ),
     "asked": Guide(

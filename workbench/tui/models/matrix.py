@@ -86,7 +86,7 @@ def _finding(row: MatrixRow, found: Finding, *, is_answer: bool) -> DialectRow:
     )
     text = [(found.message, "")]
     if is_answer and row.refusal:
-        said = found.refusal or "text that was not recorded"
+        said = found.refusal or "(text not known)"
         text.append((f"{row.title} responds {row.refusal.status}: {said}", "error"))
     if found.evidence:
         text.append((found.evidence, "muted"))

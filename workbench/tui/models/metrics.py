@@ -165,7 +165,7 @@ def legend(view: str, width: int) -> Line:
         return (*signs, Span(cached, "strong"))
     if view == "cost":
         return line(Span(" cost at list price; tokens of prompt and output", "muted"))
-    return line(Span(" each bar is a share of a total", "muted"))
+    return line(Span(" each bar shows a share of the total", "muted"))
 
 
 # Rows.

@@ -186,7 +186,7 @@ def facts(held: PausedSide, number: int | None, now: float, width: int) -> list[
     if held.timeout is not None:
         known = f" ({held.timeout_from})" if held.timeout_from else ""
         told.append(line(Span("         ", "muted"), Span(f"its timeout is {clock(held.timeout)}{known}", "muted")))
-    left = f", {held.sent:,} of them already passed on" if held.sent else ", none passed on yet"
+    left = f", {held.sent:,} of them already forwarded" if held.sent else ", none forwarded yet"
     told.append(line(Span("bytes    ", "muted"), Span(f"{count(held.size, 'byte')}{left}")))
     return [piece for each in told for piece in _wrap_facts(each, width)]
 
@@ -202,8 +202,8 @@ def _wrap_facts(of: Line, width: int) -> list[Line]:
 
 
 DEEDS: Mapping[str, str] = {
-    "continue": "passed on unchanged",
-    "edit": "passed on as edited",
+    "continue": "forwarded unchanged",
+    "edit": "forwarded with the edits",
     "answer": "answered by a simulator",
     "drop": "dropped",
 }

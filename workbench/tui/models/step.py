@@ -137,7 +137,7 @@ def _verdict(sample: Sample, width: int, *, is_changed: bool) -> Iterator[Line]:
         yield line(Span("   "), Span(f"{name}  ", "key"), Span(fact_words(value)))
     if is_changed:
         yield from wrap("~ some requests were edited by you", width, "warning", indent=3)
-    yield from wrap("a sample that you stepped through is not part of the profile", width, "muted", indent=3)
+    yield from wrap("a sample that you ran step by step is not added to the profile", width, "muted", indent=3)
 
 
 def _part(part: Part) -> str:

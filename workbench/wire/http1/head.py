@@ -303,9 +303,9 @@ def _check_page(request: Request) -> None:
     origins = request.values(b"origin")
     for origin in origins:
         if origin == b"null" or (origin.lower().startswith((b"http:", b"https:")) and not _is_local(origin)):
-            raise BadMessage(f"a web page of {quote(origin)} may not use this listener", 403)
+            raise BadMessage(f"requests from web pages of {quote(origin)} are refused", 403)
     if not origins and b"cross-site" in request.tokens(b"sec-fetch-site"):
-        raise BadMessage("a web page of another site may not use this listener", 403)
+        raise BadMessage("requests from web pages of other sites are refused", 403)
 
 
 def _is_local(origin: bytes) -> bool:

@@ -252,11 +252,11 @@ class SqliteSession:
             try:
                 sides[side] = self._side(seq, side, row)
             except (*FAULTS, SessionFormatError, WireError) as error:
-                torn.append(f"{side} is torn: {_why(error)}")
+                torn.append(f"{side} is damaged: {_why(error)}")
         try:
             frames = self._frames(seq)
         except (*FAULTS, SessionFormatError) as error:
-            torn.append(f"frames are torn: {_why(error)}")
+            torn.append(f"frames are damaged: {_why(error)}")
         return Exchange(
             id=summary.id,
             request=sides.get("request"),  # type: ignore[arg-type]

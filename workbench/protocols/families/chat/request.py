@@ -1,13 +1,9 @@
 """Chat Completions requests, official and of every dialect.
 
-Facts: ``types/chat/completion_create_params.py`` of the official ``openai`` SDK 3.52. Switches of thinking:
-``thinking.type`` (DeepSeek, Kimi, GLM), ``enable_thinking`` (Qwen), ``chat_template_kwargs`` (vLLM, SGLang),
-``reasoning`` (OpenRouter), ``reasoning_effort``.
-
-So it can be compared and written back like any other: ``extra`` holds keys at their places on the wire.
-
-Facts: ``types/chat/completion_create_params.py`` of the official ``openai`` SDK 3.54; the places of the dialects are
-those that ``_chat_request`` reads thinking from, and ``top_k`` (vLLM, OpenRouter).
+Facts: ``types/chat/completion_create_params.py`` of the official ``openai`` SDK 3.54. Dialects add switches of thinking
+(``thinking.type`` of DeepSeek, Kimi and GLM, ``enable_thinking`` of Qwen, ``chat_template_kwargs`` of vLLM and SGLang,
+``reasoning`` of OpenRouter, ``reasoning_effort``) and ``top_k`` (vLLM, OpenRouter). What has no field in the IR is kept
+in ``extra``, at its place on the wire.
 """
 
 from __future__ import annotations

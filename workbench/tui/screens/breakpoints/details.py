@@ -95,7 +95,7 @@ class PauseDetails:
             index = JsonIndex(body)
             spans = [span for why in paused.reasons if why.pointer and (span := index.span(why.pointer))]
         side = "request body" if paused.side == REQUEST else "response body"
-        sent = f", first {paused.sent:,} passed on" if paused.sent else ""
+        sent = f", the first {paused.sent:,} already forwarded" if paused.sent else ""
         screen.body.title(line(f" Paused · {side} · {count(len(body), 'byte')}{sent} "))
         screen.body.show(body, (StyledSpans("broken", tuple(sorted(spans))),), "no body")
         waiting = ((paused.sent, len(body)),) if 0 < paused.sent < len(body) else ()
