@@ -52,7 +52,7 @@ def written(protocol):
 def at(protocol, name):
     """Values at a named place, in that request and in the one of the twins: Gemini has two keys for a tool's schema."""
     place = read_place(protocols.traits(protocol).places[name])
-    bodies = (written(protocol), BODIES.get(protocol, {}))
+    bodies = (written(protocol), BODIES.get(protocol.removesuffix("-live"), {}))
     return [found.value for body in bodies for found in place.find(body)]
 
 

@@ -16,6 +16,7 @@ from workbench.wire.jsontext import dumps, loads
 STYLES = ("compact", "indented", "odd", "escaped")
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+PARAMS = {"max_tokens": 5, "temperature": 0.5}
 _SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 
 
@@ -39,7 +40,7 @@ def conversation(protocol: str) -> bytes:
         messages,
         system=(Text("be terse"),),
         tools=(ToolDef("read", "reads", _SCHEMA),),
-        params={"max_tokens": 5, "temperature": 0.5},
+        params={k: v for k, v in PARAMS.items() if k in adapter.capabilities.request.params},
     )
     return dumps(adapter.write_request(request))
 

@@ -29,8 +29,10 @@ FOLDERS = {
     "cohere-v2": "cohere",
     "gemini": "gemini",
     "gemini-interactions": "gemini_interactions",
+    "gemini-live": "gemini_live",
     "ollama": "ollama",
     "openai-chat": "openai_chat",
+    "openai-realtime": "openai_realtime",
     "openai-responses": "openai_responses",
 }
 """Protocol → folder of its fixtures. An adapter without fixtures has no place here."""

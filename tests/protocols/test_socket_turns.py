@@ -185,7 +185,6 @@ def test_ends_of_all_kinds() -> None:
     "said",
     [
         (),
-        (("sent", {"type": "response.create", "response": {"instructions": "the Realtime API"}}),),
         (("received", {"type": "response.create", "model": "m"}),),
         (
             ("sent", {"type": "response.processed", "response_id": "resp_1"}),

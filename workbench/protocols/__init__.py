@@ -8,7 +8,7 @@ It may import the core and the rooms up to ``toolcalls``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
@@ -31,7 +31,7 @@ from workbench.wire import SseEvent
 
 if TYPE_CHECKING:
     from workbench.protocols import decode, grammars, refusals
-    from workbench.protocols.common.socket_turns import SocketTurns, with_turns
+    from workbench.protocols.common.socket_turns import SocketTurn, SocketTurns, TurnSplitter, with_turns
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
     from workbench.protocols.history import HistoryPrefix, fact, last_where, text_of, where
@@ -72,6 +72,7 @@ __all__ = [
     "RequestCapabilities",
     "Serving",
     "SmallEndpoint",
+    "SocketTurn",
     "SocketTurns",
     "StreamDecoder",
     "StreamWriter",
@@ -80,6 +81,7 @@ __all__ = [
     "ToolCapabilities",
     "Traits",
     "TransportSdk",
+    "TurnSplitter",
     "UrlFacts",
     "WirePlace",
     "alike",
@@ -228,6 +230,15 @@ class Adapter(Protocol):
         """Imitations of SDKs that assemble its streams; empty if none is known."""
         ...
 
+    @property
+    def splitter(self) -> Callable[[], TurnSplitter] | None:
+        """Finds the turns of a WebSocket; None for a protocol that has none."""
+        ...
+
+    def claims_message(self, value: dict[str, JsonValue]) -> bool:
+        """A message of a WebSocket, parsed, that only this protocol has."""
+        ...
+
     shares_urls: bool
     """Bodies of other protocols come at its URLs too."""
 
@@ -343,7 +354,12 @@ class AdapterDefaults:
     sdk: RawSdk | TransportSdk | None = None
     import_hints = ImportHints()
     traits = Traits()
+    splitter: Callable[[], TurnSplitter] | None = None
     shares_urls = False
+
+    def claims_message(self, value: dict[str, JsonValue]) -> bool:
+        """The default: no messages."""
+        return False
 
     def protocol_of(self, request: JsonValue, answer: JsonValue) -> str:
         """The adapter's own protocol."""

@@ -268,6 +268,7 @@ class Traits:
         carriers: name of a field that holds reasoning, or its proof → the places where it may be, with wildcards; in
             any other object it is misplaced, as are the fields of other protocols.
         token_counts: where the token counts of a response are.
+        answer_form_differs: a request has another form for what the model said than a response.
         end_repeats_calls: the event that ends a stream holds the whole response, and SDKs take the calls from it.
     """
 
@@ -294,6 +295,7 @@ class Traits:
     places: Mapping[str, str] = NOTHING
     carriers: Mapping[str, tuple[str, ...]] = NOTHING
     end_repeats_calls: bool = False
+    answer_form_differs: bool = False
 
     def counts_stream(self, params: Mapping[str, JsonValue]) -> bool:
         """Check if a streamed response to a request with these parameters ends with token counts."""

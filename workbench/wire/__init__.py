@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         summarize,
     )
     from workbench.wire.fidelity import Fidelity, fidelity_of
-    from workbench.wire.frames import CONNECTION, GRPC, TURNS, seen_frames
+    from workbench.wire.frames import CONNECTION, FRAMES, GRPC, TURNS, seen_frames
     from workbench.wire.headers import Topic, meaning
     from workbench.wire.json_index import JsonPlace, TextLayer, nth, split_pointer
     from workbench.wire.json_scan import CUT, decode, encode
@@ -78,6 +78,7 @@ __all__ = [
     "CONNECTION",
     "CUT",
     "DIGESTS",
+    "FRAMES",
     "GRPC",
     "PRELUDE",
     "RELAY_HEADER",

@@ -18,6 +18,7 @@ from workbench.formats.exporters._secret_removal import header_text, without_sec
 from workbench.ir import JsonValue
 from workbench.wire import (
     CONNECTION,
+    FRAMES,
     Body,
     Exchange,
     ExchangeKind,
@@ -104,7 +105,7 @@ def _own(exchange: Exchange) -> JsonValue:
         "client": exchange.client,
         "note": exchange.note,
         "duration": exchange.duration,
-        CONNECTION: exchange.meta.get(CONNECTION),
+        **{key: exchange.meta.get(key) for key in (CONNECTION, FRAMES)},
         "chunks": [[chunk.end, chunk.at] for chunk in chunks],
     }
     return {name: value for name, value in own.items() if value not in (None, "", [])}

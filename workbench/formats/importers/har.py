@@ -33,6 +33,7 @@ from workbench.ir import JsonValue
 from workbench.protocols import with_turns
 from workbench.wire import (
     CONNECTION,
+    FRAMES,
     Body,
     Chunk,
     Exchange,
@@ -128,7 +129,7 @@ def _restore(exchange: Exchange, own: dict[str, JsonValue], answer: JsonValue) -
         state=_member(State, own.get("state"), exchange.state),
         origin=_member(Origin, own.get("origin"), exchange.origin),
         parent=parent if isinstance(parent, str) else None,
-        meta={**exchange.meta, CONNECTION: connection} if (connection := own.get(CONNECTION)) else exchange.meta,
+        meta={**exchange.meta, **{key: own[key] for key in (CONNECTION, FRAMES) if own.get(key)}},
         duration=float(duration) if isinstance(duration, int | float) else None,
     )
 

@@ -5,13 +5,12 @@ The model and whether the answer is streamed are in the URL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench import regex
-from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolDef
+from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse
 from workbench.protocols import (
     AnswerCapabilities,
     Capabilities,
@@ -23,25 +22,23 @@ from workbench.protocols import (
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in, edit_answer, edit_request
 from workbench.protocols.common.reading import segment
-from workbench.protocols.gemini.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
-from workbench.protocols.gemini.nodes import find, get, key_of, snake
-from workbench.protocols.gemini.parts import ANY_TYPE, FAMILIES
-from workbench.protocols.gemini.request import (
+from workbench.protocols.families.contents.edit import request_nodes
+from workbench.protocols.families.contents.nodes import get, key_of, snake
+from workbench.protocols.families.contents.parts import ANY_TYPE, FAMILIES
+from workbench.protocols.families.contents.request import (
     ENVELOPE,
     KEY,
     PLACES,
     PROTOCOL,
-    choice_json,
-    choice_pointer,
     params_of,
     read_request,
-    schema_key,
     unwrap,
 )
-from workbench.protocols.gemini.response import ENVELOPE as ANSWER_ENVELOPE
-from workbench.protocols.gemini.response import KEYS, read_response, reason_of
-from workbench.protocols.gemini.stream import ContentsStreamDecoder
-from workbench.protocols.gemini.write import ContentsWriter, request_body, response_body
+from workbench.protocols.families.contents.response import ENVELOPE as ANSWER_ENVELOPE
+from workbench.protocols.families.contents.response import KEYS, read_response, reason_of
+from workbench.protocols.families.contents.stream import ContentsStreamDecoder
+from workbench.protocols.families.contents.write import ContentsWriter, request_body, response_body
+from workbench.protocols.gemini.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.wire import loads
 
 if TYPE_CHECKING:
@@ -152,7 +149,7 @@ class Gemini(CodecAdapter):
         What only the URL says, the model and the stream, is no part of the body.
         """
         body, before = loads(original), self.decode_request(original)
-        nodes = partial(_request_nodes, before=before, body=body)
+        nodes = partial(request_nodes, before=before, body=body)
         return edit_request(self, nodes, request, original, ("thinking", "parallel", "previous_id"))
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
@@ -174,28 +171,6 @@ class Gemini(CodecAdapter):
         from workbench.protocols.clients.typed_clients import GoogleGenAI
 
         return (GoogleGenAI,)
-
-
-def _request_nodes(request: ModelRequest, before: ModelRequest, body: JsonValue) -> tuple[Message, ...]:
-    """A request as nodes that can be compared: its keys, choice and tools in the form of messages without parts."""
-    inner, at = unwrap(body, ENVELOPE, (KEY,))
-    keys = dict(request.params)
-    if before.model is not None:
-        keys |= {"model": request.model}
-    choice = request.tool_choice
-    config = choice_json(choice) if choice else None
-    choices = Message("", (), config if isinstance(config, dict) else {}, choice_pointer(inner, at))
-    tools = (Message("", (), _tool_json(tool, find(body, tool.pointer)), tool.pointer) for tool in request.tools)
-    return (Message("", request.system, keys), choices, *tools, *request.messages)
-
-
-def _tool_json(tool: ToolDef, declared: JsonValue) -> Mapping[str, JsonValue]:
-    if tool.kind == "server":
-        return tool.extra
-    own: dict[str, JsonValue] = {"name": tool.name, "description": tool.description}
-    if isinstance(declared, dict):
-        own[schema_key(declared) or "parameters"] = tool.schema
-    return {k: v for k, v in own.items() if v is not None} | dict(tool.extra)
 
 
 def _response_nodes(response: ModelResponse, body: JsonValue) -> tuple[Message, ...]:

@@ -16,6 +16,7 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.wire import (
     CONNECTION,
+    FRAMES,
     TURNS,
     Body,
     Exchange,
@@ -35,8 +36,6 @@ SENT, RECEIVED = "sent", "received"
 TEXT, STDERR = "text", "stderr"
 ASKED_BY = "asked_by"
 """Key of ``Exchange.meta``: ``"client"`` or ``"server"``, whoever sent the request."""
-FRAMES = "frames"
-"""Key of ``Exchange.meta``: numbers of the frames with the request and, once it is there, the response."""
 
 CANCELLED = "cancelled"
 """Key of ``Exchange.meta``: the reason with which the side that asked cancelled the request, which may be empty."""

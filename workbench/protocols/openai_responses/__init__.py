@@ -37,6 +37,7 @@ from workbench.protocols.families.items.stream import ItemStreamDecoder
 from workbench.protocols.families.items.write import UNKNOWN, write_request, write_response
 from workbench.protocols.families.items.write_stream import ItemWriter, encode_stream
 from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
+from workbench.protocols.openai_responses.socket import ResponsesTurns, claims_message
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.buffers import Policy
@@ -143,6 +144,11 @@ class OpenAIResponses(CodecAdapter):
     sdk = SDK
     import_hints = IMPORT_HINTS
     traits = TRAITS
+    splitter = ResponsesTurns
+
+    def claims_message(self, value: dict[str, JsonValue]) -> bool:
+        """A ``response.create`` whose members are at the top: those of Realtime are in ``response``."""
+        return claims_message(value)
 
     def claims_request(self, value: JsonValue) -> float:
         """Recognise it by the items of ``input``, or of a text by other keys: embeddings have ``input``, too."""

@@ -73,10 +73,15 @@ def value_at(value: JsonValue, pointer: str) -> JsonValue:
 
 
 def _complete_body(decoded: DecodedExchange) -> JsonValue:
-    """Body of the response; of a stream, the complete answer from one of its last events; None if there is none."""
+    """Body of the response; of a stream, the complete answer from one of its last events; None if there is none.
+
+    None too where a request has another form for what the model said.
+    """
+    assert decoded.response is not None
+    if protocols.traits(decoded.response.protocol).answer_form_differs:
+        return None
     if not decoded.events:
         return loads(decoded.response_text)
-    assert decoded.response is not None
     adapter, messages = protocols.get(decoded.response.protocol), decoded.response.messages
     for event in reversed(decoded.events[-_LAST_EVENTS:]):
         for value in _objects(event.data):

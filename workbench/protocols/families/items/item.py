@@ -236,7 +236,9 @@ SAID, TOLD = "output_text", "input_text"
 """Types of a text: of the model, of everybody else."""
 
 
-def read_content(content: JsonValue, at: str, notes: Notes, implied: str = TOLD) -> tuple[Part, ...]:
+def read_content(
+    content: JsonValue, at: str, notes: Notes, implied: str = TOLD, more: Mapping[str, Reader] = NOTHING
+) -> tuple[Part, ...]:
     """The parts of a ``content`` or ``output`` value: a string, or a list of typed blocks.
 
     Args:
@@ -244,25 +246,26 @@ def read_content(content: JsonValue, at: str, notes: Notes, implied: str = TOLD)
         at: pointer of the value, relative to its message.
         notes: takes the anomalies.
         implied: the type of text that goes without saying.
+        more: readers of the types of blocks that only one protocol has.
     """
     if isinstance(content, str):
         return (Text(content, source=Source(at, ITSELF)),)
     if isinstance(content, list):
-        return tuple(_block(value, f"{at}/{n}", notes, implied) for n, value in enumerate(content))
+        return tuple(_block(value, f"{at}/{n}", notes, implied, more) for n, value in enumerate(content))
     if isinstance(content, dict) and isinstance(content.get("type"), str):  # of a computer's output: one screenshot
-        return (_block(content, at, notes, implied),)
+        return (_block(content, at, notes, implied, more),)
     notes.shape(f"content is {kind_of(content)}, not a string or a list of parts", at)
     return (Opaque(kind_of(content), content, Source(at, VERBATIM)),)
 
 
-def _block(value: JsonValue, at: str, notes: Notes, implied: str) -> Part:
+def _block(value: JsonValue, at: str, notes: Notes, implied: str, more: Mapping[str, Reader]) -> Part:
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str):
         notes.shape(
             "a content part without a type" if isinstance(value, dict) else f"a {kind_of(value)} as a content part", at
         )
         return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
-    read = _READERS.get(kind)
+    read = more.get(kind) or _READERS.get(kind)
     part = read(BlockReader(value, at, notes), implied) if read else None
     if read and part is None:
         notes.shape(f"a content part of type {kind!r} without its {_ESSENTIAL[kind]}", at)
@@ -340,14 +343,14 @@ _TEXTS = ("summary", "content")
 """Lists of a reasoning item that hold readable text."""
 
 
-def read_item(value: JsonValue, pointer: str, notes: Notes) -> Message:
-    """One item of a request; what it should not be is kept and noted."""
-    return _read(value, pointer, notes, is_answer=False)
+def read_item(value: JsonValue, pointer: str, notes: Notes, more: Mapping[str, Reader] = NOTHING) -> Message:
+    """One item of a request; what it should not be is kept and noted. ``more``: as in ``read_content``."""
+    return _read(value, pointer, notes, more, is_answer=False)
 
 
-def read_output(value: JsonValue, pointer: str, notes: Notes) -> Message:
+def read_output(value: JsonValue, pointer: str, notes: Notes, more: Mapping[str, Reader] = NOTHING) -> Message:
     """One item of an answer: all of it was made by the provider."""
-    return _read(value, pointer, notes, is_answer=True)
+    return _read(value, pointer, notes, more, is_answer=True)
 
 
 def kind_of_item(value: Mapping[str, JsonValue]) -> str | None:
@@ -360,7 +363,7 @@ def kind_of_item(value: Mapping[str, JsonValue]) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> Message:
+def _read(value: JsonValue, pointer: str, notes: Notes, more: Mapping[str, Reader], *, is_answer: bool) -> Message:
     notes.base = pointer
     if not isinstance(value, dict):
         notes.shape(f"an item is {kind_of(value)}, not an object", "")
@@ -368,7 +371,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
     kind = kind_of_item(value)
     block = BlockReader(value, "", notes)
     if kind == "message":
-        return _message(block, pointer, is_answer=is_answer)
+        return _message(block, pointer, more, is_answer=is_answer)
     if kind in CALLS:
         return Message("assistant", read_call(block), pointer=pointer)
     if kind in RESULTS:
@@ -384,7 +387,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
     return Message(role if isinstance(role, str) else "", parts, pointer=pointer)
 
 
-def _message(block: BlockReader, pointer: str, *, is_answer: bool) -> Message:
+def _message(block: BlockReader, pointer: str, more: Mapping[str, Reader], *, is_answer: bool) -> Message:
     value = block.value
     role = value.get("role")
     if isinstance(role, str):
@@ -397,7 +400,7 @@ def _message(block: BlockReader, pointer: str, *, is_answer: bool) -> Message:
     block.taken.add("content")
     parts: tuple[Part, ...] = ()
     if value.get("content") is not None:
-        parts = read_content(value["content"], "/content", block.notes, SAID if role == "assistant" else TOLD)
+        parts = read_content(value["content"], "/content", block.notes, SAID if role == "assistant" else TOLD, more)
     else:
         block.notes.shape("a message without content", "/content" if "content" in value else "")
     return Message(role, parts, block.extra(typed="type" in value), pointer)

@@ -8,7 +8,7 @@ So it can be compared and written back like any other: ``extra`` holds keys at t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from workbench.errors import ProtocolMismatch
@@ -69,13 +69,20 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
     Raises:
         ProtocolMismatch: it has nothing that could be answered.
     """
+    return read_items_request(body, known, PROTOCOL, read_item)
+
+
+def read_items_request(
+    body: JsonValue, known: KnownMessages | None, protocol: str, read: Callable[[JsonValue, str, Notes], Message]
+) -> ModelRequest:
+    """The same for any protocol whose conversation is the list ``input``; ``read`` reads an item of it."""
     if not isinstance(body, dict) or not any(key in body for key in ASKS):
         raise ProtocolMismatch("not a request of this protocol: it is not an object with 'input'")
     notes = Notes()
-    messages = _messages(body, notes, known)
+    messages = _messages(body, notes, known, read)
     model, parallel = body.get("model"), body.get("parallel_tool_calls")
     return ModelRequest(
-        protocol=PROTOCOL,
+        protocol=protocol,
         model=model if isinstance(model, str) else None,
         messages=messages,
         system=_system(body.get("instructions"), notes),
@@ -91,11 +98,16 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
     )
 
 
-def _messages(body: Mapping[str, JsonValue], notes: Notes, known: KnownMessages | None) -> tuple[Message, ...]:
+def _messages(
+    body: Mapping[str, JsonValue],
+    notes: Notes,
+    known: KnownMessages | None,
+    read: Callable[[JsonValue, str, Notes], Message],
+) -> tuple[Message, ...]:
     said = body.get("input")
     if isinstance(said, str):
         return (Message("user", (Text(said, source=Source("", ITSELF)),), pointer="/input"),)
-    return () if said is None else read_messages(said, notes, read_item, known, key="input")
+    return () if said is None else read_messages(said, notes, read, known, key="input")
 
 
 def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:

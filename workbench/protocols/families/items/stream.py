@@ -10,10 +10,11 @@ not known are tolerated and kept. What a stream does otherwise is an anomaly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from workbench.ir import MILD, Anomaly, JsonValue, Message, ModelResponse
+from workbench.ir import MILD, NOTHING, Anomaly, ApiError, JsonValue, Message, ModelResponse
+from workbench.lazy_dataclass import dataclass
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error, verbatim
 from workbench.protocols.common.pieces import Pieces, WholePart
@@ -63,8 +64,49 @@ PARTS: Mapping[str, tuple[str, str]] = {
 """Events that bring an entry of a list whole: where the list is, and the key that holds the entry's index."""
 
 
-_ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
-_BEGINS = frozenset({"response.created", "response.queued", "response.in_progress"})
+@dataclass(frozen=True, slots=True)
+class EventNames:
+    """Names of the events of a protocol.
+
+    Attributes:
+        texts: strings that arrive in pieces.
+        parts: events that bring an entry of a list whole.
+        begins, ends: those with the whole response.
+        beside: those that say nothing of the response.
+        missing_end: what a stream lacks that has none of ``ends``, in words.
+        index_keys: name of each event with a piece → the key that holds the index of its entry.
+    """
+
+    texts: Mapping[str, InPieces]
+    parts: Mapping[str, tuple[str, str]]
+    begins: frozenset[str]
+    ends: frozenset[str]
+    beside: frozenset[str] = frozenset()
+    missing_end: str = ""
+    index_keys: Mapping[str, str] = NOTHING
+
+
+def names_of_events(
+    texts: Mapping[str, InPieces],
+    parts: Mapping[str, tuple[str, str]],
+    begins: Iterable[str],
+    ends: Iterable[str],
+    beside: Iterable[str] = (),
+    missing_end: str = "",
+) -> EventNames:
+    """The names of the events of a protocol, by what they mean."""
+    keys = {f"{stem}.delta": text.position for stem, text in texts.items()}
+    return EventNames(texts, parts, frozenset(begins), frozenset(ends), frozenset(beside), missing_end, keys)
+
+
+RESPONSES = names_of_events(
+    TEXTS,
+    PARTS,
+    ("response.created", "response.queued", "response.in_progress"),
+    ("response.completed", "response.incomplete", "response.failed", "response.cancelled"),
+    ("keepalive",),
+    "response.completed, response.incomplete or response.failed",
+)
 _PROGRESS = frozenset({"in_progress", "searching", "interpreting", "generating", "completed", "failed", "compacting"})
 """Endings of the names of events that only report that a tool is still running."""
 
@@ -73,6 +115,8 @@ _GAP = "the sequence numbers are not consecutive: events were lost, repeated or 
 
 class ItemStreamDecoder:
     """Builds the answer of one stream. Never raises; linear in the stream."""
+
+    names = RESPONSES
 
     def __init__(self) -> None:
         self.items: list[StreamedItem] = []
@@ -111,7 +155,7 @@ class ItemStreamDecoder:
         kept = {"unknown_events": self._unknown, "abandoned_responses": self._abandoned}
         found = self._notes.anomalies()
         found += [anomaly for _, anomalies in read for anomaly in anomalies]
-        return describe(
+        return self._describe(
             top | {name: list(values) for name, values in kept.items() if values},
             messages,
             error=self._notes.error,
@@ -124,13 +168,23 @@ class ItemStreamDecoder:
     def about(self) -> ModelResponse:
         """The answer without its content."""
         top = {k: v for k, v in self.responses[-1][0].items() if k != "status"} if self.responses else {}
-        return describe(top, (), is_stream=True)
+        return self._describe(top, (), is_stream=True)
+
+    def _describe(self, body: Value, messages: tuple[Message, ...], **fields: Any) -> ModelResponse:
+        """The response with its items."""
+        return describe(body, messages, **fields)
+
+    def _failure(self, response: Value) -> ApiError | None:
+        """The error in the object of the whole response."""
+        return error_of(response) if response.get("error") else None
 
     def _grow(self, value: Value, number: int) -> bool:
         """Take the next piece of a string that has begun: nearly every event."""
         try:
             kind = value["type"]
-            pieces = self._growing[value["output_index"]][kind, value.get(_INDEX_KEYS[kind]), value.get("item_id")]
+            pieces = self._growing[value["output_index"]][
+                kind, value.get(self.names.index_keys[kind]), value.get("item_id")
+            ]
             piece = value["delta"]
         except (KeyError, TypeError):
             return False
@@ -150,22 +204,22 @@ class ItemStreamDecoder:
             return
         if event.name is not None and event.name != kind:
             self._notes.add("stream.framing", f"an event named {event.name!r:.80} of type {kind!r:.80}", number)
-        if self._ended is not None and kind not in _BEGINS:
+        if self._ended is not None and kind not in self.names.begins:
             self._notes.add("stream.framing", "events after the end of the stream", number)
         stem, _, suffix = kind.rpartition(".")
         if kind == "error":
             self._fail(value, number)
-        elif kind in _ENDS or kind in _BEGINS:
+        elif kind in self.names.ends or kind in self.names.begins:
             self._response(value, kind, number)
         elif kind in ("response.output_item.added", "response.output_item.done"):
             self._item_event(value, number, is_done=suffix == "done")
-        elif stem in PARTS and suffix in ("added", "done"):
-            self._part(value, *PARTS[stem], number, is_done=suffix == "done")
+        elif stem in self.names.parts and suffix in ("added", "done"):
+            self._part(value, *self.names.parts[stem], number, is_done=suffix == "done")
         elif kind == "response.output_text.annotation.added":
             self._annotation(value, number)
-        elif stem in TEXTS and suffix in ("delta", "done", "added"):
-            self._text(value, TEXTS[stem], suffix, number)
-        elif not self._is_progress(value, suffix, number) and kind != "keepalive":
+        elif stem in self.names.texts and suffix in ("delta", "done", "added"):
+            self._text(value, self.names.texts[stem], suffix, number)
+        elif not self._is_progress(value, suffix, number) and kind not in self.names.beside:
             self._unknown.append(value)
 
     def _is_progress(self, value: Value, suffix: str, number: int) -> bool:
@@ -184,9 +238,9 @@ class ItemStreamDecoder:
         if kind == "response.created" and (self._ended is not None or self.items):
             self._abandon(number)
         self.responses.append((response, number))
-        if response.get("error"):
-            self._notes.fail(error_of(response), number)
-        if kind in _ENDS:
+        if failure := self._failure(response):
+            self._notes.fail(failure, number)
+        if kind in self.names.ends:
             self._ended = number
             self._growing.clear()
             output = response.get("output")
@@ -222,12 +276,15 @@ class ItemStreamDecoder:
     def _open(self, index: int | None, kind: str | None) -> StreamedItem:
         if not self.responses and self._headless is None:
             self._headless = self._last
-        item = StreamedItem(index, kind)
+        item = self._new_item(index, kind)
         self.items.append(item)
         if index is not None:
             self._by_index[index] = item
             self._growing.pop(index, None)
         return item
+
+    def _new_item(self, index: int | None, kind: str | None) -> StreamedItem:
+        return StreamedItem(index, kind)
 
     def _find(self, value: Value, kind: str, number: int) -> StreamedItem:
         """The item that an event belongs to: by its index, without one by its id; a new one where it never began."""
@@ -407,8 +464,5 @@ class ItemStreamDecoder:
                 message, events = f"the stream stops inside item {item.index}", tuple(sorted({*events, self._last}))
                 yield Anomaly("stream.truncated", message, f"/output/{n}", events)
         if self._ended is None and not self._notes.is_cut and all(item.is_done for item in self.items):
-            message = "the stream ends without response.completed, response.incomplete or response.failed"
+            message = f"the stream ends without {self.names.missing_end}"
             yield Anomaly("stream.no-terminator", message, "", (self._last,))
-
-
-_INDEX_KEYS: Mapping[str, str] = {f"{stem}.delta": text.position for stem, text in TEXTS.items()}

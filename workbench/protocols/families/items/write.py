@@ -8,7 +8,7 @@ the answer and the place of the item in it, so that a stream and the whole answe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from workbench import regex
@@ -52,18 +52,27 @@ UNKNOWN: Mapping[str, JsonValue] = {
 """Fields that the SDK's type requires in a response → default value."""
 
 
+def request_items(request: ModelRequest) -> list[Item]:
+    """The items of a request in normal form."""
+    custom = _custom_tools(request)
+    ids = {c.id for m in request.messages for _, c in m.tool_calls() if _is_custom(c) or c.name in custom}
+    return [item for message in request.messages for item in _items(message, ids)]
+
+
+def _custom_tools(request: ModelRequest) -> set[str | None]:
+    return {tool.name for tool in request.tools if tool.kind == "custom"}
+
+
 def write_request(request: ModelRequest) -> Item:
     """A new body for a request in normal form."""
-    custom = {tool.name for tool in request.tools if tool.kind == "custom"}
-    ids = {c.id for m in request.messages for _, c in m.tool_calls() if _is_custom(c) or c.name in custom}
     body: Item = {} if request.model is None else {"model": request.model}
     if request.system:
         body["instructions"] = "\n\n".join(part.text for part in request.system if isinstance(part, Text))
-    body["input"] = [item for message in request.messages for item in _items(message, ids)]
+    body["input"] = request_items(request)
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
     if request.tool_choice:
-        body["tool_choice"] = _choice(request.tool_choice, custom)
+        body["tool_choice"] = write_tool_choice(request.tool_choice, _custom_tools(request))
     own = {
         "parallel_tool_calls": request.parallel,
         "previous_response_id": request.previous_id,
@@ -76,7 +85,8 @@ def write_request(request: ModelRequest) -> Item:
     return body
 
 
-def _choice(choice: ToolChoice, custom: set[str | None]) -> JsonValue:
+def write_tool_choice(choice: ToolChoice, custom: Set[str | None] = frozenset()) -> JsonValue:
+    """A tool choice. ``custom``: names of the tools whose input is free text."""
     written = choice_json(ToolChoice(choice.mode, choice.name))
     return {**written, "type": "custom"} if choice.mode == "tool" and choice.name in custom else written
 

@@ -9,12 +9,12 @@ place that said something else before (the beginning of an item, with its string
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ModelResponse, Part, Reasoning, Segment, Text, ToolCallIR
 from workbench.protocols.common.changes import LeafChange
-from workbench.protocols.common.codec import edit_stream
+from workbench.protocols.common.codec import ResponseNodes, edit_stream
 from workbench.protocols.families.items.request import READ_OF_ANSWERS, response_nodes
 from workbench.protocols.families.items.stream import ItemStreamDecoder
 from workbench.protocols.families.items.stream_parts import look, order
@@ -42,6 +42,8 @@ class ItemWriter:
     """Writes the events of one stream. Texts that follow one another are parts of one item, and so are thoughts."""
 
     content_type = "text/event-stream"
+    text_extras: Mapping[str, JsonValue] = {"logprobs": []}
+    """Members of the events of a text beside the text."""
 
     def __init__(self) -> None:
         self._number = -1  # of the last event
@@ -77,15 +79,15 @@ class ItemWriter:
         return closed + self._open_item({**item, key: ""})
 
     def grow(self, text: str) -> bytes:
-        more: Item = {"logprobs": []} if self._text == _SAID else {}
+        more = self.text_extras if self._text == _SAID else {}
         return self._event(f"{self._text}.delta", **self._place, **more, delta=text) if self._text else b""
 
     def close(self, part: Part) -> bytes:
         self._is_open = False
         if isinstance(part, Text):
             self._texts.append(part)
-            written = said_text(part)
-            done = self._event(f"{_SAID}.done", **self._place, logprobs=[], text=part.text)
+            written = self._text_part(part)
+            done = self._event(f"{_SAID}.done", **self._place, **self.text_extras, text=part.text)
             return done + self._event("response.content_part.done", **self._place, part=written)
         if isinstance(part, Reasoning):
             self._thoughts.append(part)
@@ -110,14 +112,22 @@ class ItemWriter:
             written += self._event(_ENDS[whole["status"]], response=whole)
         return written
 
+    def _message(self, texts: Sequence[Text]) -> Item:
+        """The item of a message."""
+        return message_item(texts)
+
+    def _text_part(self, text: Text) -> Item:
+        """A text in a message."""
+        return said_text(text)
+
     def _open_text(self, part: Text) -> bytes:
         written = b""
         if not self._texts:
             written = self._close_item()
-            written += self._open_item({**self._with_id(message_item([part])), "content": []})
+            written += self._open_item({**self._with_id(self._message([part])), "content": []})
         self._text = _SAID
         self._place = {**self._own(), "content_index": len(self._texts)}
-        return written + self._event("response.content_part.added", **self._place, part=said_text(Text("")))
+        return written + self._event("response.content_part.added", **self._place, part=self._text_part(Text("")))
 
     def _open_thought(self, part: Reasoning) -> bytes:
         """Only the first part of an item has anything beside its text; what has its lists of old comes whole."""
@@ -153,7 +163,7 @@ class ItemWriter:
     def _close_item(self) -> bytes:
         """The end of an item that holds several parts."""
         if self._texts:
-            item = self._with_id(message_item(self._texts))
+            item = self._with_id(self._message(self._texts))
         elif self._thoughts:
             item = self._with_id(reasoning_item(self._thoughts))
         else:
@@ -199,7 +209,14 @@ def _summary(text: str) -> Item:
 
 def encode_stream(response: ModelResponse, original: bytes) -> bytes:
     """The stream ``original``, saying ``response``. Raises LocalProtocolError."""
-    return edit_stream(ItemStreamDecoder, _everywhere, response_nodes, response, original, READ_OF_ANSWERS)
+    return encode_items_stream(ItemStreamDecoder, response_nodes, response, original)
+
+
+def encode_items_stream(
+    decoder: Callable[[], ItemStreamDecoder], nodes: ResponseNodes, response: ModelResponse, original: bytes
+) -> bytes:
+    """The same for any protocol whose streams are read by such a decoder."""
+    return edit_stream(decoder, _everywhere, nodes, response, original, READ_OF_ANSWERS)
 
 
 def _everywhere(change: LeafChange, decoder: ItemStreamDecoder, events: Sequence[SseEvent]) -> Iterator[LeafChange]:

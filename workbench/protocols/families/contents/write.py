@@ -25,8 +25,8 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
-from workbench.protocols.gemini.parts import ANY_TYPE, FAMILIES, response_of
-from workbench.protocols.gemini.request import choice_json, write_config
+from workbench.protocols.families.contents.parts import ANY_TYPE, FAMILIES, response_of
+from workbench.protocols.families.contents.request import choice_json, write_config
 from workbench.wire import dumps
 
 _ROLES = {"assistant": "model", "tool": "user"}

@@ -21,8 +21,8 @@ from workbench.errors import ProtocolMismatch
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Opaque, Part, Source, Text, ToolChoice, ToolDef
 from workbench.protocols._params import Param, read_params, write_params
 from workbench.protocols.common.reading import ITSELF, VERBATIM, Notes, kind_of, read_messages
-from workbench.protocols.gemini.nodes import ContentNode, as_list, get, key_of, snake, text_of
-from workbench.protocols.gemini.parts import read_content, read_parts
+from workbench.protocols.families.contents.nodes import ContentNode, as_list, get, key_of, snake, text_of
+from workbench.protocols.families.contents.parts import read_content, read_parts
 from workbench.protocols.known_messages import KnownMessages
 
 _TYPES = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")

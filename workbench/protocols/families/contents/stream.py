@@ -14,10 +14,10 @@ from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.reading import kind_of
-from workbench.protocols.gemini.nodes import get, key_of, text_of
-from workbench.protocols.gemini.request import unwrap
-from workbench.protocols.gemini.response import ENVELOPE, KEYS, describe, error_in
-from workbench.protocols.gemini.stream_parts import Candidate, StreamedPart
+from workbench.protocols.families.contents.nodes import get, key_of, text_of
+from workbench.protocols.families.contents.request import unwrap
+from workbench.protocols.families.contents.response import ENVELOPE, KEYS, describe, error_in
+from workbench.protocols.families.contents.stream_parts import Candidate, StreamedPart
 from workbench.wire import SseEvent, loads
 
 _DONE = b"[DONE]"

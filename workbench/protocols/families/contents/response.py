@@ -12,9 +12,9 @@ from typing import Any
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 from workbench.protocols.common.error_body import read_answer_body, read_error
 from workbench.protocols.common.reading import Notes, count, kind_of
-from workbench.protocols.gemini.nodes import get, key_of, text_of
-from workbench.protocols.gemini.parts import read_answer
-from workbench.protocols.gemini.request import PROTOCOL, unwrap
+from workbench.protocols.families.contents.nodes import get, key_of, text_of
+from workbench.protocols.families.contents.parts import read_answer
+from workbench.protocols.families.contents.request import PROTOCOL, unwrap
 
 ENVELOPE = "response"
 KEYS = ("candidates", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata")

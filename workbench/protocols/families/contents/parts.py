@@ -30,7 +30,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols.common.reading import ITSELF, STRUCTURED, VERBATIM, Notes, kind_of
-from workbench.protocols.gemini.nodes import ContentNode, as_list, key_of, snake
+from workbench.protocols.families.contents.nodes import ContentNode, as_list, key_of, snake
 
 WRAPPERS = ("output", "error", "result", "return_value", "value")
 """Keys that mean nothing but "this is what came back"."""

@@ -33,8 +33,8 @@ from workbench.ir import (
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.protocols.common.pieces import Pieces
 from workbench.protocols.common.reading import Notes
-from workbench.protocols.gemini.nodes import get, key_of
-from workbench.protocols.gemini.parts import read_part
+from workbench.protocols.families.contents.nodes import get, key_of
+from workbench.protocols.families.contents.parts import read_part
 from workbench.wire import dumps, loads
 
 _STEP = regex.compile(r"""\.([^.\[\]\s'"]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""", re.DOTALL)
@@ -384,7 +384,7 @@ class Candidate:
         for n, item in enumerate(self.items):
             notes, events = Notes(pointer), tuple(dict.fromkeys(item.events))
             at = f"/parts/{n}"
-            parts += (_place(part, at, item, events) for part in read_part(item.value(), at, notes))
+            parts += (place_part(part, at, item, events) for part in read_part(item.value(), at, notes))
             if isinstance(item, GrowingPart) and item.pieces.damaged_events():
                 what = "characters were damaged on the way: U+FFFD or half of a surrogate pair"
                 notes.add("stream.encoding", what, f"{at}/text", item.pieces.damaged_events())
@@ -395,7 +395,9 @@ class Candidate:
 _TEXT_KEYS = frozenset(("text", "thought"))
 
 
-def _place(part: Part, at: str, item: WholeItem | GrowingPart | StreamedFunctionCall, events: tuple[int, ...]) -> Part:
+def place_part(
+    part: Part, at: str, item: WholeItem | GrowingPart | StreamedFunctionCall, events: tuple[int, ...]
+) -> Part:
     """The part, each of its fields with the pieces of the stream it came in."""
     segments = dict(_segments(part, at, item))
     fields = {name: part.source.fields[name] for name in segments}
@@ -403,7 +405,9 @@ def _place(part: Part, at: str, item: WholeItem | GrowingPart | StreamedFunction
     if isinstance(part, Reasoning) and item.proofs():
         part = replace(part, copies=item.proofs())
     if isinstance(part, ToolResultIR):
-        return replace(part, content=tuple(_place(inner, at, item, events) for inner in part.content), source=source)
+        return replace(
+            part, content=tuple(place_part(inner, at, item, events) for inner in part.content), source=source
+        )
     return replace(part, source=source)
 
 

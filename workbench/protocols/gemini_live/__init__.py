@@ -1,0 +1,121 @@
+"""Gemini Live: ``…GenerativeService.BidiGenerateContent`` over a WebSocket, of the Gemini API and of Vertex AI.
+
+Nothing of it goes over HTTP: a request is a turn of a connection, put together from its setup and its contents
+(``socket``), and its response is the list of the server's messages.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from workbench import regex
+from workbench.ir import Carrier, JsonValue, ModelRequest
+from workbench.protocols import (
+    AnswerCapabilities,
+    Capabilities,
+    MediaCapabilities,
+    ReasoningCapabilities,
+    RequestCapabilities,
+    ToolCapabilities,
+)
+from workbench.protocols.common.codec import Codec, CodecAdapter, edit_request
+from workbench.protocols.families.contents.edit import request_nodes
+from workbench.protocols.families.contents.nodes import get
+from workbench.protocols.families.contents.parts import ANY_TYPE, FAMILIES
+from workbench.protocols.families.contents.request import KEY, PLACES
+from workbench.protocols.gemini_live.declaration import SERVING, TRAITS
+from workbench.protocols.gemini_live.reading import params_of, read_request, read_response
+from workbench.protocols.gemini_live.socket import LiveTurns, claims_message
+from workbench.protocols.gemini_live.stream import PROTOCOL, LiveStreamDecoder
+from workbench.protocols.gemini_live.write import LiveWriter, write_request, write_response
+from workbench.wire import loads
+
+_URL = regex.compile(r"\.(?:GenerativeService|LlmBidiService)[./]BidiGenerateContent(?:Constrained)?/?(?:[?#]|$)")
+_KINDS = frozenset(("image", "document", "audio", "video"))
+_OF_SETUP = ("sessionResumption", "contextWindowCompression", "outputAudioTranscription", "inputAudioTranscription")
+
+
+class GeminiLive(CodecAdapter):
+    """The adapter."""
+
+    name = PROTOCOL
+    capabilities = Capabilities(
+        reasoning=ReasoningCapabilities(
+            carriers=frozenset((Carrier.THOUGHT_SIGNATURE.value,)),
+            plain=Carrier.THOUGHT_SIGNATURE.value,
+            switches=frozenset(("on", "off")),
+            effort_or_budget=True,
+        ),
+        media=MediaCapabilities(
+            kinds=_KINDS,
+            in_results=_KINDS,
+            sources=frozenset(("data", "url")),
+            untyped={kind: f"{kind}{ANY_TYPE}" for kind in FAMILIES},
+        ),
+        tools=ToolCapabilities(
+            error_flag=True,
+            arguments="object",
+            call_ids=True,
+            name_pattern=r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}",
+            result_names=True,
+            json_results=True,
+            results_text_first=True,
+        ),
+        request=RequestCapabilities(
+            key_header="x-goog-api-key",
+            params=frozenset(PLACES) - {"count"},
+            schema_keys=frozenset(),
+            one_text=frozenset(("answer",)),
+        ),
+        answer=AnswerCapabilities(
+            stops=frozenset(("stop", "tool_calls")),
+            stop_is_end=True,
+            stop_by_calls=True,
+            fields=frozenset(),
+            usage_fields=frozenset(("cache_read", "reasoning")),
+            error_fields=frozenset(("type", "code")),
+        ),
+    )
+    codec = Codec(
+        url=_URL,
+        path="/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent",
+        read_request=read_request,
+        read_response=read_response,
+        decoder=LiveStreamDecoder,
+        params=params_of,
+        write_request=write_request,
+        write_response=write_response,
+        writer=LiveWriter,
+        key=KEY,
+    )
+    serving = SERVING
+    traits = TRAITS
+    splitter = LiveTurns
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        nodes = partial(request_nodes, before=self.decode_request(original), body=loads(original))
+        return edit_request(self, nodes, request, original, ("thinking", "parallel", "previous_id"))
+
+    def claims_message(self, value: dict[str, JsonValue]) -> bool:
+        """Messages are known by their one key."""
+        return claims_message(value)
+
+    def claims_request(self, value: JsonValue) -> float:
+        """Contents beside what only a setup has."""
+        if not isinstance(value, dict) or not isinstance(value.get(KEY), list):
+            return 0.0
+        return 0.98 if any(get(value, key) is not None for key in _OF_SETUP) else 0.0
+
+    def claims_response(self, value: JsonValue) -> float:
+        """A message of the server."""
+        known = ("serverContent", "toolCall", "toolCallCancellation")
+        is_message = isinstance(value, dict) and any(isinstance(get(value, key), dict) for key in known)
+        return 0.95 if is_message and "candidates" not in value else 0.0
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """The same: every event is a message."""
+        return self.claims_response(value) * (1.0 if event is None else 0.9)
+
+
+adapter = GeminiLive()

@@ -1,0 +1,265 @@
+"""Turns of a Live connection: what the model says, with the setup and the contents as they were when it began.
+
+Facts: ``LiveClientMessage`` and ``LiveServerMessage`` in ``types.py`` of the ``google-genai`` SDK 3.4; the recording of
+a tool round. The server holds the setup and the conversation, so the request of a turn is put together. Messages of the
+client have their keys in either spelling, even within one message; messages of the server may be binary frames.
+
+A turn is requested by ``clientContent`` with ``turnComplete``, and by the results of calls: a model that waits for
+results says nothing before it has them all. What is said or typed into ``realtimeInput`` requests nothing by itself:
+the server decides when the model speaks.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+from dataclasses import field
+
+from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
+from workbench.protocols import SocketTurn
+from workbench.protocols.families.contents.nodes import get, key_of
+from workbench.wire import Frame, JsonIndex, dumps
+
+Value = dict[str, JsonValue]
+
+CLIENT = (
+    *("setup", "clientContent", "client_content", "realtimeInput", "realtime_input"),
+    *("toolResponse", "tool_response"),
+)
+SERVER = ("setupComplete", "serverContent", "toolCall", "toolCallCancellation", "goAway", "sessionResumptionUpdate")
+_BESIDE = ("setupComplete", "goAway", "sessionResumptionUpdate")
+_OF_CONTENT = ("modelTurn", "outputTranscription", "turnComplete", "interrupted", "generationComplete")
+
+
+def claims_message(value: Value) -> bool:
+    """A message that no other protocol has, by its one key, or its key beside ``usageMetadata``."""
+    return "type" not in value and any(key in value for key in (*CLIENT, *SERVER)) and len(value) <= 2
+
+
+@dataclass(slots=True)
+class _LiveTurn(SocketTurn):
+    """What the model says in answer to the contents so far.
+
+    Attributes:
+        setup: the setup of the connection.
+        contents: bytes of each content.
+        said: the model's content so far: its text, its transcript, its calls.
+        open_calls: those that have no result, and were not cancelled.
+    """
+
+    setup: Value = field(default_factory=dict)
+    contents: list[bytes] = field(default_factory=list)
+    said: list[Value] = field(default_factory=list)
+    open_calls: set[JsonValue] = field(default_factory=set)
+
+    def request_body(self) -> tuple[bytes, str]:
+        settings = {key: value for key, value in self.setup.items() if key != "contents"}
+        model = settings.get("model")
+        if isinstance(model, str):
+            settings["model"] = model.removeprefix("models/")
+        head = dumps(settings)[:-1] + (b"," if settings else b"")
+        how = "put together from the setup and the contents of the connection"
+        return head + b'"contents":[' + b",".join(self.contents) + b"]}", how
+
+
+class LiveTurns:
+    """The setup and the contents of one connection, and what the model said."""
+
+    title = "Live"
+
+    def __init__(self) -> None:
+        self.turns: list[SocketTurn] = []
+        self._setup: Value = {}
+        self._contents: list[bytes] = []
+        self._frames: list[int] = []
+        self._turn: _LiveTurn | None = None
+        self._queue: list[_LiveTurn] = []
+        self._heard: tuple[str, int] = ("", 0)  # type and bytes of the audio since the last content
+        self._last_sent: int | None = None
+
+    # -- the client
+
+    def take_sent(self, number: int, frame: Frame, value: Value) -> None:
+        """Take the setup, contents and results."""
+        setup, content = get(value, "setup"), get(value, "clientContent")
+        given, answered = get(value, "realtimeInput"), get(value, "toolResponse")
+        if isinstance(setup, dict):
+            self._setup = setup
+            self._frames.append(number)
+        elif isinstance(content, dict):
+            self._add_content(number, frame, content)
+        elif isinstance(answered, dict):
+            self._add_results(number, frame, answered)
+        elif isinstance(given, dict):
+            self._add_input(number, given)
+
+    def _add_content(self, number: int, frame: Frame, content: Value) -> None:
+        key = "client_content" if b'"client_content"' in frame.data[:64] else "clientContent"
+        turns = content.get("turns")
+        count = len(turns) if isinstance(turns, list) else 0
+        self._close_said()
+        self._contents += _slices(frame.data, [f"/{key}/turns/{n}" for n in range(count)])
+        self._frames.append(number)
+        if get(content, "turnComplete") is not False:
+            self._request(number, frame)
+
+    def _add_results(self, number: int, frame: Frame, answered: Value) -> None:
+        """Results are a content of their own; the model continues when it has them all."""
+        outer = "tool_response" if b'"tool_response"' in frame.data[:64] else "toolResponse"
+        results = get(answered, "functionResponses")
+        found = results if isinstance(results, list) else []
+        key = key_of(answered, "functionResponses")
+        parts = _slices(frame.data, [f"/{outer}/{key}/{n}" for n in range(len(found))])
+        self._close_said()
+        inner = b",".join(b'{"functionResponse":' + part + b"}" for part in parts)
+        self._contents.append(b'{"role":"user","parts":[' + inner + b"]}")
+        self._frames.append(number)
+        self._request(number, frame, results={get(result, "id") for result in found})
+
+    def _add_input(self, number: int, given: Value) -> None:
+        """What is said, shown or typed while the connection is open; sound is counted."""
+        for blob in (given.get("audio"), given.get("video"), *_chunks(get(given, "mediaChunks"))):
+            if isinstance(blob, dict):
+                kind = str(get(blob, "mimeType") or "")
+                self._flush_audio(kind)
+                self._heard = (kind, self._heard[1] + _size(blob.get("data")))
+                self._last_sent = number
+        if isinstance(given.get("text"), str):
+            self._flush_audio()
+            self._close_said()
+            self._contents.append(dumps({"role": "user", "parts": [{"text": given["text"]}]}))
+            self._frames.append(number)
+            self._last_sent = number
+
+    def _flush_audio(self, kind: str = "") -> None:
+        """What was heard so far becomes a content: its type and its length."""
+        before, size = self._heard
+        if size and before != kind:
+            sound: Value = {"mimeType": before, "bytes": size}
+            self._contents.append(dumps({"role": "user", "parts": [{"audio": sound}]}))
+            self._frames += [] if self._last_sent is None else [self._last_sent]
+            self._heard = ("", 0)
+
+    def _request(self, number: int, frame: Frame, results: set[JsonValue] | None = None) -> None:
+        """A turn is requested; one that has no event yet takes what was added."""
+        self._flush_audio()
+        before = self._queue[-1] if self._queue else self._turn
+        if before is not None and not before.events:
+            before.contents, before.numbers = list(self._contents), self._numbers(number)
+            return
+        if before is not None and results is not None:
+            before.open_calls -= results
+            if before.open_calls:  # the model waits for the others
+                return
+        self._begin(number, frame)
+
+    def _begin(self, number: int, frame: Frame) -> _LiveTurn:
+        """A turn begins; while the model is still speaking, it waits for the end of that."""
+        before = self._turn
+        is_speaking = before is not None and not before.is_whole
+        if not is_speaking:
+            self._end_turn()
+        self._close_said()
+        turn = _LiveTurn(self._numbers(number), frame.at, setup=self._setup, contents=list(self._contents))
+        self.turns.append(turn)
+        if is_speaking:
+            self._queue.append(turn)
+        else:
+            self._turn = turn
+        return turn
+
+    def _numbers(self, number: int) -> list[int]:
+        return [*sorted(set(self._frames) - {number}), number]
+
+    # -- the server
+
+    def take_received(self, number: int, frame: Frame, value: Value) -> None:
+        """Take what the model says, and what the server says of it."""
+        content = get(value, "serverContent")
+        is_said = isinstance(content, dict) and any(get(content, key) is not None for key in _OF_CONTENT)
+        calls = get(get(value, "toolCall"), "functionCalls")
+        if self._turn is None and not is_said and calls is None:
+            return  # the beginning and the end of a connection, and what was heard
+        turn = self._turn
+        if turn is None:
+            self._flush_audio()
+            turn = self._begin(number if self._last_sent is None else self._last_sent, frame)
+            turn.notes.append("the server began it by itself: it detects turns")
+        turn.add(number, frame, "")
+        self._note(turn, content, calls, value)
+
+    def _note(self, turn: _LiveTurn, content: JsonValue, calls: JsonValue, value: Value) -> None:
+        if isinstance(content, dict):
+            turn.said += _spoken_parts(content)
+            if get(content, "turnComplete") is True:
+                turn.is_whole = True
+                self._end_turn()
+        for call in calls if isinstance(calls, list) else ():
+            turn.said.append({"functionCall": call})
+            turn.open_calls.add(get(call, "id"))
+            turn.is_whole = True
+        cancelled = get(get(value, "toolCallCancellation"), "ids")
+        if isinstance(cancelled, list):
+            self._cancel(turn, {name for name in cancelled if isinstance(name, str)})
+
+    def _cancel(self, turn: _LiveTurn, names: set[str]) -> None:
+        """Calls that the model does not wait for any more: later requests are without them."""
+        turn.open_calls -= names
+        turn.said = [part for part in turn.said if get(part.get("functionCall"), "id") not in names]
+        turn.notes.append(f"cancelled by the server: {', '.join(sorted(names))}")
+
+    def _close_said(self) -> None:
+        """What the model said so far is in the conversation."""
+        turn = self._turn
+        if turn is not None and turn.said:
+            self._contents.append(dumps({"role": "model", "parts": _join_texts(turn.said)}))
+            turn.said = []
+
+    def _end_turn(self) -> None:
+        self._close_said()
+        if self._turn is not None:
+            self._turn.is_over = self._turn.is_over or self._turn.is_whole
+            self._turn = self._queue.pop(0) if self._queue else None
+
+
+def _spoken_parts(content: Value) -> Iterator[Value]:
+    """Parts of the model's content, and the transcript of what it speaks; sound is in no later request."""
+    parts = get(get(content, "modelTurn"), "parts")
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, dict) and get(part, "inlineData") is None:
+            yield part
+    heard = get(content, "outputTranscription")
+    if isinstance(heard, dict) and isinstance(heard.get("text"), str):
+        yield {"text": heard["text"]}
+
+
+def _join_texts(parts: list[Value]) -> list[JsonValue]:
+    """Parts, with texts that follow one another in one."""
+    made: list[JsonValue] = []
+    for part in parts:
+        last = made[-1] if made else None
+        if isinstance(last, dict) and part.keys() == last.keys() == {"text"} and isinstance(part["text"], str):
+            made[-1] = {"text": last["text"] + part["text"]}
+        else:
+            made.append(part)
+    return made
+
+
+def _chunks(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
+def _slices(data: bytes, pointers: list[str]) -> list[bytes]:
+    """The bytes at some pointers of a message."""
+    index = JsonIndex(data)
+    spans = [index.span(pointer) for pointer in pointers]
+    return [data[slice(*span)] for span in spans if span]
+
+
+def _size(text: JsonValue) -> int:
+    try:
+        return len(base64.b64decode(text)) if isinstance(text, str) else 0
+    except (binascii.Error, ValueError):
+        return 0

@@ -1,0 +1,114 @@
+"""The Realtime API: ``wss://…/realtime``, of OpenAI, Azure and xAI.
+
+Nothing of it goes over HTTP: a request is a turn of a WebSocket, put together from its session and its conversation
+(``socket``), and its response is the list of its events.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from urllib.parse import parse_qs
+
+from workbench import regex
+from workbench.ir import JsonValue
+from workbench.protocols import (
+    AnswerCapabilities,
+    Capabilities,
+    MediaCapabilities,
+    RequestCapabilities,
+    ToolCapabilities,
+    UrlFacts,
+)
+from workbench.protocols.common.codec import Codec, CodecAdapter
+from workbench.protocols.families.items.request import READ_OF_ANSWERS, request_nodes
+from workbench.protocols.families.items.write_stream import encode_items_stream
+from workbench.protocols.openai_realtime.declaration import SERVING, TRAITS
+from workbench.protocols.openai_realtime.reading import PROTOCOL, params_of, read_request, read_response, response_nodes
+from workbench.protocols.openai_realtime.socket import RealtimeTurns, claims_message
+from workbench.protocols.openai_realtime.stream import RealtimeStreamDecoder
+from workbench.protocols.openai_realtime.write import UNKNOWN, RealtimeWriter, write_request, write_response
+
+_URL = regex.compile(r"^[^?#]*/realtime/?(?:[?#]|$)")
+_SESSION = ("output_modalities", "modalities", "turn_detection", "input_audio_format", "output_audio_format")
+"""Keys of a session that no request of another protocol has."""
+
+
+class OpenAIRealtime(CodecAdapter):
+    """The adapter."""
+
+    name = PROTOCOL
+    capabilities = Capabilities(
+        media=MediaCapabilities(kinds=frozenset(("image",)), sources=frozenset(("data",))),
+        tools=ToolCapabilities(
+            parallel_switch=True, arguments="string", id_max_length=64, name_pattern="[a-zA-Z0-9_-]{1,64}"
+        ),
+        request=RequestCapabilities(
+            mid_system=True,
+            params=frozenset(("max_tokens",)),
+            one_text=frozenset(("system", "tool")),
+        ),
+        answer=AnswerCapabilities(
+            interleaved=True,
+            fields=frozenset(("id",)),
+            usage_fields=frozenset(("cache_read",)),
+            usage_needed=frozenset(("input", "output", "cache_read")),
+            needs={**UNKNOWN, "id of each item": "msg_0"},
+            error_fields=frozenset(("type", "param", "code")),
+            stop_required=True,
+            stop_is_end=True,
+            stop_by_calls=True,
+        ),
+    )
+    codec = Codec(
+        url=_URL,
+        path="/v1/realtime",
+        read_request=read_request,
+        read_response=read_response,
+        decoder=RealtimeStreamDecoder,
+        request_nodes=request_nodes,
+        response_nodes=response_nodes,
+        params=params_of,
+        write_request=write_request,
+        write_response=write_response,
+        writer=RealtimeWriter,
+        key="input",
+        answer_fields=READ_OF_ANSWERS,
+        encode_stream=partial(encode_items_stream, RealtimeStreamDecoder, response_nodes),
+    )
+    serving = SERVING
+    traits = TRAITS
+    splitter = RealtimeTurns
+
+    def read_url(self, url: str) -> UrlFacts:
+        """The model."""
+        if not _URL.search(url):
+            return UrlFacts()
+        query = parse_qs(url.partition("?")[2].partition("#")[0])
+        named = query.get("model") or query.get("deployment")
+        return UrlFacts(named[0] if named else None)
+
+    def claims_message(self, value: dict[str, JsonValue]) -> bool:
+        """Sessions, items of their conversation, and events that name both themselves and their response."""
+        return claims_message(value)
+
+    def claims_request(self, value: JsonValue) -> float:
+        """A session with its items: ``input`` beside keys that only sessions have."""
+        if not isinstance(value, dict) or not isinstance(value.get("input"), list):
+            return 0.0
+        return 0.97 if value.get("type") == "realtime" or any(key in value for key in _SESSION) else 0.0
+
+    def claims_response(self, value: JsonValue) -> float:
+        """The object of a response."""
+        return 0.98 if isinstance(value, dict) and value.get("object") == "realtime.response" else 0.0
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """An event of a response that names itself, as those of Responses do not."""
+        kind = value.get("type") if isinstance(value, dict) else None
+        if not isinstance(kind, str) or "event_id" not in value:
+            return 0.0
+        if kind == "error":
+            return 0.6
+        return 0.98 if kind.startswith(("response.", "conversation.item.")) else 0.3
+
+
+adapter = OpenAIRealtime()

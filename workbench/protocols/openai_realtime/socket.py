@@ -1,0 +1,343 @@
+"""Turns of a Realtime connection: each response with the session and the conversation as they were when it began.
+
+The server holds both, and events change them; so the request of a turn is put together: the session, what
+``response.create`` states beside it, and the items. Facts: ``types/realtime/realtime_client_event.py`` and
+``realtime_server_event.py`` of the official ``openai`` SDK 3.54, and the recording of a tool round.
+
+A response begins with ``response.create``, or by itself where the server detects turns. Items are put in by the client
+and the server, anywhere in the list, and are deleted and truncated. An error names the client's event only where that
+had an ``event_id``; most clients give none: then its code and its parameter tell what was refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import field
+
+from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
+from workbench.protocols import SocketTurn
+from workbench.wire import Frame, JsonIndex, dumps
+
+Value = dict[str, JsonValue]
+
+_SESSION = ("session.update", "transcription_session.update")
+_OF_SESSION = ("session.created", "session.updated", "transcription_session.created", "transcription_session.updated")
+_BEGUN_ITEMS = ("conversation.item.added", "conversation.item.created")
+_ENDED_ITEMS = ("conversation.item.done", "response.output_item.done")
+_TRANSCRIBED = "conversation.item.input_audio_transcription.completed"
+_OWN = ("id", "object", "expires_at", "client_secret", "input")
+"""Members of a session, and of a response, that are no parameters of a response."""
+
+_ACTIVE = "conversation_already_has_active_response"
+_HARMLESS = frozenset({"response_cancel_not_active", "input_audio_buffer_commit_empty"})
+"""Codes of errors that concern neither a response nor the conversation: they stay with the connection."""
+
+_OF_ITEMS = ("item", "invalid_tool_call_id")
+"""Beginnings of the codes and parameters of errors that concern an item."""
+
+_MARKS = ("session.", "conversation.item.", "input_audio_buffer.", "transcription_session.")
+_REALTIME = ("event_id", "response_id")
+
+
+def claims_message(value: Value) -> bool:
+    """A message that no other protocol has: of a session, of its conversation, or ``response.create`` without input."""
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return False
+    if kind == "response.create":
+        return "model" not in value and "input" not in value
+    return kind.startswith(_MARKS) or (kind.startswith("response.") and all(key in value for key in _REALTIME))
+
+
+@dataclass(slots=True)
+class _ConversationItem:
+    """An item of the conversation: its bytes, and the frame that had them last.
+
+    Attributes:
+        is_sent: the client made it.
+        is_confirmed: the server added it.
+    """
+
+    data: bytes
+    number: int
+    value: Value
+    is_sent: bool = False
+    is_confirmed: bool = False
+
+    @property
+    def name(self) -> JsonValue:
+        return self.value.get("id")
+
+    def fits(self, other: Value) -> bool:
+        """It may be what the server added: the ids are equal, or the client gave none and the rest agrees."""
+        if self.name is not None:
+            return bool(self.name == other.get("id"))
+        return all(self.value.get(key) == other.get(key) for key in ("type", "role", "call_id"))
+
+
+@dataclass(slots=True)
+class _RealtimeTurn(SocketTurn):
+    """A response, or an event that the server refused.
+
+    Attributes:
+        settings: the members of the request beside its items.
+        items: bytes of each item.
+        response: id of the response, once it began.
+        outputs: ids of its items.
+    """
+
+    settings: Value = field(default_factory=dict)
+    items: list[bytes] = field(default_factory=list)
+    response: str = ""
+    outputs: set[JsonValue] = field(default_factory=set)
+
+    def request_body(self) -> tuple[bytes, str]:
+        body = dumps(self.settings)[:-1] + (b"," if self.settings else b"")
+        how = "put together from the session, the parameters of the response and the items of the conversation"
+        return body + b'"input":[' + b",".join(self.items) + b"]}", how
+
+
+class RealtimeTurns:
+    """The session and the conversation of one connection, and its responses."""
+
+    title = "Realtime"
+
+    def __init__(self) -> None:
+        self.turns: list[SocketTurn] = []
+        self._session: Value = {}
+        self._session_frames: list[int] = []
+        self._items: list[_ConversationItem] = []
+        self._waiting: list[_RealtimeTurn] = []
+        self._active: dict[str, _RealtimeTurn] = {}
+        self._last: _RealtimeTurn | None = None
+        self._named: dict[str, tuple[int, Value]] = {}
+        self._trigger: int | None = None
+
+    # -- the client
+
+    def take_sent(self, number: int, frame: Frame, value: Value) -> None:
+        """Take what changes the session or the conversation, and what requests or cancels a response."""
+        kind = value.get("type")
+        if isinstance(value.get("event_id"), str):
+            self._named[value["event_id"]] = (number, value)
+        if kind in _SESSION:
+            self._session = _merge(self._session, _object(value, "session"))
+            self._session_frames.append(number)
+        elif kind == "conversation.item.create":
+            item = _item(number, frame, value, "/item")
+            item.is_sent = True
+            self._insert(item, value.get("previous_item_id"))
+        elif kind == "response.create":
+            turn = self._begin(number, frame, _object(value, "response"))
+            self._waiting.append(turn)
+        elif kind == "response.cancel":
+            for turn in self._active.values():
+                turn.notes.append(f"the client cancelled it in frame {number + 1}")
+
+    # -- the server
+
+    def take_received(self, number: int, frame: Frame, value: Value) -> None:
+        """Take what the server says of the session, the conversation, and of each response."""
+        kind = value.get("type")
+        if not isinstance(kind, str):
+            return
+        if kind in _OF_SESSION:
+            self._session = _object(value, "session")
+            self._session_frames = [number]
+        elif kind == "error":
+            self._refuse(number, frame, value)
+        elif kind == "response.created":
+            self._start(number, frame, value)
+        else:
+            self._update_items(number, frame, kind, value)
+            self._add(number, frame, kind, value)
+
+    def _start(self, number: int, frame: Frame, value: Value) -> None:
+        """A response begins: the oldest that was requested, or one that nobody requested."""
+        response = _object(value, "response")
+        name = str(response.get("id") or number)
+        if self._waiting:
+            turn = self._waiting.pop(0)
+        else:
+            turn = self._begin(number if self._trigger is None else self._trigger, frame, {})
+            turn.notes.append("the server began it by itself: it detects turns")
+        self._trigger = None
+        turn.response = name
+        self._active[name] = self._last = turn
+        turn.add(number, frame, "response.created")
+
+    def _add(self, number: int, frame: Frame, kind: str, value: Value) -> None:
+        """Add an event to the response that it belongs to."""
+        response = _object(value, "response")
+        item = _object(value, "item")
+        named = str(value.get("response_id") or response.get("id") or "")
+        turn = self._active.get(named)
+        if turn is None and kind.startswith(("conversation.item.", "mcp_")):
+            held = (item.get("id"), value.get("item_id"))
+            turn = next((t for t in self._active.values() if any(name in t.outputs for name in held)), None)
+        elif turn is None and kind == "rate_limits.updated":
+            turn = self._last
+        elif turn is None and kind == "input_audio_buffer.speech_started":
+            turn = next(iter(self._active.values()), None)
+        if turn is None:
+            return
+        if kind == "response.output_item.added":
+            turn.outputs.add(item.get("id"))
+        turn.add(number, frame, kind)
+        if kind == "response.done":
+            turn.is_over = True
+            del self._active[named]
+
+    def _update_items(self, number: int, frame: Frame, kind: str, value: Value) -> None:
+        if kind in _BEGUN_ITEMS:
+            self._confirm(_item(number, frame, value, "/item"), value.get("previous_item_id"))
+        elif kind in _ENDED_ITEMS:
+            self._replace(_item(number, frame, value, "/item"))
+        elif kind == "conversation.item.deleted":
+            self._items = [item for item in self._items if item.name != value.get("item_id")]
+        elif kind == "conversation.item.truncated":
+            index = value.get("content_index")
+            self._change(number, value, index, {"transcript": None, "audio_end_ms": value.get("audio_end_ms")})
+        elif kind == _TRANSCRIBED:
+            self._change(number, value, value.get("content_index"), {"transcript": value.get("transcript")})
+        elif kind == "input_audio_buffer.committed":
+            self._trigger = number
+
+    # -- the conversation
+
+    def _insert(self, item: _ConversationItem, after: JsonValue) -> None:
+        names = [held.name for held in self._items]
+        if after == "root":
+            self._items.insert(0, item)
+        elif after is not None and after in names:
+            self._items.insert(names.index(after) + 1, item)
+        else:
+            self._items.append(item)
+
+    def _confirm(self, item: _ConversationItem, after: JsonValue) -> None:
+        """The server added an item: one that the client sent, or a new one."""
+        sent = next((held for held in self._items if not held.is_confirmed and held.fits(item.value)), None)
+        if sent is None:
+            item.is_confirmed = True
+            self._insert(item, after)
+            return
+        sent.is_confirmed = True
+        sent.value = {**sent.value, "id": item.name}
+
+    def _replace(self, item: _ConversationItem) -> None:
+        """An item that the server made is complete; what the client sent stays as it was sent."""
+        for held in self._items:
+            if held.name is not None and held.name == item.name and not held.is_sent:
+                held.data, held.number, held.value = item.data, item.number, item.value
+
+    def _change(self, number: int, value: Value, index: JsonValue, members: Value) -> None:
+        """Change a content part of an item; a member without a value is taken away."""
+        for held in self._items:
+            content = held.value.get("content")
+            if held.name != value.get("item_id") or not isinstance(content, list) or type(index) is not int:
+                continue
+            if 0 <= index < len(content) and isinstance(content[index], dict):
+                changed = {k: v for k, v in {**content[index], **members}.items() if v is not None}
+                held.value = {**held.value, "content": [*content[:index], changed, *content[index + 1 :]]}
+                held.data, held.number = dumps(held.value), number
+
+    # -- turns
+
+    def _begin(self, number: int, frame: Frame, response: Value) -> _RealtimeTurn:
+        given = response.get("input")
+        items, frames = [item.data for item in self._items], [item.number for item in self._items]
+        if isinstance(given, list):
+            items, frames = [dumps(item) for item in given], []
+        turn = _RealtimeTurn(
+            [*sorted({*self._session_frames, *frames} - {number}), number],
+            frame.at,
+            settings=_settings(self._session, response),
+            items=items,
+        )
+        if response.get("conversation") == "none":
+            turn.notes.append("it stays outside the conversation")
+        self.turns.append(turn)
+        return turn
+
+    def _refuse(self, number: int, frame: Frame, value: Value) -> None:
+        """An error ends what it refuses; one inside a response is an event of it."""
+        error = _object(value, "error")
+        code = error.get("code")
+        if code in _HARMLESS:
+            return
+        turn = self._find_refused(frame, error)
+        if turn is None and self._active:
+            next(iter(self._active.values())).add(number, frame, "error")
+            return
+        turn = turn or self._begin(number, frame, {})
+        turn.error = {**value, "status": 500 if error.get("type") == "server_error" else 400}
+        turn.is_over = True
+        turn.add(number, frame, "error")
+
+    def _find_refused(self, frame: Frame, error: Value) -> _RealtimeTurn | None:
+        """The turn of what an error refuses: a response, an item, or settings; None if it names nothing."""
+        sent = self._named.get(str(error.get("event_id")))
+        kind = sent[1].get("type") if sent else None
+        param = str(error.get("param") or "")
+        is_named_item = param.startswith(_OF_ITEMS) or str(error.get("code")).startswith(_OF_ITEMS)
+        is_of_response = self._waiting and not is_named_item and not param.startswith("session")
+        if kind == "response.create" or (sent is None and is_of_response):
+            number = sent[0] if sent else None
+            return self._take_waiting(number, is_last=error.get("code") == _ACTIVE)
+        pending = [item for item in self._items if not item.is_confirmed]
+        if kind == "conversation.item.create":
+            pending = [item for item in pending if sent and item.number == sent[0]]
+        is_of_item = kind == "conversation.item.create" or (sent is None and not param.startswith("session"))
+        if is_of_item and pending:
+            return self._take_back(pending[-1], frame)
+        if kind in _SESSION or param.startswith("session"):
+            return self._begin(sent[0] if sent else (self._session_frames or [0])[-1], frame, {})
+        return None
+
+    def _take_waiting(self, number: int | None, *, is_last: bool) -> _RealtimeTurn | None:
+        """The response that was requested in a frame; else the one that waits longest, or was requested last."""
+        found = [turn for turn in self._waiting if turn.numbers[-1] == number] or self._waiting
+        if not found:
+            return None
+        turn = found[-1 if is_last else 0]
+        self._waiting.remove(turn)
+        return turn
+
+    def _take_back(self, item: _ConversationItem, frame: Frame) -> _RealtimeTurn:
+        """A turn for an item that the server refused; the conversation is without it from now on."""
+        turn = self._begin(item.number, frame, {})
+        turn.notes.append(f"the server refused the item of frame {item.number + 1}: no response was requested")
+        self._items.remove(item)
+        return turn
+
+
+def _item(number: int, frame: Frame, value: Value, pointer: str) -> _ConversationItem:
+    """The item in a message, with its bytes as they were."""
+    span = JsonIndex(frame.data).span(pointer)
+    return _ConversationItem(frame.data[slice(*span)] if span else b"{}", number, _object(value, pointer[1:]))
+
+
+def _object(value: Value, key: str) -> Value:
+    found = value.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _merge(session: Value, update: Value) -> Value:
+    """A session with the members that an update has; objects in it are merged, lists replaced."""
+    made = dict(session)
+    for key, value in update.items():
+        before = made.get(key)
+        made[key] = _merge(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return made
+
+
+def _settings(session: Value, response: Value) -> Value:
+    """The parameters of a response: those of the session, but for what the request itself states."""
+    whole = _merge(_without(session, _OWN), _without(response, _OWN))
+    first: Value = {key: whole[key] for key in ("model", "instructions") if key in whole}
+    return {**first, **whole}
+
+
+def _without(value: Value, keys: Iterable[str]) -> Value:
+    return {key: inner for key, inner in value.items() if key not in keys}

@@ -1,0 +1,133 @@
+"""Events of a Realtime response: those of a stream of items under names of their own, with audio beside them.
+
+The names changed when the API left beta (2026-05-07); both are read. Audio comes as base64 in events and is in no item:
+its length is kept, and how long it lasts where the format is known.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, Opaque, Source
+from workbench.protocols.common.reading import Notes
+from workbench.protocols.common.stream_notes import Value
+from workbench.protocols.families.items.stream import PARTS, TEXTS, InPieces, ItemStreamDecoder, names_of_events
+from workbench.protocols.families.items.stream_parts import StreamedItem, order
+from workbench.protocols.openai_realtime.reading import describe, failure_of, read_output_item
+from workbench.wire import SseEvent
+
+_TRANSCRIPT = InPieces("message", "/content/*/transcript", "transcript", "content_index", "output_audio")
+_AUDIO = ("response.output_audio.delta", "response.audio.delta")
+
+REALTIME = names_of_events(
+    {
+        "response.output_text": TEXTS["response.output_text"],
+        "response.text": InPieces("message", "/content/*/text", "text", "content_index", "text"),
+        "response.output_audio_transcript": _TRANSCRIPT,
+        "response.audio_transcript": _TRANSCRIPT._replace(entry="audio"),
+        "response.function_call_arguments": TEXTS["response.function_call_arguments"],
+        "response.mcp_call_arguments": TEXTS["response.mcp_call_arguments"],
+    },
+    {"response.content_part": PARTS["response.content_part"]},
+    ("response.created",),
+    ("response.done",),
+    (
+        *("conversation.item.added", "conversation.item.created", "conversation.item.done"),
+        *("response.output_audio.done", "response.audio.done", "rate_limits.updated"),
+        *("conversation.item.truncated", "input_audio_buffer.speech_started"),
+    ),
+    "response.done",
+)
+
+_BYTES_A_SECOND = {"audio/pcm": 2, "pcm16": 2, "audio/pcmu": 1, "audio/pcma": 1, "g711_ulaw": 1, "g711_alaw": 1}
+"""Format → bytes of a sample."""
+_RATES = {"audio/pcm": 24_000, "pcm16": 24_000}
+_TELEPHONE = 8_000
+
+
+class _SpokenItem(StreamedItem):
+    """An item whose contents may be spoken."""
+
+    def __init__(self, index: int | None, kind: str | None) -> None:
+        super().__init__(index, kind)
+        self.audio_bytes = 0
+        self.audio_events: list[int] = []
+
+    def _read(self, value: JsonValue, pointer: str, notes: Notes) -> Message:
+        return read_output_item(value, pointer, notes)
+
+    def hear(self, piece: JsonValue, number: int) -> None:
+        """Count a piece of audio."""
+        self.audio_bytes += _size(piece)
+        self.audio_events.append(number)
+
+
+class RealtimeStreamDecoder(ItemStreamDecoder):
+    """Builds the response of one stream. Never raises; linear in the stream."""
+
+    names = REALTIME
+
+    def result(self) -> ModelResponse:
+        """The response so far, each spoken item with a part that tells the length of its audio."""
+        made = super().result()
+        spoken = (item if isinstance(item, _SpokenItem) else None for item in order(self.items))
+        pairs = zip(made.messages, spoken, strict=True)
+        return replace(made, messages=tuple(self._with_audio(message, item) for message, item in pairs))
+
+    def _with_audio(self, message: Message, item: _SpokenItem | None) -> Message:
+        if item is None or not item.audio_events:
+            return message
+        told: dict[str, JsonValue] = {"bytes": item.audio_bytes, "events": len(item.audio_events)}
+        seconds = _seconds(item.audio_bytes, self.responses[-1][0] if self.responses else {})
+        if seconds is not None:
+            told["seconds"] = seconds
+        part = Opaque("audio", told, Source("/audio", {}, {}, tuple(item.audio_events)))
+        return replace(message, parts=(*message.parts, part))
+
+    def _describe(self, body: Value, messages: tuple[Message, ...], **fields: Any) -> ModelResponse:
+        return describe(body, messages, **fields)
+
+    def _failure(self, response: Value) -> ApiError | None:
+        return failure_of(response)
+
+    def _new_item(self, index: int | None, kind: str | None) -> StreamedItem:
+        return _SpokenItem(index, kind)
+
+    def _take(self, value: Value, event: SseEvent) -> None:
+        if value.get("type") not in _AUDIO:
+            super()._take(value, event)
+            return
+        item = self._find(value, "message", event.number)
+        if isinstance(item, _SpokenItem):
+            item.hear(value.get("delta"), event.number)
+
+    def _ending(self, messages: tuple[Message, ...]) -> Any:
+        """A response that was cancelled or cut leaves its items as they are: that is how it ends."""
+        found = super()._ending(messages)
+        status = self.responses[-1][0].get("status") if self.responses else None
+        return found if status in (None, "completed", "in_progress") else iter(list[Anomaly]())
+
+
+def _size(piece: JsonValue) -> int:
+    try:
+        return len(base64.b64decode(piece)) if isinstance(piece, str) else 0
+    except (binascii.Error, ValueError):
+        return 0
+
+
+def _seconds(size: int, response: Mapping[str, JsonValue]) -> float | None:
+    """How long audio lasts; None where its format is not known."""
+    audio = response.get("audio")
+    output = audio.get("output") if isinstance(audio, dict) else None
+    form = output.get("format") if isinstance(output, dict) else response.get("output_audio_format", "pcm16")
+    kind = form.get("type") if isinstance(form, dict) else form
+    rate = form.get("rate") if isinstance(form, dict) else None
+    width = _BYTES_A_SECOND.get(kind) if isinstance(kind, str) else None
+    if width is None:
+        return None
+    rate = rate if type(rate) is int and rate > 0 else _RATES.get(str(kind), _TELEPHONE)
+    return round(size / (width * rate), 3)

@@ -1,0 +1,138 @@
+"""Turns of a Responses WebSocket: each ``response.create`` with the events that answer it.
+
+Codex and the SDKs of OpenAI and xAI keep one connection for many turns. Facts: developers.openai.com, "WebSocket mode"
+and its events; docs.x.ai, "WebSocket Mode": the message has the members of a ``POST /v1/responses`` body plus ``type``
+(and ``stream_id``, a lane: turns of a lane are answered in order, and their events repeat the id); the events are those
+of the HTTP stream. The Realtime API has messages of the same name with their members in ``response``: that is another
+protocol. ``response.append`` was sent by Codex for a time: more input for the previous response.
+
+``response.steer`` adds user input to a response that is being written: that response ends ``incomplete`` with the
+reason ``steered``, and the server begins a successor which no ``response.create`` requested. An error may come without
+a lane (the limit of the connection: it ends what every lane waits for), and xAI sends it without ``type``
+(opencode issue 48227).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import field
+
+from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
+from workbench.protocols import SocketTurn
+from workbench.wire import Frame, dumps, patch
+
+_ASKS = ("response.create", "response.append")
+_STEERS = "response.steer"
+_ENVELOPE = ("type", "stream_id")
+_ENDS = ("response.completed", "response.incomplete", "response.failed", "response.done", "error")
+
+Value = dict[str, JsonValue]
+
+
+@dataclass(slots=True)
+class _ResponsesTurn(SocketTurn):
+    """A message that requests a response.
+
+    Attributes:
+        sent: the message, and what it says.
+        response: id of the response.
+        is_steered: it ended because its successor begins.
+        follows: id of the response that was steered, where no ``response.create`` requested this one.
+    """
+
+    sent: bytes = b""
+    value: Value = field(default_factory=dict)
+    response: str = ""
+    is_steered: bool = False
+    follows: str = ""
+
+    def request_body(self) -> tuple[bytes, str]:
+        envelope = [patch.Remove(f"/{name}") for name in _ENVELOPE if name in self.value]
+        sent = dumps(self.value) if self.follows else self.sent
+        how = f"frame {self.numbers[-1] + 1} without {' and '.join(_ENVELOPE)}"
+        return patch.apply(sent, envelope), how
+
+
+def claims_message(value: Value) -> bool:
+    """A message that requests a response, with its members at the top."""
+    return value.get("type") in _ASKS and ("model" in value or "input" in value)
+
+
+class ResponsesTurns:
+    """Turns in the order in which they were requested, each also in its lane, and the last message that steers."""
+
+    title = "Responses"
+
+    def __init__(self) -> None:
+        self.turns: list[SocketTurn] = []
+        self._lanes: defaultdict[str, list[_ResponsesTurn]] = defaultdict(list)
+        self._steers: dict[str, tuple[int, Frame, Value]] = {}
+
+    def take_sent(self, number: int, frame: Frame, value: Value) -> None:
+        """Begin a turn for a message that requests a response; remember one that steers."""
+        kind = value.get("type")
+        if claims_message(value):
+            more = ["it continues the previous response"] if kind == "response.append" else []
+            self._begin(_ResponsesTurn([number], frame.at, notes=more, sent=frame.data, value=value), _lane(value))
+        elif kind == _STEERS:
+            self._steers[str(value.get("previous_response_id"))] = (number, frame, value)
+
+    def take_received(self, number: int, frame: Frame, value: Value) -> None:
+        """Assign an event to the turn of its lane that it belongs to; an error without a lane to all that wait."""
+        kind = _kind(value)
+        if not kind:
+            return
+        lane = self._lanes[_lane(value)]
+        if kind == "error" and "stream_id" not in value and all(turn.is_over for turn in lane):
+            for turn in [turn for lane in self._lanes.values() for turn in lane if not turn.is_over]:
+                _add(turn, number, frame, kind, value)
+        elif owner := self._find_turn(number, frame, kind, value):
+            _add(owner, number, frame, kind, value)
+
+    def _begin(self, turn: _ResponsesTurn, lane: str) -> _ResponsesTurn:
+        self.turns.append(turn)
+        self._lanes[lane].append(turn)
+        return turn
+
+    def _find_turn(self, number: int, frame: Frame, kind: str, value: Value) -> _ResponsesTurn | None:
+        """The oldest open turn of the lane; for a late event, the turn that ended last."""
+        lane = self._lanes[_lane(value)]
+        over = [turn for turn in lane if turn.is_over]
+        waiting = [turn for turn in lane if not turn.is_over]
+        if kind == "response.created" and over and (over[-1].is_steered or not waiting):
+            return self._begin(self._successor(over[-1], number, frame), _lane(value))
+        if over and (kind == "response.done" or not waiting):
+            return over[-1]
+        first = [turn for turn in waiting if bool(turn.events) is (kind != "response.created")]
+        return next(iter(first or waiting), None)
+
+    def _successor(self, parent: _ResponsesTurn, number: int, frame: Frame) -> _ResponsesTurn:
+        """The turn of a response that only a message that steers requested, or nothing that was seen."""
+        parent.is_steered = False
+        number, asked, steer = self._steers.get(parent.response, (number, frame, {}))
+        value = {**parent.value, "input": steer.get("input", []), "previous_response_id": parent.response}
+        note = f"it follows {parent.response}, which was steered: rebuilt from its request"
+        return _ResponsesTurn([number], asked.at, notes=[note], value=value, follows=parent.response or "?")
+
+
+def _lane(value: Value) -> str:
+    return str(value.get("stream_id"))
+
+
+def _kind(value: Value) -> str:
+    """The type of an event; ``error`` also where only its members say so."""
+    kind = value.get("type")
+    return "error" if not kind and value.get("error") else str(kind or "")
+
+
+def _add(turn: _ResponsesTurn, number: int, frame: Frame, kind: str, value: Value) -> None:
+    if kind == "error" and not turn.events:
+        turn.error = value
+    turn.add(number, frame, kind)
+    response = value.get("response")
+    if isinstance(response, dict):
+        turn.response = turn.response or str(response.get("id") or "")
+        details = response.get("incomplete_details")
+        turn.is_steered |= isinstance(details, dict) and details.get("reason") == "steered"
+    turn.is_over |= kind in _ENDS
