@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
@@ -11,7 +13,7 @@ from urllib.parse import urlsplit
 from workbench import contracts, regex
 from workbench.errors import UsageError
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols.clients import PROVIDERS, Client
+from workbench.protocols.clients import CLIENTS, PROVIDERS, Client
 from workbench.send import PORTS
 
 _NAMED = regex.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(?=[A-Za-z][A-Za-z0-9+.-]*://)(.*)", re.DOTALL)
@@ -104,15 +106,46 @@ def known_upstreams() -> Mapping[str, str]:
 
 
 def parse(text: str) -> dict[str, str]:
-    """Upstreams by name, from words: a known name, ``NAME=URL``, ``NAME=KNOWN``, or a URL.
+    """Upstreams by name, from words: a known name, ``NAME=URL``, ``NAME=KNOWN``, a URL, or the command of a client.
 
     Raises:
         UsageError: a word is none of these, or two words have the same name.
     """
-    words = [_command_word(word) for word in text.split()]
-    if not words:
+    typed = text.split()
+    words = [_command_word(word) for word in typed if word not in _commands()]
+    if not typed:
         raise UsageError("no upstream", hint="type a provider's name, or a URL")
-    return parse_upstreams(words)
+    of_clients = dict[str, str]()
+    for command in clients_in(text):
+        of_clients |= default_upstreams(_commands()[command], os.environ)
+    return of_clients | parse_upstreams(words)
+
+
+def _commands() -> Mapping[str, Client]:
+    """Command → client; that of Gemini CLI is the name of its provider as well, which means the same."""
+    found = {command: client for client in CLIENTS for command in client.commands}
+    return {command: client for command, client in found.items() if command not in known_upstreams()}
+
+
+def clients_in(text: str) -> tuple[str, ...]:
+    """The commands of clients among typed words."""
+    return tuple(word for word in text.split() if word in _commands())
+
+
+def installed_clients() -> dict[str, Client]:
+    """Command → client, of the known clients whose program is on this machine."""
+    return {
+        command: client for client in CLIENTS for command in client.commands[:1] if shutil.which(command) is not None
+    }
+
+
+def setting_words(client: Client) -> str:
+    """What points a client at the recorder, without values."""
+    urls = {provider: "http://127.0.0.1" for provider in client.reaches()}
+    found = settings_for(client, urls, urls, {})
+    words = [f"sets {', '.join(found.variables)}"] if found.variables else []
+    words += ["passes it a file"] if found.file else ["passes it an argument"] if found.arguments else []
+    return " and ".join(words)
 
 
 def _command_word(word: str) -> str:

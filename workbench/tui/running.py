@@ -36,6 +36,7 @@ class Plan(NamedTuple):
         hop: name of the hop; "" for none.
         spoken: protocol of the upstreams, if clients use another one; "" to forward everything unchanged.
         breaks: breakpoints that are armed from the beginning.
+        clients: commands of the clients that the person wants to record, if they were named.
     """
 
     upstreams: Mapping[str, str]
@@ -43,6 +44,7 @@ class Plan(NamedTuple):
     hop: str = ""
     spoken: str = ""
     breaks: tuple[str, ...] = ()
+    clients: tuple[str, ...] = ()
 
     @property
     def bases(self) -> Mapping[str, str]:

@@ -126,3 +126,44 @@ async def test_providers_are_offered(recorders: list[Fake]) -> None:
         await home.press("enter")
         await until(home.pilot, lambda: recorders)
         assert set(recorders[0].urls) == {"anthropic", "openai"}
+
+
+async def test_one_question_is_asked_and_the_rest_is_folded(recorders: list[Fake]) -> None:
+    async with at_home() as home:
+        await home.press("r")
+        await home.until("protocol, hop name, breakpoints, session file · tab: show")
+        assert "Hop name" not in home.text and "your client then sends its requests to it" in home.text
+        await home.press(*"openai")
+        await home.until("enter: listen on this machine, record, and forward to https://api.openai.com")
+        await home.press("tab")
+        await home.until("Hop name")
+        assert "tab: show" not in home.text
+        await home.until("in the client's own protocol, unchanged")
+
+
+async def test_a_client_of_this_machine_is_recorded_by_its_name(
+    recorders: list[Fake], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda command: f"/bin/{command}" if command == "claude" else None)
+    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+    async with at_home() as home:
+        await home.press("r")
+        await home.until("Claude Code, found on this machine: sets ANTHROPIC_BASE_URL")
+        await home.press("down", "enter")
+        await home.until("forward to https://api.anthropic.com")
+        await home.press("enter")
+        await until(home.pilot, lambda: isinstance(home.app.screen, RecordingScreen))
+        await home.until("Start it in another terminal")
+        assert set(recorders[0].urls) == {"anthropic"}
+        lines = [line.strip() for line in home.text.splitlines()]
+        at = next(n for n, line in enumerate(lines) if "Start it in another terminal" in line)
+        assert "Claude Code: ANTHROPIC_BASE_URL=http://127.0.0.1" in lines[at + 1]
+
+
+async def test_what_is_wrong_is_beside_its_field(recorders: list[Fake]) -> None:
+    async with at_home((120, 40)) as home:
+        await home.press("r", *"openai", "shift+tab", "shift+tab", *"nothing", "enter")
+        await home.until("there is no breakpoint")
+        lines = home.text.splitlines()
+        at = next(n for n, line in enumerate(lines) if "there is no breakpoint" in line)
+        assert "nothing" in lines[at - 2] and "Breakpoints" in lines[at - 3]

@@ -36,6 +36,10 @@ def recording_lines(plan: Plan, urls: Mapping[str, str], keyed: Sequence[str]) -
         yield f"  breakpoints: {', '.join(plan.breaks)} · P in the session: decide, arm others"
     yield "  recording stops when Workbench exits, or with S on Home"
     yield ""
+    if plan.clients:
+        yield "Start it in another terminal"
+        yield from _clients(plan.bases, urls, only=plan.clients)
+        yield ""
     yield "API keys"
     yield from (f"  {words}" for words in keyed)
     yield ""
@@ -60,8 +64,10 @@ def keys_used(plan: Plan, environ: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _clients(upstreams: Mapping[str, str], urls: Mapping[str, str]) -> Iterator[str]:
+def _clients(upstreams: Mapping[str, str], urls: Mapping[str, str], only: Sequence[str] = ()) -> Iterator[str]:
     for client in CLIENTS:
+        if only and not set(only) & set(client.commands):
+            continue
         pointed = settings_for(client, upstreams, urls, {})
         if pointed.file:
             yield f"  {client.name}: from the shell, workbench record … -- {client.commands[0]} sets it up"

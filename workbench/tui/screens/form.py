@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from textual import events, getters, work
 from textual.app import ComposeResult
@@ -24,12 +24,13 @@ Result = TypeVar("Result")
 
 
 class Field(NamedTuple):
-    """Input line of a dialog; ``hint`` is shown on its lower border."""
+    """Input line of a dialog; ``hint`` is shown on its lower border, ``is_folded`` ones on demand."""
 
     id: str
     title: str
     hint: str
     value: str = ""
+    is_folded: bool = False
 
 
 class FormSuggestion(NamedTuple):
@@ -125,6 +126,7 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
         super().__init__()
         self._answered: str | None = None
         self._is_completing = False
+        self.parts = FormParts(self)
 
     def compose(self) -> ComposeResult:
         with Vertical(id="form"):
@@ -133,9 +135,11 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
                 line_input = Input(value, restrict=SHOWABLE, id=field.id, select_on_focus=False)
                 line_input.border_title = content(line(f" {field.title} "))
                 line_input.border_subtitle = content(line(f" {field.hint} "))
+                line_input.display = not field.is_folded
                 yield line_input
+                yield Note(id=f"{field.id}-note")
+            yield Bar(id="more")
             yield SuggestionPane()
-            yield Bar(id="said")
         yield Ways(("tab", "complete"), ("enter", "accept"), ("esc", "cancel"))
 
     # Supplied by each dialog.
@@ -148,7 +152,14 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
     def submit(self, field: str, text: str) -> None:
         """Handle enter in a field."""
 
+    def explain(self, field: str, text: str) -> str:
+        """What enter will do with the text of a field, or what the text means; empty if that is plain."""
+        return ""
+
     # Shared by all dialogs.
+
+    def on_mount(self) -> None:
+        self.parts.show_more()
 
     def value(self, field: str) -> str:
         """Text of a field."""
@@ -161,15 +172,13 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
         line_input.cursor_position = len(text)
 
     def go(self, field: str) -> None:
-        """Focus a field."""
+        """Focus a field; folded ones are shown."""
+        self.parts.unfold(field)
         self.query_one(f"#{field}", Input).focus()
 
-    def say(self, text: str, style: str = "error") -> None:
-        """Show a message below the fields, empty for none. Errors have a sign besides their color."""
-        bar = self.query_one("#said", Bar)
-        lines = wrap(f"✗ {text}" if style == "error" and text else text, max(20, bar.size.width - 1), style, most=8)
-        bar.styles.height = max(1, len(lines))
-        bar.show([line(" ", *each) for each in lines])
+    def say(self, text: str, style: str = "error", field: str = "") -> None:
+        """Show a message below a field, by default the focused one; empty for none. Errors have a sign."""
+        self.parts.say(text, style, field)
 
     @property
     def here(self) -> str:
@@ -179,6 +188,7 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if isinstance(event.widget, Input):
             self._answered = None
+            self.parts.show_notes()
             self._suggest(self.here, event.widget.value)
 
     def on_input_changed(self, message: Input.Changed) -> None:
@@ -238,8 +248,63 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
             self.action_field(1)
 
     def action_field(self, step: int) -> None:
+        self.parts.unfold()
         ids = [field.id for field in self.fields if self.query_one(f"#{field.id}", Input).display]
         self.go(ids[(ids.index(self.here) + step) % len(ids)])
 
     def action_cancel(self) -> None:
         self.dismiss(None)
+
+
+class Note(Bar):
+    """Lines below a field: what its text means, or what is wrong with it."""
+
+    def show_text(self, text: str, style: str) -> None:
+        """Show a text, as high as it needs to be; nothing for an empty one."""
+        lines = wrap(text, max(20, self.screen.query_one("#form").size.width - 3), style, most=8) if text else []
+        self.styles.height = len(lines)
+        self.show([line("  ", *each) for each in lines])
+
+
+class FormParts:
+    """What a dialog shows beside its fields: notes below them, and the names of folded ones."""
+
+    def __init__(self, form: FormScreen[Any]) -> None:
+        self.form = form
+        self._said = ("", "", "")
+
+    def say(self, text: str, style: str, field: str) -> None:
+        """Show a message below a field; a field without one says what its text means while it has the focus."""
+        words = f"✗ {text}" if style == "error" else text
+        self._said = (field or self.form.here, words, style) if text else ("", "", "")
+        self.show_notes()
+
+    def show_notes(self) -> None:
+        """Show the notes of all fields."""
+        form = self.form
+        about, words, style = self._said
+        for field in form.fields:
+            note = form.query_one(f"#{field.id}-note", Note)
+            if field.id == about:
+                note.show_text(words, style)
+            else:
+                is_here = field.id == form.here
+                note.show_text(form.explain(field.id, form.value(field.id)) if is_here else "", "muted")
+
+    def folded_fields(self) -> list[Field]:
+        """The fields that are not shown yet."""
+        form = self.form
+        return [each for each in form.fields if each.is_folded and not form.query_one(f"#{each.id}", Input).display]
+
+    def unfold(self, wanted: str = "") -> None:
+        """Show all fields, if the wanted one is folded; without one in any case."""
+        for field in self.folded_fields() if wanted in ("", *(each.id for each in self.folded_fields())) else ():
+            self.form.query_one(f"#{field.id}", Input).display = True
+        self.show_more()
+
+    def show_more(self) -> None:
+        """Name the folded fields, and the key that shows them."""
+        folded = [field.title.lower() for field in self.folded_fields()]
+        bar = self.form.query_one("#more", Bar)
+        bar.display = bool(folded)
+        bar.show([line(Span("  ▸ ", "accent"), Span(", ".join(folded), "muted"), Span(" · tab: show", "muted"))])

@@ -33,6 +33,7 @@ from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggest
 from workbench.tui.screens.target_choice import offer_protocols
 
 if TYPE_CHECKING:
+    from workbench.protocols.clients import Client
     from workbench.tui.running import StartedRecording
 
 
@@ -58,11 +59,11 @@ class RecordScreen(FormScreen["StartedRecording"]):
         name = time.strftime("%Y%m%d-%H%M%S", time.localtime(clock()))
         out = resources.state_folder("recordings") / f"{name}.wb"
         self.fields = [
-            Field("upstreams", "Record traffic to", "providers, URLs, NAME=URL, sim:CONTRACT · enter start"),
-            Field("spoken", "Protocol", "empty: same as the client · a protocol name: translate the client"),
-            Field("hop", "Hop name", "optional: name of this hop, to compare it with another one"),
-            Field("breaks", "Breakpoints", "optional: closure, reasoning, filter:tool:bash"),
-            Field("out", "Session file", "secrets are replaced before they are written", str(out)),
+            Field("upstreams", "What do you want to record?", "↓ choose · or a URL, NAME=URL, sim:CONTRACT · enter"),
+            Field("spoken", "Protocol", "empty or a protocol name", "", is_folded=True),
+            Field("hop", "Hop name", "empty or a name", "", is_folded=True),
+            Field("breaks", "Breakpoints", "empty, or closure, reasoning, filter:tool:bash", "", is_folded=True),
+            Field("out", "Session file", "secrets are replaced before they are written", str(out), is_folded=True),
         ]
         self._is_starting = False
         self._appended: Path | None = None
@@ -79,10 +80,18 @@ class RecordScreen(FormScreen["StartedRecording"]):
                 return _offer_breaks(text)
         return _offer_upstreams(text)
 
-    def say(self, text: str, style: str = "error") -> None:
-        super().say(text, style)
-        if text:
-            self.query_one("#said").scroll_visible(animate=False)
+    def explain(self, field: str, text: str) -> str:
+        match field:
+            case "upstreams":
+                return _start_words(text, self.value("spoken"))
+            case "spoken":
+                translated = f"requests are translated to {text.strip()}, responses back" if text.strip() else ""
+                return translated or "everything is forwarded in the client's own protocol, unchanged"
+            case "hop":
+                return "names this hop, to compare it with a recording at another one, such as behind a gateway"
+            case "breaks":
+                return _break_words(text)
+        return "appended to this file" if paths.expand(text).exists() else "a new file; it opens with enter from Home"
 
     def submit(self, field: str, text: str) -> None:
         if self._is_starting:
@@ -95,21 +104,22 @@ class RecordScreen(FormScreen["StartedRecording"]):
             faulty = "breaks"
             breaks = kinds(self.value("breaks"))
         except WorkbenchError as error:
-            self.say(str(error))
             self.go(faulty)
+            self.say(str(error), field=faulty)
             return
         out = paths.expand(self.value("out"))
         if not self.value("out").strip():
-            self.say("type the name of a session file")
             self.go("out")
+            self.say("type the name of a session file", field="out")
         elif out.exists() and self._appended != out:
             self._appended = out
-            self.say(f"{self.value('out').strip()} exists · enter again: append to it", "warning")
             self.go("out")
+            self.say(f"{self.value('out').strip()} exists · enter again: append to it", "warning", "out")
         else:
             self._is_starting = True
             self.say("starting the recorder …", "")
-            self._start(Plan(found, out, self.value("hop").strip(), protocol, breaks))
+            clients = client_settings.clients_in(self.value("upstreams"))
+            self._start(Plan(found, out, self.value("hop").strip(), protocol, breaks, clients))
 
     @work(thread=True, group="record", exit_on_error=False)
     def _start(self, plan: Plan) -> None:
@@ -165,6 +175,7 @@ def _offer_upstreams(text: str) -> FormOffer:
     from workbench.send import matrix
 
     before, space, word = text.rpartition(" ")
+    clients = client_settings.installed_clients()
     name, sign, target = word.rpartition("=")
     if "://" in target:
         return FormOffer(())
@@ -173,7 +184,8 @@ def _offer_upstreams(text: str) -> FormOffer:
             f"{name}{sign}{SIMULATED}{label}": "simulated, nothing leaves this machine" for label in matrix.labels()
         }
     else:
-        known = dict(client_settings.known_upstreams())
+        known = {command: _client_words(client) for command, client in clients.items()}
+        known |= {each: url for each, url in client_settings.known_upstreams().items() if each not in known}
     fitting = [each for each in known if each.startswith(word)]
     column = max(map(len, known))
     suggestions = [
@@ -181,6 +193,30 @@ def _offer_upstreams(text: str) -> FormOffer:
     ]
     why = "" if suggestions else f"no such provider; type a URL or {SIMULATED}CONTRACT"
     return FormOffer(suggestions, suggestions[0].text if len(suggestions) == 1 else "", why)
+
+
+def _client_words(client: Client) -> str:
+    """What is set to record an installed client."""
+    return f"{client.name}, found on this machine: {client_settings.setting_words(client)}"
+
+
+def _start_words(text: str, spoken: str) -> str:
+    """What a recording of the typed upstreams will do; empty if they are not known yet."""
+    if not text.strip():
+        return "enter starts a proxy on this machine; your client then sends its requests to it"
+    try:
+        found = _upstreams_in(text, spoken.strip())
+    except WorkbenchError:
+        return ""
+    return f"enter: listen on this machine, record, and forward to {', '.join(found.values())}"
+
+
+def _break_words(text: str) -> str:
+    try:
+        armed = kinds(text)
+    except WorkbenchError:
+        return ""
+    return f"pauses what breaks {', '.join(armed)} until you decide" if armed else "nothing is paused"
 
 
 def targets(text: str, spoken: str) -> dict[str, str]:

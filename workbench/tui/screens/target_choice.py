@@ -9,7 +9,8 @@ from os.path import commonprefix
 from textual.widgets import Input
 
 from workbench.errors import WorkbenchError
-from workbench.send import Target, providers, resolve
+from workbench.send import Target, is_set, providers, resolve
+from workbench.tui.models.send import key_words, where
 from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
 
 URLS = ("http://", "https://")
@@ -55,6 +56,17 @@ class TargetScreen(FormScreen[Target]):
         if field == "protocol":
             return offer_protocols(text)
         return self._offer_local() if text.strip() == LOCAL else offer_targets(text, self.own)
+
+    def explain(self, field: str, text: str) -> str:
+        name = self.value("target").strip() or f"sim:{self.own}"
+        try:
+            target = self._here.get(name) or resolve(name, self.value("protocol").strip())
+        except (WorkbenchError, OSError):
+            return ""
+        if target.is_simulator:
+            return f"enter: {target.name} checks the request and answers; nothing leaves this program"
+        state = is_set(target.key_variable, os.environ) if target.key_variable else True
+        return f"enter: a preview for {where(target)} · {key_words(target, is_set=state)}; nothing is sent yet"
 
     def _offer_local(self) -> FormOffer:
         """Model servers that respond on this machine."""
