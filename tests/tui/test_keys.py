@@ -12,6 +12,7 @@ from workbench.tui.panes.story import TimePane
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.branches import BranchesScreen
 from workbench.tui.screens.breakpoints.screen import BreakpointsScreen
+from workbench.tui.screens.byte_search import ByteSearchScreen
 from workbench.tui.screens.comparing.screen import ComparingScreen
 from workbench.tui.screens.continue_conversation.screen import ContinuingScreen
 from workbench.tui.screens.conversion import ConversionScreen
@@ -43,6 +44,7 @@ OWNERS: dict[str, type] = {
     "pane": LineView,
     "wire": WirePane,
     "bytes": BodyPane,
+    "bytesearch": ByteSearchScreen,
     "session": SessionScreen,
     "home": HomeScreen,
     "help": HelpScreen,

@@ -81,6 +81,12 @@ class KeyBar(Bar):
         self._table, self._before = table, before
         self._show_table()
 
+    def show_words(self, before: str) -> None:
+        """Show other text in front of the same keys."""
+        if before != self._before:
+            self._before = before
+            self._lay_out()
+
     def run(self, is_running: bool) -> None:
         """Show the key that cancels a running job. Without a job the same key goes back, and is not listed."""
         if is_running != self._is_running:

@@ -33,6 +33,7 @@ from workbench.tui.key_table import (  # fmt: skip
     WIRE,
 )
 from workbench.tui.look_keys import (  # fmt: skip
+    BYTE_SEARCH,
     COMPARE,
     CONVERSION,
     DIFF,
@@ -54,6 +55,7 @@ __all__ = [
     "BRANCHES",
     "BREAKS",
     "BREAKS_HELD",
+    "BYTE_SEARCH",
     "COMPARE",
     "CONTINUE",
     "CONVERSION",
@@ -126,6 +128,7 @@ _WITH_PANES = (
     "metrics",
     "breaks",
     "story",
+    "bytesearch",
 )
 
 SCOPES: dict[str, KeyScope] = {
@@ -134,6 +137,7 @@ SCOPES: dict[str, KeyScope] = {
     "session": KeyScope("session", SESSION, ("global",)),
     "stream": KeyScope("stream", STREAM, ("global",)),
     "story": KeyScope("story", STORY, ("global",)),
+    "bytesearch": KeyScope("search in all exchanges", BYTE_SEARCH, ("global",)),
     "diff": KeyScope("diff", DIFF, ("global",)),
     "compare": KeyScope("comparing", COMPARE, ("global",)),
     "repairs": KeyScope("repairs", REPAIRS, ("global",)),
@@ -190,6 +194,7 @@ OPEN_DECLARATION = _with_hint("pane.open", "show bytes", "show the bytes of the 
 OPEN_FAULT = _with_hint("pane.open", "show bytes", "show the bytes of the fault in the session", 6)
 OPEN_STORY = _with_hint("pane.open", "open", "open the place in the panes of the session; on a group: fold it", 1)
 OPEN_PASSAGE = _with_hint("pane.open", "show bytes", "show the bytes under the cursor in the session", 1)
+OPEN_MATCH = _with_hint("pane.open", "open", "open the exchange at its first match", 1)
 OPEN_CALL = _with_hint("pane.open", "show bytes", "show the bytes of the call in the session", 1)
 OPEN_SEND = _with_hint("pane.open", "send", "send the request", 1)
 OPEN_ANSWER = _with_hint("pane.open", "open", "open the new exchange: wire, IR, reasoning, closure", 4)

@@ -29,7 +29,7 @@ class ListSearch:
 
     Args:
         screen: has a footer with the id ``keys``.
-        view_of: returns the list to search.
+        view_of: returns the list to search, where the person is; in another list ``match`` searches again.
         changed: shows the state of the search, for example in the footer.
 
     Attributes:
@@ -46,6 +46,13 @@ class ListSearch:
         self._timer: Timer | None = None
         self._prompt: Prompt | None = None
         self._is_moving = False
+        self._view: LineView | None = None
+
+    @property
+    def view(self) -> LineView:
+        """The list that is searched."""
+        self._view = self._view or self._view_of()
+        return self._view
 
     @property
     def is_busy(self) -> bool:
@@ -57,7 +64,8 @@ class ListSearch:
         from workbench.tui.panes.prompt import Prompt
 
         if self._prompt is None:
-            self._origin = self._view_of().position
+            self._view = self._view_of()
+            self._origin = self._view.position
             self._prompt = Prompt("/", self.wanted, self.begin, self._close)
             self.screen.mount(self._prompt, before="#keys")
             self.screen.call_after_refresh(self._say)
@@ -68,7 +76,7 @@ class ListSearch:
         self.wanted = wanted
         if wanted:
             self._is_moving = True
-            self._work = self._view_of().search(wanted)
+            self._work = self.view.search(wanted)
             self._search_slice(self._work)
         self._say()
 
@@ -76,7 +84,7 @@ class ListSearch:
         """End the search, and remove its marks."""
         if self._timer:
             self._timer.stop()
-        self._view_of().end_search()
+        self.view.end_search()
         self._work = self._timer = None
         self.wanted, self.found = "", []
         self._changed()
@@ -85,7 +93,7 @@ class ListSearch:
         self._prompt = None
         if not wanted:
             self.end()
-            self._view_of().go_to(self._origin)
+            self.view.go_to(self._origin)
         self._changed()
 
     def _search_slice(self, work: Iterator[tuple[int | None, float]]) -> None:
@@ -103,8 +111,7 @@ class ListSearch:
         self._show()
 
     def _show(self) -> None:
-        view = self._view_of()
-        view.show_matches()
+        self.view.show_matches()
         beyond = bisect_left(self.found, self._origin)
         if self._is_moving and (beyond < len(self.found) or not self.is_busy):
             self._is_moving = False
@@ -114,21 +121,37 @@ class ListSearch:
         self._changed()
 
     def _go(self, position: int) -> None:
-        view = self._view_of()
-        view.go_to(position)
-        view.post_message(view.CursorMove(view))
+        self.view.go_to(position)
+        self.view.post_message(self.view.CursorMove(self.view))
 
     def match(self, step: int) -> None:
         """Go to the next or previous match, wrapping around."""
+        if self.wanted and self._view_of() is not self.view:
+            self._search_in(self._view_of())
+            return
         if not self.found:
             self.screen.notify(self._why_none(), markup=False)
             return
-        here = self._view_of().position
+        here = self.view.position
         at = bisect_right(self.found, here) if step > 0 else bisect_left(self.found, here) - 1
         if not 0 <= at < len(self.found):
             self.screen.notify("continued at the top" if step > 0 else "continued at the end", markup=False)
         self._go(self.found[at % len(self.found)])
         self._changed()
+
+    def _search_in(self, view: LineView) -> None:
+        """Search another list for the same text, from its cursor on."""
+        wanted = self.wanted
+        self.end()
+        self._view, self._origin = view, view.position
+        self.begin(wanted)
+
+    def leave(self) -> None:
+        """End the search; without one, go back."""
+        if self.wanted:
+            self.end()
+        else:
+            self.screen.call_later(self.screen.run_action, "back")
 
     def _why_none(self) -> str:
         if not self.wanted:
@@ -141,10 +164,27 @@ class ListSearch:
             return ""
         if not self.found:
             return "searching …  " if self.is_busy else f"no match: {visible(self.wanted[:20])}  "
-        at = max(1, bisect_right(self.found, self._view_of().position))
+        at = max(1, bisect_right(self.found, self.view.position))
         return f"match {at:,} of {len(self.found):,}{' so far' if self.is_busy else ''}  "
 
     def _say(self) -> None:
         if self._prompt and self._prompt.is_mounted:
             words = self.words().strip()
             self._prompt.say([line(Span(words or "search", "strong"), Span(f"  {HINT}", "muted"))])
+
+
+def search_of(screen: Screen[Any]) -> ListSearch:
+    """A search in the focused list of a screen, whose state is shown in front of the keys of its footer."""
+    from workbench.tui.bars import KeyBar
+    from workbench.tui.panes.lineview import LineView
+
+    def view_of() -> LineView:
+        focused = screen.focused
+        return focused if isinstance(focused, LineView) else next(iter(screen.query(LineView)))
+
+    def show() -> None:
+        for bar in screen.query("#keys").results(KeyBar):
+            bar.show_words(search.words())
+
+    search = ListSearch(screen, view_of, show)
+    return search

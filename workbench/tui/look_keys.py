@@ -4,6 +4,23 @@ from __future__ import annotations
 
 from workbench.tui.key import Key
 
+
+def _search(scope: str, rank: int = 7) -> tuple[Key, ...]:
+    """The keys of a search in the panes of a screen."""
+    return (
+        Key(f"{scope}.search", "/", "search", "search", "search this pane; in another one n searches on", rank),
+        Key(f"{scope}.next-match", "n", "match(1)", "next match", "next match of the search"),
+        Key(f"{scope}.previous-match", "N", "match(-1)", "previous match", "previous match of the search"),
+        Key(f"{scope}.leave", "escape", "leave", "back", "end the search; else go back"),
+    )
+
+
+BYTE_SEARCH = (
+    Key("bytesearch.again", "/", "again", "search", "search all exchanges for another text", 3),
+    Key("bytesearch.leave", "escape", "leave", "cancel", "cancel the search and keep what was found; else go back", 1),
+    Key("bytesearch.back", "q", "back", "back", "go back to the session", 2),
+)
+
 STORY = (
     Key("story.next-break", "]", "break(1)", "next break", "next break of the session", 2),
     Key("story.previous-break", "[", "break(-1)", "previous break", "previous break", 8),
@@ -49,7 +66,8 @@ DIFF = (
         "compare the previous request with the one before it",
         6,
     ),
-    Key("diff.back", "q,escape,d", "back", "back", "go back to the session", 2),
+    *_search("diff"),
+    Key("diff.back", "q,d", "back", "back", "go back to the session", 2),
 )
 
 COMPARE = (
@@ -63,7 +81,8 @@ COMPARE = (
     Key("compare.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("compare.other", "o", "other", "other", "compare with another exchange or another file", 3),
     Key("compare.hops", "h", "hops", "hops", "compare the hops of this session; again: the next pair", 7),
-    Key("compare.back", "q,escape,D", "back", "back", "go back to the session", 2),
+    *_search("compare"),
+    Key("compare.back", "q,D", "back", "back", "go back to the session", 2),
 )
 
 CONVERSION = (
@@ -75,7 +94,8 @@ CONVERSION = (
     Key("conversion.next-exchange", "J", "exchange(1)", "next exchange", "next exchange", 8),
     Key("conversion.previous-exchange", "K", "exchange(-1)", "previous exchange", "previous exchange", 9),
     Key("conversion.write", "w", "write", "write", "write the converted body to a file", 5),
-    Key("conversion.back", "q,escape,c", "back", "back", "go back to the session", 2),
+    *_search("conversion"),
+    Key("conversion.back", "q,c", "back", "back", "go back to the session", 2),
 )
 
 TOOLS = (
@@ -88,7 +108,8 @@ TOOLS = (
         3,
     ),
     Key("tools.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    Key("tools.back", "q,escape,T", "back", "back", "go back to the session", 2),
+    *_search("tools"),
+    Key("tools.back", "q,T", "back", "back", "go back to the session", 2),
 )
 
 MATRIX = (
@@ -110,12 +131,14 @@ MATRIX = (
         "show the contract: what the provider requires and refuses, with sources",
         5,
     ),
-    Key("matrix.back", "q,escape,m", "back", "back", "go back to the session", 2),
+    *_search("matrix"),
+    Key("matrix.back", "q,m", "back", "back", "go back to the session", 2),
 )
 
 LADDER = (
     Key("ladder.pane", "tab,shift+tab", "pane", "calls/steps", "switch between the calls and the steps of one call", 3),
-    Key("ladder.back", "q,escape,A", "back", "back", "go back to the session", 2),
+    *_search("ladder"),
+    Key("ladder.back", "q,A", "back", "back", "go back to the session", 2),
 )
 
 PASSAGES = (
@@ -128,7 +151,8 @@ PASSAGES = (
         3,
     ),
     Key("passages.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    Key("passages.back", "q,escape,R", "back", "back", "go back to the session", 2),
+    *_search("passages"),
+    Key("passages.back", "q,R", "back", "back", "go back to the session", 2),
 )
 
 METRICS = (

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         wrap,
     )
     from workbench.views.parts import part_text, preview
+    from workbench.views.progress import progress_line
     from workbench.views.story import StoryBuilder
     from workbench.views.story_items import Story, StoryItem
     from workbench.views.story_lines import story_body, story_digits, story_line
@@ -121,6 +122,7 @@ __all__ = [
     "passage_words",
     "plain",
     "preview",
+    "progress_line",
     "reasoning_summary",
     "received_words",
     "saving_words",

@@ -7,6 +7,7 @@ measuring, painting and scrolling always use the same rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from textual import events
@@ -17,6 +18,7 @@ from textual.worker import get_current_worker
 from workbench.tui import keys
 from workbench.tui.models.rows import LaidOut
 from workbench.tui.models.rowtable import Marks, Range, RowTable, StyledSpans, is_json
+from workbench.tui.models.wire import BodySearch
 from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, Span, wrap
 
@@ -123,6 +125,8 @@ class BodyPane(LineView):
         self.bytes = ByteRows(self)
         self._body = b""
         self._is_whole = False
+        self._byte = 0
+        self._matches: BodySearch | None = None
         self._marks: Marks = ()
         self._awaited: int | None = None
 
@@ -141,10 +145,9 @@ class BodyPane(LineView):
 
     def mark_range(self, spans: tuple[Range, ...]) -> None:
         """Highlight ranges and scroll to the first."""
-        self._marks = (*(m for m in self._marks if m.style != "lit"), StyledSpans("lit", tuple(sorted(spans))))
+        self._mark("lit", tuple(sorted(spans)))
         self._awaited = spans[0][0] if spans else None
         self._reveal()
-        self.refresh()
 
     def _lay_out(self) -> None:
         self.bytes.clear()
@@ -181,6 +184,36 @@ class BodyPane(LineView):
     def head(self, item: int, width: int) -> Line:
         assert self.rows
         return self.rows.line(item, self._marks)
+
+    # A search: places are bytes, so that what is wrapped or folded is searched too.
+
+    @property
+    def position(self) -> int:
+        if self.rows is None or not self.bytes.known:
+            return 0
+        start, end = self.rows.bounds(self.cursor)
+        return self._byte if start <= self._byte < end else start
+
+    def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:
+        """Search all bytes, laid out or not; also for the text as JSON writes it."""
+        self._matches = BodySearch(wanted)
+        return self._matches.run(self._body, None)
+
+    def show_matches(self) -> None:
+        self._mark("match", tuple(self._matches.spans) if self._matches else ())
+
+    def go_to(self, position: int) -> None:
+        self._byte = self._awaited = position
+        self._reveal()
+
+    def end_search(self) -> None:
+        self._matches = None
+        self._mark("match", ())
+
+    def _mark(self, style: str, spans: tuple[Range, ...]) -> None:
+        """Replace the ranges of one style."""
+        self._marks = (*(m for m in self._marks if m.style != style), StyledSpans(style, spans))
+        self.refresh()
 
     def signs(self, item: int, inside: int) -> Line:
         _, cursor = super().signs(item, inside)

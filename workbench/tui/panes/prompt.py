@@ -26,6 +26,7 @@ class Prompt(Vertical):
         done: called once, with the text, or None if the user leaves.
         height: lines below the text.
         most: maximum number of characters.
+        switch: called with the text in place of ``done`` if the user presses tab; without it tab does nothing.
     """
 
     DEFAULT_CSS = """
@@ -33,7 +34,11 @@ class Prompt(Vertical):
     Prompt Horizontal { height: 1; }
     Prompt Input, Prompt Input:focus { height: 1; width: 1fr; border: none; padding: 0; background: $surface; }
     """
-    BINDINGS: ClassVar = [("escape", "leave", "leave"), ("tab,shift+tab", "nothing", "nothing")]
+    BINDINGS: ClassVar = [
+        ("escape", "leave", "leave"),
+        ("tab", "switch", "switch"),
+        ("shift+tab", "nothing", "nothing"),
+    ]
 
     def __init__(
         self,
@@ -44,10 +49,11 @@ class Prompt(Vertical):
         *,
         height: int = 1,
         most: int = 2000,
+        switch: Callable[[str], None] | None = None,
     ) -> None:
         super().__init__()
         self._sign, self._text, self._height, self._most = sign, visible(text), height, most
-        self._typed, self._done = typed, done
+        self._typed, self._done, self._switch = typed, done, switch
         self._before: Widget | None = None
 
     def compose(self) -> ComposeResult:
@@ -83,6 +89,13 @@ class Prompt(Vertical):
 
     def action_leave(self) -> None:
         self.finish(None)
+
+    def action_switch(self) -> None:
+        """Leave the line for what else can be done with the text."""
+        text = self.input.value
+        if self._switch and text:
+            self.finish(None)
+            self._switch(text)
 
     def action_nothing(self) -> None:
         """Ignore a key that acts on the panes while the user types."""

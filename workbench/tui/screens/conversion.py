@@ -13,6 +13,8 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.delegate import ActionOf
+from workbench.tui.list_search import search_of
 from workbench.tui.models import conversion
 from workbench.tui.models.branches import title_with_branch
 from workbench.tui.models.conversion import ConversionView
@@ -119,6 +121,7 @@ class ConversionScreen(Screen["SessionSpot | None"]):
         branch_of: Callable[[int], str],
     ) -> None:
         super().__init__()
+        self.search = search_of(self)
         from workbench import protocols
 
         self.ask = ask
@@ -194,6 +197,10 @@ class ConversionScreen(Screen["SessionSpot | None"]):
             self.notify("no bytes on the wire for this loss", markup=False)
         if spans:
             self.dismiss(SessionSpot(self.index, self.side, spans[0][0]))
+
+    action_search = ActionOf("search", "ask")
+    action_match = ActionOf("search")
+    action_leave = ActionOf("search")
 
     def action_pane(self, step: int) -> None:
         """Go to the next pane; if there is room for one body only, it replaces the other."""

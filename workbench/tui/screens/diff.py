@@ -13,6 +13,8 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.delegate import ActionOf
+from workbench.tui.list_search import search_of
 from workbench.tui.models import diff
 from workbench.tui.models.branches import title_with_branch
 from workbench.tui.models.diff import Places, RequestComparison
@@ -124,6 +126,7 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
 
     def __init__(self, ask: Callable[[Job], None], index: int, last: int, branch_of: Callable[[int], str]) -> None:
         super().__init__()
+        self.search = search_of(self)
         self.ask = ask
         self.index = index
         self.last = last
@@ -190,6 +193,10 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
             self.notify("this was removed; it is not in the newer request", markup=False)
         else:
             self.dismiss((self.index, offset))
+
+    action_search = ActionOf("search", "ask")
+    action_match = ActionOf("search")
+    action_leave = ActionOf("search")
 
     def action_pane(self) -> None:
         (self.hunks if self.changes.has_focus else self.changes).focus()

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from textual.screen import Screen
 
 from workbench.tui.bars import Bar
+from workbench.tui.delegate import ActionOf
+from workbench.tui.list_search import search_of
 from workbench.tui.models.branches import title_with_branch
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import SessionSpot
@@ -78,6 +80,11 @@ class WorklistScreen(Screen["SessionSpot | None"]):
     def __init__(self, index: int, branch: str) -> None:
         super().__init__()
         self.index, self.branch = index, branch
+        self.search = search_of(self)
+
+    action_search = ActionOf("search", "ask")
+    action_match = ActionOf("search")
+    action_leave = ActionOf("search")
 
     @abstractmethod
     def cursor_number(self) -> int:

@@ -14,6 +14,8 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.delegate import ActionOf
+from workbench.tui.list_search import search_of
 from workbench.tui.models import comparing
 from workbench.tui.models.comparing import ComparedRow, ComparedTurn
 from workbench.tui.models.tabs import TOO_SMALL
@@ -121,6 +123,7 @@ class ComparingScreen(Screen["SessionSpot | None"]):
 
     def __init__(self, session: SessionScreen, source: CollationSource, index: int) -> None:
         super().__init__()
+        self.search = search_of(self)
         self.session = session
         self.index = index
         self._take(source)
@@ -277,6 +280,10 @@ class ComparingScreen(Screen["SessionSpot | None"]):
         self.turns.move_to(number)
         self._show_turn()
         self.found.move_to(damage % max(1, self.found.count()))
+
+    action_search = ActionOf("search", "ask")
+    action_match = ActionOf("search")
+    action_leave = ActionOf("search")
 
     def action_pane(self, step: int) -> None:
         several = len(self.comparison.turns) > 1

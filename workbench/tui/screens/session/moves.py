@@ -66,6 +66,7 @@ class SessionMoves:
         if self.screen.opened:
             wire = self.screen.wire
             wire.show_side(RESPONSE if wire.side == REQUEST else REQUEST)
+            self.screen.pane_search.again()
 
     def origin(self) -> None:
         """Go to where the fault of the finding began; else to the same turn at the other hop."""

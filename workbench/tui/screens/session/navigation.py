@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.models import findings as walk
 from workbench.tui.panes.lineview import LineView
+from workbench.tui.selection import SessionSpot
 from workbench.views import REQUEST
 
 if TYPE_CHECKING:
     from workbench.tui.exchange_view import ExchangeView
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.tui.selection import SessionSpot
     from workbench.views import StoryItem
 
 
@@ -23,7 +23,7 @@ class Goal:
     Attributes:
         exchange: index of the exchange; None if none is wanted.
         event: stream event of its response.
-        byte: offset in its request body.
+        byte: offset in the body of ``side``.
         note: (side, pointer) of a mark or note; both empty for one on the whole exchange.
         finding: number of one of the session's findings.
         is_tentative: chosen by default; the first break replaces it.
@@ -33,6 +33,7 @@ class Goal:
     exchange: int | None = None
     event: int | None = None
     byte: int | None = None
+    side: str = REQUEST
     note: tuple[str, str] | None = None
     finding: int | None = None
     is_tentative: bool = False
@@ -101,7 +102,7 @@ class Navigation:
         if goal.event is not None:
             screen.pointer.select(opened.at_event(goal.event))
         elif goal.byte is not None:
-            screen.pointer.select(opened.at_byte(REQUEST, goal.byte))
+            self._select_byte(opened, goal.side, goal.byte)
         elif goal.note is not None:
             side, pointer = goal.note
             screen.pointer.select(opened.at_pointer(side, pointer) if side else opened.at_start())
@@ -112,6 +113,12 @@ class Navigation:
             screen.findings.move_to(found[0])
             screen.pointer.select(opened.at_finding(found[1]), source=screen.findings)
         self.goal = replace(goal, note=None)
+
+    def _select_byte(self, opened: ExchangeView, side: str, offset: int) -> None:
+        """Select the value that contains a byte, and put the cursor of the wire on the byte."""
+        self.screen.pointer.select(opened.at_byte(side, offset))
+        self.screen.wire.show_side(side)
+        self.screen.wire.go_to(offset)
 
     def announce(self) -> None:
         """Show which exchange is being opened, if that takes long."""
@@ -181,24 +188,14 @@ class Navigation:
 
     def go_to_byte(self, place: tuple[int, int] | None) -> None:
         """Show a byte of a request, given as (exchange, offset)."""
-        if place is None:
-            return
-        index, offset = place
-        if self.here and self.here.index == index:
-            self.screen.pointer.select(self.here.at_byte(REQUEST, offset))
-        else:
-            self.go(Goal(index, byte=offset))
-        self.screen.panes.focus("wire")
+        self.go_to_spot(place and SessionSpot(place[0], REQUEST, place[1]))
 
     def go_to_spot(self, place: SessionSpot | None) -> None:
         """Show a place found by another screen, on the wire."""
         if place is None:
             return
-        opened = self.screen.opened
-        if place.side == REQUEST:
-            self.go_to_byte((place.exchange, place.offset))
-        elif opened and opened.index == place.exchange:
-            self.screen.pointer.select(opened.at_byte(place.side, place.offset))
-            self.screen.panes.focus("wire")
+        if self.here and self.here.index == place.exchange:
+            self._select_byte(self.here, place.side, place.offset)
         else:
-            self.open(place.exchange)
+            self.go(Goal(place.exchange, byte=place.offset, side=place.side))
+        self.screen.panes.focus("wire")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from workbench.tui.panes.prompt import Prompt
     from workbench.tui.screens.session.screen import SessionScreen
+    from workbench.tui.selection import SessionSpot
 
 SLICE_SECONDS = 0.03
 """Seconds of searching at a time, so that keys stay responsive."""
@@ -24,7 +25,7 @@ SLICE_SECONDS = 0.03
 LAST = 1 << 60
 """Position behind every match."""
 
-HINT = "enter accept · esc cancel · capital letters match case"
+HINT = "tab: bytes of all exchanges · enter · esc · capitals match case"
 
 
 class PaneSearch:
@@ -63,7 +64,7 @@ class PaneSearch:
             return
         before = self.wanted
         self._origin, self.view = view.position, view
-        self._prompt = Prompt("/", before, self._search_for, self._close)
+        self._prompt = Prompt("/", before, self._search_for, self._close, switch=self._search_all)
         self.screen.mount(self._prompt, before="#keys")
         self.screen.call_after_refresh(self._say)
 
@@ -84,6 +85,23 @@ class PaneSearch:
             view.post_message(LineView.CursorMove(view))
             self.screen.call_after_refresh(view.go_to, view.position)  # the pane is larger without the prompt
         self.screen.header.show_keys()
+
+    def _search_all(self, wanted: str) -> None:
+        """Search the bytes of all exchanges; in the chosen one the search continues in the Wire pane."""
+        from workbench.tui.screens.byte_search import ByteSearchScreen
+
+        screen = self.screen
+
+        def go(place: SessionSpot | None) -> None:
+            if place:
+                screen.panes.focus("wire")
+                self.end()
+                self.view, self.wanted = screen.wire, search.wanted
+                screen.navigation.go_to_spot(place)
+                self.again()  # another exchange is searched again once it is open
+
+        search = ByteSearchScreen(screen, wanted)
+        screen.app.push_screen(search, go)
 
     def begin(self, view: LineView, wanted: str, *, move_from: int | None) -> None:
         """Search a pane; go to the first match from position ``move_from`` on, None to stay."""

@@ -80,8 +80,8 @@ class SessionUpdates:
         self._show_findings_of(opened)
         screen.show_exchange(opened)
         screen.notes.show()
-        screen.pane_search.again()
         screen.navigation.arrive(opened)
+        screen.pane_search.again()
         screen.follower.compare_clients(opened)
         screen.type_ahead.release()
 
