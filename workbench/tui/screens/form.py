@@ -222,8 +222,7 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
         if suggestion := self.pane.choice():
             self._take(suggestion)
 
-    def on_line_view_activation(self, message: LineView.Activation) -> None:
-        self.on_line_view_cursor_move(message)  # the suggestion under the cursor
+    on_line_view_activation = on_line_view_cursor_move  # enter accepts the suggestion under the cursor
 
     def _take(self, suggestion: FormSuggestion) -> None:
         if is_showable(suggestion.text):
