@@ -282,3 +282,12 @@ def test_who_says_it_is_told(run: Run, speaker: str, text: str) -> None:
     (first, *_) = json.loads(run("explain", "--format", "json", text).out)["matches"]
     assert first["speaker"] == speaker
     assert f"said by: {speaker}" in run("explain", text).out
+
+
+def test_a_model_has_its_facts_each_with_source_and_date(run: Run) -> None:
+    done = run("explain", "claude-opus-4-7")
+    assert "claude-opus-4-7 at anthropic: takes no sampling parameters" in done.out
+    assert "litellm" in done.out
+    told = json.loads(run("explain", "gpt-4.1", "--format", "json").out)
+    assert told["model"] == "gpt-4.1"
+    assert {"reasoning"} <= {fact["name"] for fact in told["facts"]}

@@ -53,14 +53,14 @@ BY_MODEL: tuple[tuple[str, str | None, str, str, Any], ...] = (
     (CHAT, "groq", "llama-3.3-70b-versatile", "n", 2),
     (CHAT, "groq", "llama-3.3-70b-versatile", "top_logprobs", 3),
     (CHAT, "groq", "llama-3.3-70b-versatile", "reasoning_effort", "low"),
-    (CHAT, "mistral", "mistral-large-latest", "stream_options", {"include_usage": True}),
-    (CHAT, "mistral", "mistral-large-latest", "logprobs", True),
     (CHAT, "mistral", "mistral-large-latest", "seed", 5),
     (CHAT, "mistral", "mistral-large-latest", "max_completion_tokens", 5),
-    (CHAT, "cerebras", "llama-3.3-70b", "frequency_penalty", 0.2),
-    (CHAT, "cerebras", "llama-3.3-70b", "presence_penalty", 0.2),
-    (CHAT, "cerebras", "llama-3.3-70b", "logit_bias", {"1": 5}),
-    (CHAT, "kimi", "kimi-k2.5", "enable_thinking", True),
+    ("openai-responses", "openai", "o4-mini", "top_p", 0.3),
+    ("openai-responses", "openai", "gpt-4o", "reasoning", {"effort": "high"}),
+    ("anthropic-messages", "anthropic", "claude-fable-5", "top_p", 0.3),
+    ("anthropic-messages", "anthropic", "claude-sonnet-5", "temperature", 0.3),
+    ("anthropic-messages", "anthropic", "claude-opus-5-5", "tool_choice", {"type": "any"}),
+    (CHAT, "deepseek", "deepseek-v4-pro", "tool_choice", "required"),
     ("anthropic-messages", "anthropic", "claude-opus-4-7", "temperature", 0.3),
     ("anthropic-messages", "anthropic", "claude-opus-4-7", "top_p", 0.3),
     ("anthropic-messages", "anthropic", "claude-opus-4-7", "top_k", 9),
@@ -77,8 +77,6 @@ BY_MODEL: tuple[tuple[str, str | None, str, str, Any], ...] = (
     ("gemini", "gemini", "gemini-2.5-pro", "stream", True),
     ("gemini-interactions", "gemini-interactions", "gemini-3-flash-preview", "temperature", 0.4),
     ("gemini-interactions", "gemini-interactions", "gemini-3-flash-preview", "max_output_tokens", 40),
-    ("bedrock-converse", "bedrock", "", "temperature", 0.4),
-    ("bedrock-converse", "bedrock", "", "max_tokens", 40),
 )
 """(protocol, contract, model, key, value) of what is documented or reported to be refused."""
 
@@ -95,7 +93,6 @@ TOGETHER: tuple[tuple[str, str, Json], ...] = (
     ("anthropic-messages", "claude-sonnet-4-5", {"thinking": {"type": "enabled"}}),
     ("openai-chat", "gpt-4.1", {"max_tokens": 9, "max_completion_tokens": 9}),
     ("openai-chat", "gpt-4.1", {"stream_options": {"include_usage": True}}),
-    ("openai-chat", "gpt-4.1", {"top_logprobs": 4}),
     (
         "gemini",
         "gemini-3-pro",

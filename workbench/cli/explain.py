@@ -3,6 +3,7 @@
 RULE is a slug such as closure.missing-result; a family (closure) lists its rules. CONTRACT is a provider (deepseek,
 deepseek:v4): what it requires and refuses, in the order of its checks, each with source and date; --protocol NAME
 limits it to one protocol. KIND is a kind of failure that exists at every provider (rate-limit); kinds lists them.
+MODEL is the name of a model (gpt-5, claude-opus-4-7): what it lacks, and when it is retired, as far as is known.
 coverage lists parameters, tools and content, and which providers refuse, ignore or accept each, or that it is unknown.
 Anything else is treated as an error message pasted from a log: the output is its rule and provider, or its kind, what
 to look for, how to record it, and who says it: a client, a gateway or the provider. With --in FILE, it also points at
@@ -17,7 +18,8 @@ JSON output is one object: {"rule": PAGE}, {"rules": …} for several or none, {
 "template", "captured", "look_for", "record", "source"}]}: "rule" is null if uncertain, "rules" are the candidates,
 "kind" is the kind of failure, "speaker" is who says it, "validator" whose form it has, "place" the place as it is
 written there; with --in also "in": {"path", "exchange" (from zero), "pointer", "bytes": [start, end], "how", "value"},
-all but the first two null if the message names no place in this request; or
+all but the first two null if the message names no place in this request;
+{"model", "facts": [{"contract", "name", "value", "source", "date", "note"}]} with a model; or
 {"words": NUMBER, "coverage": [{"place", "contract", "protocol", "models", "outcome"}]} with coverage.
 """
 
@@ -32,12 +34,13 @@ from workbench import regex
 from workbench.cli import _explain_in, _files, _output
 
 if TYPE_CHECKING:
-    from workbench.contracts import Match
+    from workbench.contracts import Match, ModelFact
     from workbench.protocols.refusals import RefusalKind
 
 NAME = "explain"
 SLUG = regex.compile(r"[a-z]+\.[a-z-]+")
 WORD = regex.compile(r"[A-Za-z][A-Za-z0-9.-]*(:[A-Za-z0-9.-]*)?")
+MODEL = regex.compile(r"[A-Za-z0-9][\w.:/@-]{2,100}")
 HELP = "explain a rule, a contract or an error message"
 
 
@@ -53,9 +56,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "subject",
-        metavar="RULE|CONTRACT|KIND|'ERROR TEXT'",
+        metavar="RULE|CONTRACT|KIND|MODEL|'ERROR TEXT'",
         nargs="*",
-        help="slugs, a contract, a kind, or an error message; - for standard input; leave empty to list all rules",
+        help="slugs, a contract, a kind, a model, an error message; - for standard input; leave empty to list all rules",
     )
     parser.add_argument(
         "--in",
@@ -95,6 +98,8 @@ def run(args: argparse.Namespace) -> int:
         near = get_close_matches(subject, known, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else "workbench explain lists them"
         return _output.complain(f"no rule named {subject}; {hint}", 2)
+    if models := _facts_of_model(subject):
+        return _model(subject, models, args.format)
     if near := _near_names(subject):
         return _output.complain(f"no rule or contract named {subject}; did you mean {' or '.join(near)}?", 2)
     return _error_text(subject, args)
@@ -164,6 +169,28 @@ def _coverage(protocol: str, how: str) -> int:
         _output.emit(line)
     count = _output.number(contracts.words_known(), "refusal")
     _output.emit(f"{count} with the exact error text of the provider; details: workbench explain CONTRACT")
+    return 0
+
+
+def _facts_of_model(subject: str) -> list[tuple[str, ModelFact]]:
+    """(contract, fact) of everything that the table says of a model of this name."""
+    from workbench import contracts
+
+    if not MODEL.fullmatch(subject):
+        return []
+    return [(name, fact) for name in contracts.names() for fact in contracts.facts_of(name, subject)]
+
+
+def _model(subject: str, found: list[tuple[str, ModelFact]], how: str) -> int:
+    """Print what is known of a model, each fact with its source and date."""
+    from dataclasses import asdict
+
+    if how == "json":
+        _output.emit_json({"model": subject, "facts": [{"contract": name, **asdict(fact)} for name, fact in found]})
+        return 0
+    for name, fact in found:
+        _output.emit(f"{subject} at {name}: {fact.words()}")
+        _output.emit(f"  {'; '.join(filter(None, (fact.note, fact.source)))} ({fact.date})")
     return 0
 
 

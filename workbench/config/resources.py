@@ -73,6 +73,11 @@ def grammar(protocol: str, name: str) -> bytes | None:
     return file.read_bytes() if file.is_file() else None
 
 
+def model_facts(name: str) -> bytes:
+    """A file of the table of model facts."""
+    return (_PACKAGE / "contracts" / name).read_bytes()
+
+
 def price_list() -> Path:
     """Path of the shipped prices."""
     return _PACKAGE / "rules" / "prices.yaml"

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches, match_by_kind
     from workbench.contracts.facts import matches
+    from workbench.contracts.model_facts import ModelFact, facts_of
     from workbench.contracts.noted_contract import NotedContract, Read, agrees
     from workbench.contracts.places import Place, PlacedValue, at_pointer, names_of
     from workbench.contracts.reader import Node
@@ -89,6 +90,7 @@ __all__ = [
     "Finding",
     "Judgement",
     "Match",
+    "ModelFact",
     "NamedIds",
     "Node",
     "NotedContract",
@@ -119,6 +121,7 @@ __all__ = [
     "endpoints",
     "error_texts",
     "explain",
+    "facts_of",
     "files",
     "fill",
     "find_matches",

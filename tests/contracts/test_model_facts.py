@@ -1,0 +1,78 @@
+"""Facts of models: what the table says, and that rules say the same."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench.contracts import model_facts
+from workbench.contracts.model_facts import RETIRED, WORDS, facts_of
+from workbench.rules.inspection import Inspector
+from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
+from workbench.wire.session import MemorySession
+
+GO = {"messages": [{"role": "user", "content": "go"}]}
+TOOL = {"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {}}}}
+IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+LACKS = [
+    ("openai", "gpt-5", {"presence_penalty": 0.5}, "params.unsupported", "/presence_penalty"),
+    ("openai", "o4-mini-2025-04-16", {"top_p": 0.5}, "params.unsupported", "/top_p"),
+    ("openai", "gpt-4.1-nano", {"reasoning_effort": "low"}, "params.unsupported", "/reasoning_effort"),
+    ("xai", "grok-4.20-multi-agent", {"tools": [TOOL]}, "tools.unsupported", "/tools"),
+    (
+        "openai",
+        "o3-mini",
+        {"messages": [{"role": "user", "content": [IMAGE]}]},
+        "content.unsupported-part",
+        "/messages/0/content/0",
+    ),
+]
+
+
+def found(provider, body, status=None, url="/v1/chat/completions"):
+    answer = None if status is None else HttpResponse(status, body=Body(b"{}"))
+    exchange = Exchange("1", HttpRequest("POST", url, body=Body(json.dumps(body).encode())), answer)
+    findings = Inspector(MemorySession("models", (exchange,)), provider=provider).run().findings
+    return {(f.rule, f.severity.value, f.pointer): f for f in findings}
+
+
+@pytest.mark.parametrize(("provider", "model", "asked", "rule", "pointer"), LACKS)
+def test_what_a_model_lacks_is_a_warning_with_its_source(provider, model, asked, rule, pointer):
+    made = found(provider, {**GO, "model": model, **asked})[rule, "warning", pointer]
+    assert "this model" in made.message
+    assert made.source and made.check is None
+
+
+@pytest.mark.parametrize(("provider", "model", "asked", "rule", "pointer"), LACKS)
+def test_a_model_that_nothing_is_known_of_is_left_alone(provider, model, asked, rule, pointer):
+    assert rule not in {key[0] for key in found(provider, {**GO, "model": "some-new-model", **asked})}
+
+
+def test_values_that_change_nothing_are_no_sampling():
+    body = {**GO, "model": "gpt-5", "temperature": 1, "presence_penalty": 0, "logprobs": False}
+    assert found("openai", body) == {}
+
+
+def test_a_forced_choice_of_a_model_that_takes_none():
+    tools = {"tools": [{"name": "find", "input_schema": {"type": "object"}}], "tool_choice": {"type": "any"}}
+    body = {**GO, "model": "claude-opus-5-5", "max_tokens": 64, **tools}
+    assert ("choice.unsupported", "warning", "/tool_choice/type") in found("anthropic", body, url="/v1/messages")
+
+
+def test_a_report_overrules_the_list():
+    assert "tools" not in {fact.name for fact in facts_of("deepseek", "deepseek-reasoner")}
+
+
+@pytest.mark.parametrize("name", ["anthropic.claude-opus-5-5", "eu.anthropic.claude-opus-5-5"])
+def test_a_region_of_bedrock_is_no_part_of_the_name(name):
+    assert {fact.name for fact in facts_of("bedrock", name)} >= {"sampling", "forced"}
+
+
+def test_each_fact_has_words_a_source_and_a_date():
+    for contract, models in model_facts._table()["models"].items():
+        for name in models:
+            for fact in facts_of(contract, name):
+                assert fact.name in (*WORDS, RETIRED)
+                assert fact.words() and fact.source and len(fact.date) == 10
+                assert fact.value is False or fact.name == RETIRED

@@ -1,0 +1,138 @@
+"""Facts of models: one table of what a model lacks, and when it is retired, whoever serves it.
+
+``model_facts.json`` is derived (``python -m tests.models``) and says what a third party knows; ``model_facts-own.json``
+says by hand what was reported, each line with source and date, and overrules it. What the table leaves out is unknown.
+A lack becomes relations of the contract, so that rules, the matrix and ``explain`` read the same line; they rest on
+documents, so each is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from workbench import regex
+from workbench.config import resources
+from workbench.contracts.reader import Node
+from workbench.contracts.relations import Evidence, Relation, read_relation
+from workbench.globs import matches_glob
+from workbench.ir import JsonValue
+from workbench.lazy_dataclass import dataclass
+from workbench.wire import loads
+
+RETIRED = "retired"
+"""The fact whose value is a date."""
+
+WORDS: Mapping[str, str] = {
+    "tools": "takes no tools",
+    "vision": "takes no images",
+    "sampling": "takes no sampling parameters",
+    "forced": "takes no forced tool choice",
+    "prefill": "takes no beginning of its answer",
+    "reasoning": "does not reason: it takes no effort",
+    "parallel": "calls one tool at a time",
+    "effort-none": "has no reasoning effort none",
+    "effort-minimal": "has no reasoning effort minimal",
+    "effort-xhigh": "has no reasoning effort xhigh",
+    "effort-max": "has no reasoning effort max",
+}
+"""Fact → what it means if it is false."""
+
+_NEUTRAL = {"sampling.temperature": [1], "sampling.top_p": [1], "sampling.presence_penalty": [0],
+            "sampling.frequency_penalty": [0], "sampling.logprobs": [False]}  # fmt: skip
+"""Sampling parameter → values that change nothing."""
+_LACKS: Mapping[str, tuple[dict[str, Any], ...]] = {
+    "tools": ({"at": "request.tools", "present": True, "rule": "tools.unsupported"},),
+    "vision": ({"at": "content.image", "present": True, "rule": "content.unsupported-part"},),
+    "sampling": (
+        *({"at": place, "not-in": values} for place, values in _NEUTRAL.items()),
+        *({"at": place, "present": True} for place in ("sampling.top_k", "sampling.top_logprobs")),
+        {"at": "/logit_bias", "present": True, "for": ["openai-chat"]},
+    ),
+    "forced": (
+        {"at": "/tool_choice", "in": ["any", "required", "REQUIRED"], "rule": "choice.unsupported"},
+        {"at": "/tool_choice/type", "in": ["any", "tool", "function"], "rule": "choice.unsupported"},
+    ),
+    "reasoning": ({"at": "reasoning.effort", "present": True},),
+    **{f"effort-{word}": ({"at": "reasoning.effort", "is": word},) for word in ("none", "minimal", "xhigh", "max")},
+}
+"""Fact → relations that it makes if it is false."""
+
+_DATED = regex.compile(r"-20\d\d-?[01]\d-?[0-3]\d(?:-v\d.*)?\Z")
+_REGION = regex.compile(r"\A(?:us|eu|apac|au|jp|global|us-gov)\.")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFact:
+    """One fact of a model.
+
+    Attributes:
+        name: "tools", "sampling", "retired" …
+        value: False for what it lacks; the date on which it is retired.
+    """
+
+    name: str
+    value: JsonValue
+    source: str
+    date: str
+    note: str = ""
+
+    def words(self) -> str:
+        """The fact in words."""
+        return f"is retired on {self.value}" if self.name == RETIRED else WORDS[self.name]
+
+
+def facts_of(contract: str, model: str | None) -> tuple[ModelFact, ...]:
+    """What is known of a model at a provider; () for nothing."""
+    if not model:
+        return ()
+    name = _REGION.sub("", model.lower())
+    found = {fact.name: fact for fact in _listed(contract, name)}
+    for line in _own():
+        if line["contract"] == contract and any(matches_glob(name, glob) for glob in line["models"]):
+            more = (line["source"], line["date"], line.get("note", ""))
+            found |= {fact: ModelFact(fact, value, *more) for fact, value in line["facts"].items()}
+    return tuple(fact for fact in found.values() if fact.value is not None)
+
+
+def model_relations(contract: str, protocol: str | None, model: str | None) -> Iterator[Relation]:
+    """Relations that follow from what a model lacks; their places may be named ones."""
+    for fact in facts_of(contract, model):
+        if fact.value is False:
+            for relation, protocols in _relations(fact):
+                if not protocols or protocol in protocols:
+                    yield relation
+
+
+def _listed(contract: str, name: str) -> Iterator[ModelFact]:
+    table = _table()
+    models = table["models"].get(contract, {})
+    held = models.get(name) or models.get(_DATED.sub("", name)) or {}
+    for fact, value in held.items():
+        yield ModelFact(fact, value, table["source"], table["date"])
+
+
+@cache
+def _relations(fact: ModelFact) -> tuple[tuple[Relation, tuple[str, ...]], ...]:
+    return tuple(_relation(fact, line) for line in _LACKS.get(fact.name, ()))
+
+
+def _relation(fact: ModelFact, line: Mapping[str, Any]) -> tuple[Relation, tuple[str, ...]]:
+    place = str(line["at"]).strip("/").replace("/", "-").replace(".", "-")
+    said = {key: value for key, value in line.items() if key != "for"}
+    said |= {"name": f"model-{fact.name}-{place}", "why": f"this model {WORDS[fact.name]}"}
+    said |= {"rests-on": Evidence.DOCUMENTS.value, "note": fact.note}
+    return read_relation(Node(said, "model_facts.json"), fact.source, fact.date), tuple(line.get("for", ()))
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    found: Any = loads(resources.model_facts("model_facts.json"))
+    return {**found, "models": {c: {n.lower(): f for n, f in held.items()} for c, held in found["models"].items()}}
+
+
+@cache
+def _own() -> tuple[Mapping[str, Any], ...]:
+    found: Any = loads(resources.model_facts("model_facts-own.json"))
+    return tuple(found)
