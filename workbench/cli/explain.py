@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "subject",
         metavar="RULE|CONTRACT|KIND|MODEL|'ERROR TEXT'",
         nargs="*",
-        help="slugs, a contract, a kind, a model, an error message; - for standard input; leave empty to list all rules",
+        help="slugs, a contract, a kind, a model, an error message; - for standard input; empty: list all rules",
     )
     parser.add_argument(
         "--in",
