@@ -427,7 +427,7 @@ def _with_model_facts(
     """The contract's own relations, and those of its table of models at places of which none of them speaks."""
     found = list(own)
     yield from found
-    added = list(model_relations(name, protocol, model))
+    added = list(model_relations(name, model))
     wire = traits(protocol).places if added else {}
     spoken = {relation.place.steps for relation in found if _refuses_any(relation)}
     for relation in added:

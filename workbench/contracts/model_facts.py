@@ -48,7 +48,7 @@ _LACKS: Mapping[str, tuple[dict[str, Any], ...]] = {
     "sampling": (
         *({"at": place, "not-in": values} for place, values in _NEUTRAL.items()),
         *({"at": place, "present": True} for place in ("sampling.top_k", "sampling.top_logprobs")),
-        {"at": "/logit_bias", "present": True, "for": ["openai-chat"]},
+        {"at": "/logit_bias", "present": True},
     ),
     "forced": (
         {"at": "/tool_choice", "in": ["any", "required", "REQUIRED"], "rule": "choice.unsupported"},
@@ -96,13 +96,11 @@ def facts_of(contract: str, model: str | None) -> tuple[ModelFact, ...]:
     return tuple(fact for fact in found.values() if fact.value is not None)
 
 
-def model_relations(contract: str, protocol: str | None, model: str | None) -> Iterator[Relation]:
+def model_relations(contract: str, model: str | None) -> Iterator[Relation]:
     """Relations that follow from what a model lacks; their places may be named ones."""
     for fact in facts_of(contract, model):
         if fact.value is False:
-            for relation, protocols in _relations(fact):
-                if not protocols or protocol in protocols:
-                    yield relation
+            yield from _relations(fact)
 
 
 def _listed(contract: str, name: str) -> Iterator[ModelFact]:
@@ -114,16 +112,15 @@ def _listed(contract: str, name: str) -> Iterator[ModelFact]:
 
 
 @cache
-def _relations(fact: ModelFact) -> tuple[tuple[Relation, tuple[str, ...]], ...]:
+def _relations(fact: ModelFact) -> tuple[Relation, ...]:
     return tuple(_relation(fact, line) for line in _LACKS.get(fact.name, ()))
 
 
-def _relation(fact: ModelFact, line: Mapping[str, Any]) -> tuple[Relation, tuple[str, ...]]:
+def _relation(fact: ModelFact, line: Mapping[str, Any]) -> Relation:
     place = str(line["at"]).strip("/").replace("/", "-").replace(".", "-")
-    said = {key: value for key, value in line.items() if key != "for"}
-    said |= {"name": f"model-{fact.name}-{place}", "why": f"this model {WORDS[fact.name]}"}
+    said = {**line, "name": f"model-{fact.name}-{place}", "why": f"this model {WORDS[fact.name]}"}
     said |= {"rests-on": Evidence.DOCUMENTS.value, "note": fact.note}
-    return read_relation(Node(said, "model_facts.json"), fact.source, fact.date), tuple(line.get("for", ()))
+    return read_relation(Node(said, "model_facts.json"), fact.source, fact.date)
 
 
 @cache
