@@ -10,10 +10,9 @@ from typing import Any
 
 from workbench import regex
 from workbench.contracts.contract import Contract, EnforcedCheck, Fact
-from workbench.contracts.model_facts import model_relations
+from workbench.contracts.model_facts import with_model_facts
 from workbench.contracts.reader import Node
-from workbench.contracts.relations import Consequence, Relation, When, check_of, of_refused_params, read_relation
-from workbench.contracts.value_tests import Test
+from workbench.contracts.relations import Relation, check_of, of_refused_params, read_relation
 from workbench.errors import ProfileError, UnreadableInput
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING, JsonValue
@@ -231,7 +230,7 @@ class ContractFile:
             terms=terms,
             relations=(
                 *(of_refused_params(older.value, older.source, older.date) if older else ()),
-                *_with_model_facts(self.name, spoken, model, _place_relations(self.relations, spoken, variant, model)),
+                *with_model_facts(self.name, spoken, model, _place_relations(self.relations, spoken, variant, model)),
             ),
             note="; ".join(notes),
             covers=covered,
@@ -419,27 +418,6 @@ def _place_relations(
     found = [relation for holds, relation in relations if holds.covers(protocol, variant, model)]
     wire = traits(protocol).places if found else {}
     yield from (placed for relation in found if (placed := relation.on(protocol or "", wire)))
-
-
-def _with_model_facts(
-    name: str, protocol: str | None, model: str | None, own: Iterator[Relation]
-) -> Iterator[Relation]:
-    """The contract's own relations, and those of its table of models at places of which none of them speaks."""
-    found = list(own)
-    yield from found
-    added = list(model_relations(name, model))
-    wire = traits(protocol).places if added else {}
-    spoken = {relation.place.steps for relation in found if _refuses_any(relation)}
-    for relation in added:
-        placed = relation.on(protocol or "", wire)
-        if placed and placed.place.steps not in spoken:
-            yield placed
-
-
-def _refuses_any(relation: Relation) -> bool:
-    """It refuses whatever is at its place, or all but a few values."""
-    is_wide = relation.test == Test() or any(word == "not-in" and len(few) < 2 for word, few in relation.test.single)
-    return is_wide and relation.then == Consequence.REFUSED and relation.when == When()
 
 
 def _citation(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[str, str]:

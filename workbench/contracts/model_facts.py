@@ -15,10 +15,12 @@ from typing import Any
 from workbench import regex
 from workbench.config import resources
 from workbench.contracts.reader import Node
-from workbench.contracts.relations import Evidence, Relation, read_relation
+from workbench.contracts.relations import Consequence, Evidence, Relation, When, read_relation
+from workbench.contracts.value_tests import Test
 from workbench.globs import matches_glob
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols import traits
 from workbench.wire import loads
 
 RETIRED = "retired"
@@ -94,6 +96,25 @@ def facts_of(contract: str, model: str | None) -> tuple[ModelFact, ...]:
             more = (line["source"], line["date"], line.get("note", ""))
             found |= {fact: ModelFact(fact, value, *more) for fact, value in line["facts"].items()}
     return tuple(fact for fact in found.values() if fact.value is not None)
+
+
+def with_model_facts(name: str, protocol: str | None, model: str | None, own: Iterator[Relation]) -> Iterator[Relation]:
+    """The contract's own relations, and those of its table of models at places of which none of them speaks."""
+    found = list(own)
+    yield from found
+    added = list(model_relations(name, model))
+    wire = traits(protocol).places if added else {}
+    spoken = {relation.place.steps for relation in found if _refuses_any(relation)}
+    for relation in added:
+        placed = relation.on(protocol or "", wire)
+        if placed and placed.place.steps not in spoken:
+            yield placed
+
+
+def _refuses_any(relation: Relation) -> bool:
+    """It refuses whatever is at its place, or all but a few values."""
+    is_wide = relation.test == Test() or any(word == "not-in" and len(few) < 2 for word, few in relation.test.single)
+    return is_wide and relation.then == Consequence.REFUSED and relation.when == When()
 
 
 def model_relations(contract: str, model: str | None) -> Iterator[Relation]:
