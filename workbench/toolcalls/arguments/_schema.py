@@ -20,6 +20,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.provenance import escape
+from workbench.toolcalls.arguments._plain_schema import is_plainly_valid
 from workbench.wire import JsonIndex, loads
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ def validate(value: JsonValue, schema: JsonValue, *, patient: bool = False) -> t
     Raises:
         NeedsChild: not ``patient``, and a pattern may run for long.
     """
+    if is_plainly_valid(value, schema):
+        return (), ""
     try:
         return _faults(value, schema, patient)
     except NeedsChild:

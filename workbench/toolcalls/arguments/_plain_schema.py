@@ -1,0 +1,107 @@
+"""Tells of most arguments that they are valid, without the library for all of JSON Schema, which takes far longer.
+
+Nearly all tools use the same dozen keywords. What is not plainly valid by these is judged by the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from workbench.ir import JsonValue
+
+_DEEPEST: Final = 16
+_MOST_ITEMS: Final = 256
+"""Members of an object or a list; arguments with more are rare."""
+
+_NOTES: Final = frozenset(("title", "description", "default", "examples", "example", "format", "deprecated"))
+"""Keywords that say nothing of validity; a format is not checked."""
+
+_DIALECTS: Final = ("draft-07", "2019-09", "2020-12")
+"""Dialects in which the keywords below mean the same."""
+
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "object": (dict,),
+    "array": (list,),
+    "integer": (int,),
+    "number": (int, float),
+    "null": (type(None),),
+}
+
+
+def is_plainly_valid(value: JsonValue, schema: JsonValue) -> bool:
+    """True if the value is valid by a schema that has these keywords alone; False says nothing."""
+    return _fits(value, schema, 0)
+
+
+def _fits(value: JsonValue, schema: JsonValue, depth: int) -> bool:
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return False
+    for keyword, told in schema.items():
+        if keyword in _NOTES:
+            continue
+        check = _CHECKS.get(keyword)
+        if check is None or not check(value, told, schema, depth):
+            return False
+    return True
+
+
+def _has_type(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    kinds = told if isinstance(told, list) else [told]
+    if not all(isinstance(kind, str) and kind in _TYPES for kind in kinds):
+        return False
+    return any(type(value) in _TYPES[kind] for kind in kinds)
+
+
+def _has_properties(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    if not isinstance(told, dict):
+        return False
+    if not isinstance(value, dict):
+        return True
+    is_small = len(value) <= _MOST_ITEMS
+    return is_small and all(_fits(inner, told[name], depth + 1) for name, inner in value.items() if name in told)
+
+
+def _has_required(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    if not (isinstance(told, list) and all(isinstance(name, str) for name in told)):
+        return False
+    return not isinstance(value, dict) or all(name in value for name in told)
+
+
+def _has_no_others(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    known = schema.get("properties", {})
+    if not isinstance(value, dict) or told is True:
+        return isinstance(told, bool | dict)
+    if not isinstance(known, dict) or len(value) > _MOST_ITEMS:
+        return False
+    others = [inner for name, inner in value.items() if name not in known]
+    return not others or (isinstance(told, dict) and all(_fits(inner, told, depth + 1) for inner in others))
+
+
+def _has_items(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    if not isinstance(told, dict):
+        return False
+    if not isinstance(value, list):
+        return True
+    return len(value) <= _MOST_ITEMS and all(_fits(inner, told, depth + 1) for inner in value)
+
+
+def _is_listed(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    return isinstance(value, str) and isinstance(told, list) and value in told
+
+
+def _is_dialect(value: JsonValue, told: Any, schema: Mapping[str, JsonValue], depth: int) -> bool:
+    return depth == 0 and isinstance(told, str) and any(name in told for name in _DIALECTS)
+
+
+_CHECKS: Final[Mapping[str, Callable[[JsonValue, Any, Mapping[str, JsonValue], int], bool]]] = {
+    "$schema": _is_dialect,
+    "type": _has_type,
+    "properties": _has_properties,
+    "required": _has_required,
+    "additionalProperties": _has_no_others,
+    "items": _has_items,
+    "enum": _is_listed,
+}
