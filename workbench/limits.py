@@ -6,8 +6,8 @@ MAX_JSON_DEPTH = 500
 """Deeper JSON is refused in one line. Real requests stay under 40; Python cannot compare a value 1,000 deep."""
 
 MAX_KNOWN_MESSAGES = 4 * 1024 * 1024
-"""Bytes of messages that one inspection keeps decoded, twice at most, beside the history of the last request: several
-contexts of coding agents. Decoded they take about five times as much, and go with the inspection."""
+"""Bytes of messages that one inspection keeps decoded, and as many in the last histories: several contexts of coding
+agents. Decoded they take about five times as much, and go with the inspection."""
 
 MAX_RECORDED_REFUSALS = 100
 """Requests that a recorder refuses and keeps: enough to see why, and no web page can fill the disk with them."""

@@ -28,7 +28,7 @@ from itertools import islice, takewhile
 from typing import NamedTuple
 
 from workbench.chain._history_keys import HistoryKeys, HistoryState, ItemChain, beginning
-from workbench.chain.received_answers import ReceivedAnswers
+from workbench.chain.received_answers import ReceivedAnswers, without_segments
 from workbench.fingerprint import ANSWERING, call_digest, looks_unique, visible_text, without_reminders
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
 from workbench.lazy_dataclass import dataclass
@@ -164,7 +164,7 @@ class Conversations:
 
     def add(self, decoded: DecodedExchange) -> Conversation | None:
         """The conversation of the next exchange, None for what is no model exchange. Exchanges come in order."""
-        request, response = decoded.request, decoded.answer
+        request, response = decoded.request, without_segments(decoded.answer) if decoded.answer else None
         if decoded.protocol is None or (request is None and response is None):
             return None
         hop = decoded.exchange.hop

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 
 from workbench.chain._reasoning_replay import content
 from workbench.fingerprint import call_digest, looks_unique, visible_text
-from workbench.ir import Message, ModelResponse
+from workbench.ir import Message, ModelResponse, Part, Source
 from workbench.lazy_dataclass import dataclass
 
 _NEIGHBOURS = 8
@@ -51,6 +51,24 @@ class ReceivedAnswer:
     def contents(self) -> tuple[tuple[str, str, int], ...]:
         """Content that has to stay the same in its reasoning."""
         return tuple(content(b) for b in self.blocks)
+
+
+def without_segments(response: ModelResponse) -> ModelResponse:
+    """A streamed response without the places of its deltas: later exchanges ask what came in and in which events.
+
+    A long session keeps all of its answers, and a delta takes more memory for its place than for its text.
+    """
+    if not response.is_stream:
+        return response
+    messages = (replace(message, parts=tuple(map(_without_segments, message.parts))) for message in response.messages)
+    return replace(response, messages=tuple(messages))
+
+
+def _without_segments(part: Part) -> Part:
+    source = part.source
+    if not source.segments:
+        return part
+    return replace(part, source=Source(source.pointer, source.fields, events=source.events, slices=source.slices))
 
 
 def join_items(messages: Sequence[Message]) -> Message:

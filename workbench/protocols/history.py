@@ -154,10 +154,16 @@ class Matches:
         self.test, self.terms = test, terms
         self.indices: list[int] = []
         self._count = 0
+        self._key = (test, terms) if terms else test  # one object for all messages
 
     def read(self, messages: Sequence[Message]) -> None:
+        test, terms, key = self.test, self.terms, self._key
         for n in range(self._count, len(messages)):
-            if fact(messages[n], self.test, *self.terms):
+            message = messages[n]
+            facts: dict[Any, Any] = message.facts if isinstance(message, RepeatedMessage) else {}
+            if key not in facts:  # as ``fact``, which takes longer
+                facts[key] = test(message, *terms)
+            if facts[key]:
                 self.indices.append(n)
         self._count = len(messages)
 

@@ -54,10 +54,10 @@ class KnownParts:
     Two generations: when the newer one is full, what it did not ask for is forgotten.
 
     Args:
-        most: bytes in a generation.
+        most: bytes in a generation; those of the last histories are kept beside them.
     """
 
-    def __init__(self, most: int = MAX_KNOWN_MESSAGES) -> None:
+    def __init__(self, most: int = MAX_KNOWN_MESSAGES // 2) -> None:
         self.most = most
         self._size = 0
         self._new: dict[Any, Any] = {}
@@ -140,7 +140,7 @@ class KnownMessages:
     """
 
     def __init__(self, parts: KnownParts | None = None) -> None:
-        self._parts = parts or KnownParts()
+        self._parts, self._most = parts or KnownParts(), MAX_KNOWN_MESSAGES
         self._histories: list[_KnownHistory] = []
         self._body: _Body | None = None
         self._latest: _KnownHistory | None = None
@@ -320,5 +320,5 @@ class KnownMessages:
         others = [other for other in self._histories if other.history is not known.history]
         self._histories = [*others[-MOST_HISTORIES + 1 :], known]
         size = sum(other.history.size for other in self._histories)
-        while size > self._parts.most and len(self._histories) > 1:
+        while size > self._most and len(self._histories) > 1:
             size -= self._histories.pop(0).history.size
