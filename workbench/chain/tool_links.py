@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.chain.passed_results import LostPart, lost_parts, text_told
@@ -10,7 +10,7 @@ from workbench.fingerprint import ANSWERING
 from workbench.ir import Media, Message, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
-from workbench.protocols.mcp import ToolOutcome, tool_outcome
+from workbench.protocols.mcp import ToolOutcome, argument_key, tool_outcome
 from workbench.undo_log import Journal
 
 if TYPE_CHECKING:
@@ -100,9 +100,17 @@ class ToolLinks:
     def _links(self, decoded: DecodedExchange) -> Iterator[ToolLink]:
         newest = decoded.messages(REQUEST)[-_NEWEST:]
         calls = {call.id: call for message in newest for _, call in message.tool_calls()}
+        stated = {one.call_id: one for one in self.waiting if one.call_id}
+        others: dict[bytes, list[ToolOutcome]] = {}
+        for one in self.waiting:
+            if not one.call_id:
+                others.setdefault(argument_key(one.arguments), []).append(one)
         for told in told_results(newest):
-            outcome = self._outcome_of(told, calls.get(told.result.tool_call_id))
-            if outcome:
+            id_ = told.result.tool_call_id
+            outcome = stated.get(id_ or "")
+            if outcome is None and others:
+                outcome = self._outcome_of(told, calls.get(id_), others)
+            if outcome and any(one is outcome for one in self.waiting):
                 self._journal.put(self._kept, "", tuple(one for one in self.waiting if one is not outcome))
                 result = outcome.result if outcome.state == "answered" else {}
                 lost = lost_parts(result, text_told(told.result), has_media=told.has_media)
@@ -117,15 +125,23 @@ class ToolLinks:
                     tuple(lost),
                 )
 
-    def _outcome_of(self, told: ToldResult, call: ToolCallIR | None) -> ToolOutcome | None:
-        """The outcome with the same arguments, else, for a result behind the last answer, the only one of that tool."""
-        result = told.result
-        name, given = (call.name, call.input) if call else (result.name, None)
-        equal = [one for one in reversed(self.waiting) if one.is_of(result.tool_call_id, name, given)]
+    def _outcome_of(
+        self, told: ToldResult, call: ToolCallIR | None, others: Mapping[bytes, Sequence[ToolOutcome]]
+    ) -> ToolOutcome | None:
+        """The outcome with the same arguments, else, for a result behind the last answer, the only one of that tool.
+
+        Args:
+            others: outcomes whose client does not state the id, by their arguments.
+        """
+        name, given = (call.name, call.input) if call else (told.result.name, None)
+        equal = [one for one in reversed(others.get(argument_key(given), ())) if self._is_open(one, name)]
         if equal or call is None or not told.is_newest:
-            return _best_of(equal, text_told(result)) if equal else None
-        same = [one for one in self.waiting if not one.call_id and one.is_named(name)]
+            return _best_of(equal, text_told(told.result)) if equal else None
+        same = [one for kept in others.values() for one in kept if self._is_open(one, name)]
         return same[0] if len(same) == 1 else None
+
+    def _is_open(self, outcome: ToolOutcome, name: str | None) -> bool:
+        return outcome.is_named(name) and any(one is outcome for one in self.waiting)
 
 
 def _best_of(equal: Sequence[ToolOutcome], told: str) -> ToolOutcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from workbench import regex
 from workbench.chain import ToolLink, told_results
@@ -10,7 +11,7 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import ToolOutcome, is_named
+from workbench.protocols.mcp import ToolOutcome, argument_key, is_named
 from workbench.provenance import escape
 from workbench.rules._mcp_rules import ARGS_CHANGED, CALLED_TWICE, INFO, NOT_CALLED, WARNING, make, member, message_of
 from workbench.rules.wording import quote
@@ -30,11 +31,13 @@ class ModelCall:
 
     Attributes:
         exchange: index of the answer with it.
+        key: equal for equal arguments.
         carried: the request to a tool server that carried it out; None if none was seen.
     """
 
     exchange: int
     call: ToolCallIR
+    key: bytes
     carried: ToolOutcome | None = None
 
 
@@ -61,13 +64,13 @@ class ModelCalls:
         """Remember the calls of an answer."""
         made = [call for m in decoded.messages(RESPONSE) for _, call in m.tool_calls() if not call.is_server]
         if made:
-            self._keep((*self.pending, *(ModelCall(decoded.index, call) for call in made)))
+            self._keep((*self.pending, *(ModelCall(decoded.index, call, argument_key(call.input)) for call in made)))
 
     def carry_out(self, outcome: ToolOutcome) -> ModelCall | None:
         """The call that a request to a tool server carries out, as it was before; None if no one fits."""
         found = self._of(outcome)
         if found:
-            carried = ModelCall(found.exchange, found.call, outcome)
+            carried = replace(found, carried=outcome)
             self._keep(carried if one is found else one for one in self.pending)
         return found
 
@@ -77,7 +80,8 @@ class ModelCalls:
         if outcome.call_id:
             return next((one for one in pending if one.call.id == outcome.call_id), None)
         named = [one for one in pending if outcome.is_named(one.call.name)]
-        equal = [one for one in named if dumps(one.call.input or {}) == dumps(outcome.arguments or {})]
+        key = argument_key(outcome.arguments)
+        equal = [one for one in named if one.key == key]
         fresh = [one for one in equal if one.carried is None]
         others = [one for one in named if one.carried is None]
         return fresh[0] if fresh else equal[-1] if equal else others[0] if len(others) == 1 else None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         response_message,
     )
     from workbench.protocols.mcp.server_facts import ServerFacts, needed_capability
-    from workbench.protocols.mcp.tool_outcomes import ToolOutcome, is_named, server_of, tool_outcome
+    from workbench.protocols.mcp.tool_outcomes import ToolOutcome, argument_key, is_named, server_of, tool_outcome
 else:
     __getattr__ = lazy(__name__)
 
@@ -47,6 +47,7 @@ __all__ = [
     "ServerFacts",
     "ToolOutcome",
     "ToolStreams",
+    "argument_key",
     "as_tool_request",
     "fault_of_line",
     "is_named",

@@ -7,6 +7,7 @@ server's name before the tool's and replace characters that providers refuse.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -60,7 +61,12 @@ class ToolOutcome:
         """The model's call is the one that was carried out; a guess unless the client states the id."""
         if self.call_id:
             return self.call_id == call_id
-        return self.is_named(name) and dumps(arguments or {}) == dumps(self.arguments or {})
+        return self.is_named(name) and argument_key(arguments) == argument_key(self.arguments)
+
+
+def argument_key(arguments: JsonValue) -> bytes:
+    """Equal for equal arguments; none are as good as an empty object."""
+    return dumps(arguments or {})
 
 
 def tool_outcome(decoded: DecodedExchange) -> ToolOutcome | None:
@@ -100,5 +106,11 @@ def _message(text: bytes) -> dict[str, JsonValue]:
 
 def is_named(declared: str | None, tool: str) -> bool:
     """A declared name is that of a tool, maybe with the name of its server before it."""
-    whole, end = (_OTHERS.sub("_", name).strip("_").lower() for name in (declared or "", tool))
+    whole, end = _plain(declared or ""), _plain(tool)
     return whole == end or whole.endswith(f"_{end}")
+
+
+@lru_cache(maxsize=4096)
+def _plain(name: str) -> str:
+    """A name as the clients agree on it: letters and digits, everything else one ``_``."""
+    return _OTHERS.sub("_", name).strip("_").lower()
