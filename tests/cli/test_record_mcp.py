@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from workbench.protocols.mcp import as_tool_request
 from workbench.wire.exchange import ExchangeKind
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import open_session
@@ -109,3 +110,48 @@ REFUSED = {
 def test_refused(run: Run, words: list[str], message: str) -> None:
     status, _, complaint = run("record", *words)
     assert status == 2 and message in complaint
+
+
+HTTP_SERVER = """
+import http.server, json, sys, threading
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        result = {"content": [{"type": "text", "text": "mild"}], "structuredContent": {"temperature": 21}}
+        data = json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode()
+        body = b"event: message\\ndata: " + data + b"\\n\\n"
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("content-length", str(len(body)))
+        self.send_header("mcp-session-id", "s1")
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *args):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+"""
+HTTP_CLIENT = """
+import json, sys, urllib.request
+entry = json.loads(open(sys.argv[sys.argv.index("--mcp-config") + 1]).read())["mcpServers"]["sky"]
+asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "look", "arguments": {}}}
+request = urllib.request.Request(entry["url"], json.dumps(asked).encode(), {"content-type": "application/json"})
+print(urllib.request.urlopen(request).read().decode())
+"""
+
+
+def test_a_server_at_a_url_is_recorded_under_its_name(home: Path) -> None:
+    words = [sys.executable, "-S", "-c", HTTP_SERVER]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/mcp"
+        (home / ".claude.json").write_text(json.dumps({"mcpServers": {"sky": {"type": "http", "url": url}}}))
+        (home / "bin" / "claude").write_text(f"#!{sys.executable} -S\n{HTTP_CLIENT}", encoding="utf-8")
+        done = record(home, "--mcp-only")
+        server.kill()
+    assert done.returncode == 0 and '"temperature": 21' in done.stdout, done.stderr
+    (exchange,) = exchanges_of(open_session(home / "s.wb"))
+    assert exchange.request and exchange.request.url == url
+    tool = as_tool_request(exchange).request
+    assert tool and (tool.method, tool.url) == ("tools/call", "mcp://sky/look")

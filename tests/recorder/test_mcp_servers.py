@@ -112,7 +112,7 @@ def test_codex_gets_values_of_its_configuration(place: Place) -> None:
     assert set(found.arguments[::2]) == {"-c"}
     command, arguments = (json.loads(values[f"mcp_servers.files.{key}"]) for key in ("command", "args"))
     assert_tap([command, *arguments], "files", file, "/mcp_servers/files", "none")
-    assert [note.split()[1] for note in found.notes] == ["far", "a.b"]
+    assert [note.split()[1] for note in found.notes] == ["a.b", "far"]
 
 
 def test_opencode_gets_a_variable_and_its_comments_are_read(place: Place) -> None:
@@ -191,3 +191,31 @@ def test_the_command_that_a_tap_reads(place: Place) -> None:
 def test_an_absent_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         read_configuration(tmp_path / "x.json")
+
+
+FAR = "https://tools.example.com/mcp"
+URL_KEYS = {"Claude Code": "url", "Qwen Code": "httpUrl", "Gemini CLI": "httpUrl"}
+
+
+@pytest.mark.parametrize("client", ["Claude Code", "Codex", "OpenCode", "Qwen Code", "Gemini CLI"])
+def test_a_server_at_a_url_is_reached_through_the_recorder(place: Place, client: str) -> None:
+    if client == "Codex":
+        place.write("codex/config.toml", f'[mcp_servers.far]\nurl = "{FAR}"\n')
+    elif client == "OpenCode":
+        place.write("oc.json", json.dumps({"mcp": {"far": {"type": "remote", "url": FAR}}}))
+    else:
+        entry = {URL_KEYS[client]: FAR, "headers": {"Authorization": f"Bearer {KEY}"}}
+        name = {
+            "Claude Code": ".claude.json",
+            "Qwen Code": ".qwen/settings.json",
+            "Gemini CLI": ".gemini/settings.json",
+        }
+        place.write(name[client], json.dumps({"mcpServers": {"far": entry}}))
+    variables = {"CODEX_HOME": str(place.home / "codex"), "OPENCODE_CONFIG": str(place.home / "oc.json")}
+    found = place.wrap(client, variables)
+    assert found.urls == {"far": "https://tools.example.com"} and found.tapped == ("far",)
+    at_recorder = found.at_recorder({"far": "http://127.0.0.1:9/far"})
+    texts = (*at_recorder.arguments, *at_recorder.variables.values(), at_recorder.file)
+    assert any("http://127.0.0.1:9/far/mcp" in text for text in texts)
+    assert not any("{url:" in text or FAR in text for text in (*at_recorder.arguments, at_recorder.file))
+    assert KEY not in at_recorder.file

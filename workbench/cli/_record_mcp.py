@@ -45,8 +45,24 @@ def servers(args: argparse.Namespace, client: str, out: Path) -> TappedServers:
     for line in found.notes:
         _say(line)
     if not found.tapped:
-        _say("no MCP server is recorded: the client's configuration has none that it starts itself")
+        _say("no MCP server is recorded: the client's configuration has none")
     return found
+
+
+@contextmanager
+def recorded(found: TappedServers, out: Path, client: str) -> Iterator[TappedServers]:
+    """The servers, those at a URL with a recorder before them for its time."""
+    from workbench.recorder import process
+    from workbench.wire import TOOL_HOP
+
+    if not found.urls:
+        yield found
+        return
+    recorder = process.start(found.urls, out, hop=TOOL_HOP, client=client, on_trouble=_say)
+    try:
+        yield found.at_recorder(recorder.urls)
+    finally:
+        recorder.stop()
 
 
 @contextmanager
@@ -72,10 +88,10 @@ def _merge_objects(one: str, other: str) -> str:
     return dumps({**loads(one.encode()), **loads(other.encode())}).decode()
 
 
-def run_alone(args: argparse.Namespace, found: TappedServers, out: Path) -> int:
+def run_alone(args: argparse.Namespace, found: TappedServers, out: Path, client: str) -> int:
     """Run the client with its servers behind taps, its model untouched."""
     words = args.words
-    with handed_over(found, {}) as (arguments, variables):
+    with recorded(found, out, client) as at_recorder, handed_over(at_recorder, {}) as (arguments, variables):
         status = _hand_over.run((words[0], *arguments, *words[1:]), os.environ | variables)
     if out.exists():
         _say(f"workbench open {shlex.quote(str(out))}")

@@ -130,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
     out = out_file(args.out)
     servers = _record_mcp.servers(args, client.name if client.commands else "", out)
     if args.mcp_only:
-        return _record_mcp.run_alone(args, servers, out)
+        return _record_mcp.run_alone(args, servers, out, name)
     on_event = _breakpoint_lines.announcer(out, _say)
     passes_websockets = not (args.no_websocket or args.breaks)
     if args.no_websocket:
@@ -209,7 +209,8 @@ def _with_client(
         arguments = stack.enter_context(_arguments(pointed))
         if arguments:
             _say(f"  {shlex.join((words[0], *arguments))} …")
-        wrapped, variables = stack.enter_context(_record_mcp.handed_over(servers, pointed.variables))
+        at_recorder = stack.enter_context(_record_mcp.recorded(servers, recording.out, client.name))
+        wrapped, variables = stack.enter_context(_record_mcp.handed_over(at_recorder, pointed.variables))
         return _hand_over.run((words[0], *arguments, *wrapped, *words[1:]), os.environ | variables)
 
 

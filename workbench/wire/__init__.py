@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         summarize,
     )
     from workbench.wire.fidelity import Fidelity, fidelity_of
-    from workbench.wire.frames import CONNECTION, FRAMES, GRPC, TURNS, seen_frames
+    from workbench.wire.frames import CONNECTION, FRAMES, GRPC, TOOL_HOP, TURNS, UPSTREAM, seen_frames
     from workbench.wire.headers import Topic, meaning
     from workbench.wire.json_index import JsonPlace, TextLayer, nth, split_pointer
     from workbench.wire.json_scan import CUT, decode, encode
@@ -82,7 +82,9 @@ __all__ = [
     "GRPC",
     "PRELUDE",
     "RELAY_HEADER",
+    "TOOL_HOP",
     "TURNS",
+    "UPSTREAM",
     "AwsTexts",
     "Body",
     "BodyDigest",

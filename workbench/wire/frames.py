@@ -26,6 +26,12 @@ FRAMES: Final = "frames"
 """Key of ``Exchange.meta`` of such an exchange: numbers of its frames in the connection, from zero. Of a tool server a
 list; of a WebSocket those of the request, and runs (first, last) of those of the response, one frame an event."""
 
+UPSTREAM: Final = "upstream"
+"""Key of ``Exchange.meta`` of a request to a tool server over HTTP: the server's name in the client's configuration."""
+
+TOOL_HOP: Final = "tools"
+"""Name of the hop between an agent and the tool servers that it reaches over HTTP."""
+
 _HEX: Final = 32
 """Bytes shown of a binary message."""
 

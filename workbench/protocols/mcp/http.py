@@ -18,6 +18,7 @@ from workbench.protocols.mcp.channel import ASKED_BY
 from workbench.protocols.wire_place import WirePlace
 from workbench.wire import (
     CONNECTION,
+    UPSTREAM,
     Body,
     Exchange,
     ExchangeKind,
@@ -91,7 +92,7 @@ def _is_of_session(exchange: Exchange) -> bool:
 
 def _with_name(exchange: Exchange, http: HttpRequest, method: str, named: str) -> Exchange:
     found = urls.split_url(http.url)
-    server = exchange.hop or f"{found.netloc}{found.path}"
+    server = str(exchange.meta.get(UPSTREAM) or f"{found.netloc}{found.path}")
     response = exchange.response
     session = http.headers.get(_SESSION) or (response and response.headers.get(_SESSION)) or ""
     told = [http.method, http.url]

@@ -23,7 +23,9 @@ from workbench.recorder.events import (
     ResponseStarted,
 )
 from workbench.wire import (
+    TOOL_HOP,
     TURNS,
+    UPSTREAM,
     Body,
     Chunk,
     Exchange,
@@ -195,6 +197,7 @@ class OpenExchange:
         self._at = start.at
         self._epoch = epoch
         self._hop = head.hop or hop
+        self._meta = {UPSTREAM: start.upstream} if self._hop == TOOL_HOP else {}
         self._parent = f"{run}-{head.parent}" if head.parent else None
         self._client = client_of(head.headers.get("user-agent") or "", client)
         self._request_body = _BodySoFar()
@@ -299,7 +302,7 @@ class OpenExchange:
         is_cut = bool(self._request_body.lost or self._response_body.lost)
         note = _join_notes(self._note(), end.reason, "not all of it was recorded" if is_cut else "")
         state = State.INCOMPLETE if is_cut else end.state
-        meta = to_meta({} if self.socket else end.digests)
+        meta = {**to_meta({} if self.socket else end.digests), **self._meta}
         frame = redactor.exchange(replace(self._frame(), note=note, state=state, duration=self._duration))
         whole = replace(frame, request=request, response=response, meta=meta)
         return self.socket.close(whole, redactor) if self.socket else whole
@@ -318,6 +321,7 @@ class OpenExchange:
             branch=self._head.branch,
             client=self._client,
             note=self._note(),
+            meta=self._meta,
         )
 
     def _note(self) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +19,16 @@ from workbench import children, regex
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.recorder.mcp_tap.server_entry import entry_at, read_configuration, words_of
+from workbench.recorder.mcp_tap.server_entry import entry_at, expand, read_configuration, words_of
+from workbench.wire import urls
 
 FILE = "{servers}"
 """Stands in arguments and variables for the path of the file with the copy."""
+
+_URL = "{{url:{}}}"
+"""Stands there for the URL at which the recorder listens for a server that is reached at a URL."""
+
+_NOT_IN_NAMES = regex.compile(r"[^A-Za-z0-9._~-]+")
 
 _SECRET_KEYS = ("args", "command", "env", "environment", "headers")
 """Members of an entry that the copy of a stdio server does not hold."""
@@ -48,6 +54,11 @@ class ConfiguredServer(NamedTuple):
         """The client starts it, and talks to it over standard input and output."""
         return bool(words_of(self.entry))
 
+    @property
+    def url_key(self) -> str:
+        """Member of the entry that has the URL at which the server is reached; empty without one."""
+        return next((key for key in ("httpUrl", "url", "serverUrl") if isinstance(self.entry.get(key), str)), "")
+
 
 @dataclass(frozen=True, slots=True)
 class TappedServers:
@@ -57,6 +68,8 @@ class TappedServers:
         arguments: to put in front of the client's own; ``FILE`` in them is the path of ``file``.
         variables: of its environment, likewise.
         file: text of a file for this run; empty if none is needed.
+        urls: name of a server that is reached at a URL → its scheme and host; in the texts a mark stands for where the
+            recorder listens (``at_recorder``).
         tapped: names of the servers that are recorded.
         notes: what is not recorded, and why, one line each.
     """
@@ -64,8 +77,20 @@ class TappedServers:
     arguments: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
+    urls: Mapping[str, str] = field(default_factory=dict)
     tapped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def at_recorder(self, listening: Mapping[str, str]) -> TappedServers:
+        """The same with the URLs at which a recorder listens, by name."""
+
+        def fill(text: str) -> str:
+            for name, url in listening.items():
+                text = text.replace(_URL.format(name), url)
+            return text
+
+        variables = {name: fill(value) for name, value in self.variables.items()}
+        return replace(self, arguments=tuple(map(fill, self.arguments)), variables=variables, file=fill(self.file))
 
 
 class _Context(NamedTuple):
@@ -124,8 +149,25 @@ def _servers(file: Path, pointer: str, notes: list[str]) -> Iterator[ConfiguredS
             yield ConfiguredServer(name, file, f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}", entry)
 
 
-def _note_unrecorded(servers: Iterable[ConfiguredServer], notes: list[str]) -> None:
-    notes += (f"server {s.name} is reached at a URL: it works, but is not recorded" for s in servers if not s.is_stdio)
+class _Listeners:
+    """URLs of servers with the recorder before them, each under a name that a path can have."""
+
+    def __init__(self, environment: Mapping[str, str], syntax: str, notes: list[str]) -> None:
+        self.urls: dict[str, str] = {}
+        self._environment, self._syntax, self._notes = environment, syntax, notes
+
+    def mark(self, server: ConfiguredServer) -> str:
+        """The mark for where the recorder listens for a server; empty if that is not possible."""
+        url = expand(str(server.entry.get(server.url_key, "")), self._syntax, self._environment)
+        parts = urls.split_url(url)
+        if parts.scheme not in ("http", "https") or parts.query or "@" in parts.netloc or not server.url_key:
+            self._notes.append(f"server {server.name} works, but is not recorded: its URL is not a plain one")
+            return ""
+        name = _NOT_IN_NAMES.sub("-", server.name).strip("-._~") or "server"
+        while name in self.urls:
+            name += "-2"
+        self.urls[name] = f"{parts.scheme}://{parts.netloc}"
+        return f"{_URL.format(name)}{parts.path}"
 
 
 def _by_name(*groups: Iterable[ConfiguredServer]) -> list[ConfiguredServer]:
@@ -134,10 +176,15 @@ def _by_name(*groups: Iterable[ConfiguredServer]) -> list[ConfiguredServer]:
 
 
 def _result(
-    servers: Iterable[ConfiguredServer], notes: list[str], arguments: Iterable[str] = (), **more: object
+    servers: Iterable[ConfiguredServer],
+    notes: list[str],
+    listeners: _Listeners,
+    arguments: Iterable[str] = (),
+    **more: object,
 ) -> TappedServers:
-    names = tuple(server.name for server in servers if server.is_stdio)
-    return TappedServers(tuple(arguments), notes=tuple(notes), tapped=names, **more)  # type: ignore[arg-type]
+    names = (*(server.name for server in servers if server.is_stdio), *listeners.urls)
+    made = TappedServers(tuple(arguments), urls=listeners.urls, notes=tuple(notes), tapped=names)
+    return replace(made, **more)  # type: ignore[arg-type]
 
 
 def _entry_copy(server: ConfiguredServer, context: _Context, syntax: str) -> dict[str, JsonValue]:
@@ -168,15 +215,24 @@ def _claude(context: _Context) -> TappedServers:
     )
     if not servers:
         return TappedServers(notes=tuple(notes))
-    _note_unrecorded(servers, notes)
     notes.append("servers of plugins and of claude.ai are left out of this run")
     variables: dict[str, str] = {}
+    listeners = _Listeners(context.environment, "braced", notes)
     entries = {
-        s.name: _entry_copy(s, context, "braced") if s.is_stdio else _referring(s.entry, variables) for s in servers
+        s.name: _entry_copy(s, context, "braced")
+        if s.is_stdio
+        else _with_url(_referring(s.entry, variables), s, listeners)
+        for s in servers
     }
     text = json.dumps({"mcpServers": entries}, ensure_ascii=False, indent=1)
     arguments = ("--mcp-config", FILE, "--strict-mcp-config")
-    return _result(servers, notes, arguments, variables=variables, file=text)
+    return _result(servers, notes, listeners, arguments, variables=variables, file=text)
+
+
+def _with_url(copy: dict[str, JsonValue], server: ConfiguredServer, listeners: _Listeners) -> dict[str, JsonValue]:
+    """The copy of an entry with the URL of the recorder, if that is possible."""
+    mark = listeners.mark(server)
+    return {**copy, server.url_key: mark} if mark else copy
 
 
 def _approved_by_person(context: _Context, own: Path, project: str, notes: list[str]) -> Callable[[str], bool]:
@@ -203,11 +259,11 @@ def _texts(value: JsonValue) -> set[str]:
     return {item for item in value if isinstance(item, str)} if isinstance(value, list) else set()
 
 
-def _referring(entry: Mapping[str, JsonValue], variables: dict[str, str]) -> dict[str, JsonValue]:
+def _referring(entry: Mapping[str, JsonValue], variables: dict[str, str], variable: str = "${") -> dict[str, JsonValue]:
     """An entry of a server at a URL: its URL and the values of its headers become variables."""
 
     def reference(value: JsonValue) -> JsonValue:
-        if not isinstance(value, str) or "${" in value:
+        if not isinstance(value, str) or variable in value:
             return value
         name = _HEADER_VARIABLE.format(len(variables) + 1)
         variables[name] = value
@@ -227,16 +283,20 @@ def _codex(context: _Context) -> TappedServers:
     notes: list[str] = []
     file = context.set_folder("CODEX_HOME", ".codex") / "config.toml"
     servers = [s for s in _servers(file, "/mcp_servers", notes) if s.entry.get("enabled") is not False]
-    _note_unrecorded(servers, notes)
     odd = [s.name for s in servers if not _PLAIN_NAME.fullmatch(s.name)]
     notes += (f"server {name} is not recorded: the option -c of Codex cannot set a name like that" for name in odd)
-    servers = [s for s in servers if s.is_stdio and s.name not in odd]
+    servers = [s for s in servers if s.name not in odd]
+    listeners = _Listeners(context.environment, "none", notes)
     arguments: list[str] = []
     for server in servers:
+        if not server.is_stdio:
+            mark = listeners.mark(server)
+            arguments += ("-c", f"mcp_servers.{server.name}.url={json.dumps(mark)}") if mark else ()
+            continue
         command, *rest = context.tap(server, "none")
         for key, value in (("command", command), ("args", rest)):
             arguments += ("-c", f"mcp_servers.{server.name}.{key}={json.dumps(value, ensure_ascii=False)}")
-    return _result(servers, notes, arguments)
+    return _result(servers, notes, listeners, arguments)
 
 
 def _opencode(context: _Context) -> TappedServers:
@@ -248,29 +308,50 @@ def _opencode(context: _Context) -> TappedServers:
         files.insert(2, Path(given))
     servers = _by_name(*(_servers(file, "/mcp", notes) for file in files))
     servers = [s for s in servers if s.entry.get("enabled") is not False]
-    _note_unrecorded(servers, notes)
-    servers = [s for s in servers if s.is_stdio]
-    entries = {s.name: {"type": "local", "command": context.tap(s, "env")} for s in servers}
-    variables = {"OPENCODE_CONFIG_CONTENT": json.dumps({"mcp": entries}, ensure_ascii=False)} if servers else {}
-    return _result(servers, notes, variables=variables)
+    listeners = _Listeners(context.environment, "env", notes)
+    entries: dict[str, JsonValue] = {}
+    for server in servers:
+        if server.is_stdio:
+            entries[server.name] = {"type": "local", "command": context.tap(server, "env")}
+        elif mark := listeners.mark(server):
+            entries[server.name] = {"type": "remote", "url": mark}
+    variables = {"OPENCODE_CONFIG_CONTENT": json.dumps({"mcp": entries}, ensure_ascii=False)} if entries else {}
+    return _result(servers, notes, listeners, variables=variables)
 
 
 def _gemini_servers(context: _Context, name: str, notes: list[str]) -> list[ConfiguredServer]:
     """Servers of the person's own settings. Those of a project start only where its folder is trusted: left to that."""
     servers = list(_servers(context.home / name / "settings.json", "/mcpServers", notes))
-    _note_unrecorded(servers, notes)
     if context.folder != context.home:
         shared = _servers(context.folder / name / "settings.json", "/mcpServers", notes)
         notes += (f"server {s.name} of this folder's settings is not recorded: add it to your own" for s in shared)
-    return [server for server in servers if server.is_stdio]
+    return servers
+
+
+def _entries(
+    servers: Iterable[ConfiguredServer], context: _Context, listeners: _Listeners, variables: dict[str, str]
+) -> dict[str, JsonValue]:
+    """Copies of the entries of a client that replaces its own by them; those that stay as they are have none."""
+    made: dict[str, JsonValue] = {}
+    for server in servers:
+        if server.is_stdio:
+            made[server.name] = _entry_copy(server, context, "dollar")
+        elif mark := listeners.mark(server):
+            made[server.name] = {**_referring(server.entry, variables, "$"), server.url_key: mark}
+    return made
 
 
 def _qwen(context: _Context) -> TappedServers:
     """``--mcp-config`` adds servers, which replace those of the same name."""
     notes: list[str] = []
     servers = _gemini_servers(context, ".qwen", notes)
-    text = json.dumps({"mcpServers": {s.name: _entry_copy(s, context, "dollar") for s in servers}}, ensure_ascii=False)
-    return _result(servers, notes, ("--mcp-config", FILE), file=text) if servers else TappedServers(notes=tuple(notes))
+    listeners = _Listeners(context.environment, "dollar", notes)
+    variables: dict[str, str] = {}
+    entries = _entries(servers, context, listeners, variables)
+    if not entries:
+        return TappedServers(notes=tuple(notes))
+    text = json.dumps({"mcpServers": entries}, ensure_ascii=False)
+    return _result(servers, notes, listeners, ("--mcp-config", FILE), variables=variables, file=text)
 
 
 _SYSTEM_SETTINGS = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
@@ -289,11 +370,12 @@ def _gemini(context: _Context) -> TappedServers:
     except UsageError as error:
         return TappedServers(notes=(*notes, f"servers are not recorded: {error}"))
     held = held if isinstance(held, dict) else {}
-    entries = {**entry_at(held, "/mcpServers"), **{s.name: _entry_copy(s, context, "dollar") for s in servers}}
+    listeners, variables = _Listeners(context.environment, "dollar", notes), dict[str, str]()
+    entries = {**entry_at(held, "/mcpServers"), **_entries(servers, context, listeners, variables)}
     text = json.dumps({**held, "mcpServers": entries}, ensure_ascii=False)
     if not servers:
         return TappedServers(notes=tuple(notes))
-    return _result(servers, notes, variables={_SYSTEM_SETTINGS: FILE}, file=text)
+    return _result(servers, notes, listeners, variables={**variables, _SYSTEM_SETTINGS: FILE}, file=text)
 
 
 _CLIENTS: Mapping[str, Callable[[_Context], TappedServers]] = {
