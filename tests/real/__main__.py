@@ -1,11 +1,12 @@
 """``python -m tests.real NAME``: parts that need programs of others, which are not in the suite.
 
     python -m tests.real mcp [claude|codex|opencode|qwen …]
+    python -m tests.real survey [s3|dask|ray|kills|engines …] [--objects N]
 
 ``mcp`` records agents that are on the PATH with one MCP server beside a scripted model (``workbench record --mcp``),
 and checks that both hops are in one file: the tool's own result, and what the model was told of it. An agent that is
 not installed is skipped, which is said. Agents run in an empty home, with dummy keys, against a simulator in this
-process.
+process. ``survey`` runs surveys on an S3 server, Dask and Ray that others wrote (``tests/real/survey.py``).
 """
 
 from __future__ import annotations
@@ -187,6 +188,10 @@ def _has_key(exchange: Exchange) -> bool:
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["survey"]:
+        from tests.real import survey
+
+        return survey.main(sys.argv[2:])
     parser = argparse.ArgumentParser(
         prog="python -m tests.real", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -36,6 +36,7 @@ from workbench.tui.screens.send_answer.screen import AnswerScreen
 from workbench.tui.screens.session.screen import SessionScreen
 from workbench.tui.screens.story.screen import StoryScreen
 from workbench.tui.screens.stream import StreamScreen
+from workbench.tui.screens.surveying import SurveyScreen
 from workbench.tui.screens.tools import ToolsScreen
 from workbench.tui.screens.whatif.screen import WhatIfScreen
 
@@ -73,6 +74,7 @@ OWNERS: dict[str, type] = {
     "lab": LabScreen,
     "step": StepScreen,
     "metrics": MetricsScreen,
+    "survey": SurveyScreen,
 }
 """Who binds a scope. A new scope names its screen or pane here."""
 

@@ -1,4 +1,4 @@
-"""Open a file in the app, at the first break.
+"""Open a file in the app, at the first break; or the folder of a survey.
 
 Without a terminal (a pipe, a CI job) the findings are printed as by ``workbench check``. With --web the app is served
 to a browser on this machine: its URL, with a token that every request needs, is printed on stdout.
@@ -35,6 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show the session until the user quits."""
     _files.validate(args)
+    if (Path(args.file) / "_survey.json").is_file():
+        return _show_survey(args)
     if args.web:
         return _serve(args)
     screen = _screen.is_shown(sys.stdout, sys.stderr)  # the app paints on standard error
@@ -53,6 +55,19 @@ def run(args: argparse.Namespace) -> int:
         return run_app(session, provider=args.provider, protocol=args.protocol, exchange=wanted, **looks)
     finally:
         session.close()
+
+
+def _show_survey(args: argparse.Namespace) -> int:
+    """Show a survey in the app; without a terminal print its overview."""
+    if not _screen.is_shown(sys.stdout, sys.stderr, sys.stdin):
+        from workbench.cli import survey
+
+        parser = argparse.ArgumentParser()
+        survey.configure(parser)
+        return survey.run(parser.parse_args([args.file]))
+    from workbench.tui import run as run_app
+
+    return run_app(None, survey=Path(args.file), **_screen.appearance(args)._asdict())
 
 
 def _serve(args: argparse.Namespace) -> int:

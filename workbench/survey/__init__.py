@@ -14,10 +14,21 @@ from workbench.fronts import lazy
 if TYPE_CHECKING:
     from workbench.survey import child
     from workbench.survey.catalog import Catalog, Commit
-    from workbench.survey.failure_groups import FILTERS, GROUPS, FailureGroup, Overview, overview, status_words
+    from workbench.survey.failure_groups import (
+        FILTERS,
+        GROUPS,
+        FailureGroup,
+        FailurePlace,
+        Overview,
+        overview,
+        places_of,
+        status_words,
+    )
     from workbench.survey.gate import Budget, RuleChange, budget_of, compare_runs, find_exceeded
     from workbench.survey.html import html_report
     from workbench.survey.judging import JudgeOptions, object_key
+    from workbench.survey.keys import known_surveys
+    from workbench.survey.places import ObjectChanged, StoredObject, on_disk
     from workbench.survey.planning import ObjectSelection
     from workbench.survey.run import Progress, RunResult, SurveyOptions, commit_survey, run_survey
     from workbench.survey.schema import STATUSES, TABLES, VERSION
@@ -38,12 +49,15 @@ __all__ = [
     "Catalog",
     "Commit",
     "FailureGroup",
+    "FailurePlace",
     "JudgeOptions",
+    "ObjectChanged",
     "ObjectSelection",
     "Overview",
     "Progress",
     "RuleChange",
     "RunResult",
+    "StoredObject",
     "SurveyOptions",
     "WorkerLimits",
     "ask",
@@ -53,8 +67,11 @@ __all__ = [
     "compare_runs",
     "find_exceeded",
     "html_report",
+    "known_surveys",
     "object_key",
+    "on_disk",
     "overview",
+    "places_of",
     "run_survey",
     "status_words",
 ]

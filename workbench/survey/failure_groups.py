@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.survey.catalog import Catalog, Commit
+from workbench.survey.places import StoredObject
 from workbench.survey.rows import Row
 from workbench.survey.schema import EXCHANGES, FINDINGS, OBJECTS, STATUSES
 from workbench.survey.tables import commits_of, open_tables, rows_of
@@ -156,6 +157,46 @@ def _group(rule: str, severity: str, name: str, rows: Sequence[Row]) -> FailureG
     weeks = Counter(str(row["week"]) for row in rows if row["week"])
     sessions = len({row["conversation"] for row in rows})
     return FailureGroup(rule, severity, name, len(rows), sessions, weeks, str(first["object"]), int(first["exchange"]))
+
+
+class FailurePlace(NamedTuple):
+    """An object with a failure: where it is stored, and the first exchange of it that fails so."""
+
+    found: StoredObject
+    exchange: int
+    findings: int
+    path: str
+
+
+MOST_PLACES = 500
+"""Places that are listed of one group."""
+
+
+def places_of(
+    catalog: Catalog, group: FailureGroup, by: str, where: Mapping[str, str] | None = None
+) -> list[FailurePlace]:
+    """Objects with the failures of a group, in the order of their names."""
+    commits = commits_of(catalog)
+    wanted = {**(where or {}), "rule": group.rule, "severity": group.severity}
+    held: dict[tuple[JsonValue, JsonValue], list[Row]] = defaultdict(list)
+    for row in rows_of(catalog, commits, FINDINGS, wanted):
+        if str(row.get(by) or "") == group.name:
+            held[row["object"], row["run"]].append(row)
+    newest: dict[JsonValue, Row] = {}
+    for row in rows_of(catalog, commits, OBJECTS):
+        newest[row["uri"]] = row
+    made = [
+        _place_of(row, held[row["object"], row["run"]])
+        for row in newest.values()
+        if (row["object"], row["run"]) in held
+    ]
+    return sorted(made)[:MOST_PLACES]
+
+
+def _place_of(about: Row, rows: Sequence[Row]) -> FailurePlace:
+    first = min(rows, key=lambda row: int(row["exchange"]))
+    found = StoredObject(str(about["uri"]), int(about["bytes"]), str(about["etag"]))
+    return FailurePlace(found, int(first["exchange"]), len(rows), str(first["path"]))
 
 
 def status_words(objects: Mapping[str, int]) -> str:

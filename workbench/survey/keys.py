@@ -26,6 +26,24 @@ def hash_keyed(key: bytes, *parts: str | bytes, size: int = _BYTES) -> str:
     return made.hexdigest()
 
 
+def remember(folder: Path, out: str) -> None:
+    """Keep where a survey is, so that Home lists it. A failure is ignored."""
+    with suppress(OSError):
+        kept = resources.state_folder("surveys")
+        kept.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (kept / f"{out}.path").write_bytes(os.fsencode(os.path.abspath(folder)))
+
+
+def known_surveys() -> list[Path]:
+    """Folders of surveys that were run on this machine and still exist, the newest first."""
+    try:
+        files = sorted(resources.state_folder("surveys").glob("*.path"), key=lambda p: -p.stat().st_mtime)
+        folders = [Path(os.fsdecode(path.read_bytes())) for path in files]
+    except OSError:
+        return []
+    return [folder for folder in folders if (folder / "_survey.json").is_file()]
+
+
 def key_of(out: str, given: str | None) -> bytes:
     """The key of a survey: of the file that the user names, or one that was made for this survey and is kept.
 

@@ -16,7 +16,7 @@ from workbench.survey.catalog import Catalog, Commit, SurveyPlan
 from workbench.survey.committing import commit_run
 from workbench.survey.engines import Engine, Share, engine_of, share_of
 from workbench.survey.judging import JudgeOptions
-from workbench.survey.keys import key_of
+from workbench.survey.keys import key_of, remember
 from workbench.survey.parts import Batch, batches_of, is_whole, part_of, write_part
 from workbench.survey.places import StoredObject, list_objects
 from workbench.survey.planning import IndexPass, ObjectSelection, make_plan
@@ -96,7 +96,9 @@ def run_survey(catalog: Catalog, options: SurveyOptions, progress: Progress, eng
         engine: instead of the one that the options name.
     """
     begun = time.monotonic()
-    key = key_of(catalog.create(), options.key_file)
+    name = catalog.create()
+    key = key_of(name, options.key_file)
+    remember(catalog.folder, name)
     options = replace(options, judge=replace(options.judge, key=key))
     share = share_of(options.engine)
     engine = engine or engine_of("local" if share else options.engine)

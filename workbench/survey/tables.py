@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from workbench.errors import UsageError
@@ -164,19 +165,36 @@ def settled_objects(catalog: Catalog, rules: str) -> Collection[str]:
     return {str(row["object"]) for row in rows_of(catalog, held, OBJECTS) if row["status"] in SETTLED}
 
 
-def rows_of(catalog: Catalog, commits: Iterable[Commit], table: str) -> Iterator[Row]:
-    """The rows of a table that was written without DuckDB, or of one that was, if DuckDB is here now."""
+def rows_of(
+    catalog: Catalog, commits: Iterable[Commit], table: str, where: Mapping[str, str] | None = None
+) -> Iterator[Row]:
+    """The rows of a table, in files of either form.
+
+    Args:
+        where: patterns of values, by column; ``*`` stands for anything.
+    """
     held = list(commits)
     names = [name for commit in held for name in commit.files(table)]
     for name in names:
         if not name.endswith(PARQUET):
-            yield from read_lines(catalog.folder / name)
+            rows = read_lines(catalog.folder / name)
+            yield from (row for row in rows if _matches(row, where or {}))
     if any(name.endswith(PARQUET) for name in names):
         with open_tables(catalog, held) as base:
-            result = base.execute(f"SELECT * FROM {table}_all")
-            columns: list[str] = [column[0] for column in result.description]
-            while some := result.fetchmany(10_000):
-                yield from (_row(columns, values) for values in some)
+            yield from _rows_of_base(base, table, where or {})
+
+
+def _matches(row: Row, where: Mapping[str, str]) -> bool:
+    return all(fnmatchcase(str(row.get(name) or ""), pattern) for name, pattern in where.items())
+
+
+def _rows_of_base(base: Any, table: str, where: Mapping[str, str]) -> Iterator[Row]:
+    conditions = " AND ".join(f'"{name}" LIKE ?' for name in where) or "true"
+    values = [pattern.replace("*", "%") for pattern in where.values()]
+    result = base.execute(f"SELECT * FROM {table}_all WHERE {conditions}", values)
+    columns: list[str] = [column[0] for column in result.description]
+    while some := result.fetchmany(10_000):
+        yield from (_row(columns, values) for values in some)
 
 
 def _row(columns: Sequence[str], values: Sequence[JsonValue]) -> Row:

@@ -26,6 +26,7 @@ from workbench.tui.running import RecorderTrouble, Recordings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from textual.dom import DOMNode
     from textual.driver import Driver
@@ -62,6 +63,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         theme: name of a theme, ours or Textual's; "" for the default.
         is_ascii: the terminal has only ASCII.
         is_tour: the guided tour is shown over the session.
+        survey: folder of a survey that is shown over the home screen.
 
     Raises:
         UsageError: there is no such theme.
@@ -82,6 +84,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         theme: str = "",
         is_ascii: bool = False,
         is_tour: bool = False,
+        survey: Path | None = None,
     ) -> None:
         start = "screens/home.tcss" if source is None else "screens/session/session.tcss"
         super().__init__(css_path=["app.tcss", start])  # the first screen's own is not read otherwise
@@ -100,6 +103,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         self.tour: Tour | None = None
         self._hints: Hints | None = None
         self._is_tour = is_tour
+        self._survey = survey
 
     def _set_appearance(self, theme: str, is_ascii: bool) -> None:
         """Colours and signs that the terminal can show."""
@@ -133,6 +137,10 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         sys.setswitchinterval(SWITCH_SECONDS)
         if self._is_tour:
             self.begin_tour()
+        if self._survey:
+            from workbench.tui.screens.surveying import SurveyScreen
+
+            self.push_screen(SurveyScreen(self._survey))
         if problems := self.keymap.problems:
             more = f" (and {len(problems) - 1} more: workbench keys)" if len(problems) > 1 else ""
             self._warn(f"{problems[0]}{more}", "keys.yaml")

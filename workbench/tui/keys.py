@@ -44,6 +44,7 @@ from workbench.tui.look_keys import (  # fmt: skip
     PASSAGES,
     STORY,
     STREAM,
+    SURVEY,
     TOOLS,
 )
 
@@ -82,6 +83,7 @@ __all__ = [
     "STEP",
     "STORY",
     "STREAM",
+    "SURVEY",
     "TOOLS",
     "WHAT_IF",
     "WIRE",
@@ -126,6 +128,7 @@ _WITH_PANES = (
     "lab",
     "step",
     "metrics",
+    "survey",
     "breaks",
     "story",
     "bytesearch",
@@ -157,6 +160,7 @@ SCOPES: dict[str, KeyScope] = {
     "lab": KeyScope("the probe lab", LAB, ("global",)),
     "step": KeyScope("stepping through a probe", STEP, ("global",)),
     "metrics": KeyScope("metrics", METRICS, ("global",)),
+    "survey": KeyScope("survey", SURVEY, ("global",)),
     "breaks": KeyScope("breakpoints", BREAKS, ("global",)),
     "answer": KeyScope("the answer", ANSWER, ("global",)),
     "help": KeyScope("help", HELP),
@@ -209,6 +213,7 @@ OPEN_POINT = _with_hint(
     "pane.open", "show/arm", "show the bytes of what is paused; arm the breakpoint under the cursor", 11
 )
 OPEN_TURN = _with_hint("pane.open", "open", "open the exchange of the turn, or the turns of the session", 1)
+OPEN_FAILURE = _with_hint("pane.open", "open", "show the objects of the group; open the object at the failure", 1)
 OPEN_EXAMPLE = _with_hint("pane.open", "open", "open the session under the cursor", 1)
 
 EVEN_WHILE_TYPING = frozenset({"global.suspend", "global.quit"})

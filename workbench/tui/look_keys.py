@@ -155,6 +155,11 @@ PASSAGES = (
     Key("passages.back", "q,R", "back", "back", "go back to the session", 2),
 )
 
+SURVEY = (
+    Key("survey.group", "b", "group", "group by", "group by provider, client, model or protocol", 2),
+    Key("survey.filter", "/", "filter", "filter", "show only findings that match, such as rule=closure.*", 3),
+    Key("survey.back", "q,escape", "back", "back", "from places to groups; else go back", 4),
+)
 METRICS = (
     Key("metrics.tokens", "1", "view('tokens')", "tokens", "show tokens per turn or per session", 2),
     Key("metrics.cost", "2", "view('cost')", "cost", "show their cost", 3),

@@ -10,6 +10,8 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.service import Opener
     from workbench.wire.session import Session
@@ -24,6 +26,7 @@ def run(
     theme: str = "",
     is_ascii: bool = False,
     is_tour: bool = False,
+    survey: Path | None = None,
 ) -> int:
     """Show the app until the user leaves; the arguments are those of ``WorkbenchApp``. A tour has its own session.
 
@@ -46,6 +49,7 @@ def run(
             theme=theme or _load_theme(),
             is_ascii=is_ascii,
             is_tour=is_tour,
+            survey=survey,
         )
         begun = app.theme
         _show(app)

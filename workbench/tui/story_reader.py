@@ -48,10 +48,14 @@ class StoryReader:
             SessionSummary,
             describe_file,
         )
+        from workbench.tui.models import surveys
 
         while path := self._next():
             try:
-                story = describe_file(path, lambda path=path: self._is_unwanted(path))  # type: ignore[misc]
+                if surveys.is_survey(path):
+                    story: SessionSummary | None = surveys.describe_survey(path)
+                else:
+                    story = describe_file(path, lambda path=path: self._is_unwanted(path))  # type: ignore[misc]
             except Exception as error:  # a fault of Workbench: the other sessions are still summarised
                 story = SessionSummary("", "not read", f"a fault of Workbench: {type(error).__name__}: {error}")
             if story:

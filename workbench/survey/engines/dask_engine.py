@@ -21,7 +21,7 @@ def engine(address: str) -> Engine:
             futures = {
                 client.submit(task, batch, key=f"survey-{batch.name}", retries=tries): batch for batch in batches
             }
-            ready = as_completed(list(futures), raise_errors=False)
+            ready = as_completed(list(futures), loop=client.loop, raise_errors=False)
             for future in ready:
                 batch = futures.pop(future)
                 if future.status == "finished":

@@ -16,7 +16,7 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.host import AppHost, host_of
 from workbench.tui.keymap import keymap_of
-from workbench.tui.models import home
+from workbench.tui.models import home, surveys
 from workbench.tui.models.pauses import SIGN
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.home import HomePane
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from textual.app import App
     from textual.timer import Timer
 
     from workbench.library import Section
@@ -45,6 +46,13 @@ EVERY = 3.0
 
 LEAVING_SECONDS = 3.0
 """Seconds within which the key that quits has to be pressed again."""
+
+
+def show_folder(app: App[object], path: Path) -> None:
+    """Show a survey."""
+    from workbench.tui.screens.surveying import SurveyScreen
+
+    app.push_screen(SurveyScreen(path))
 
 
 class SessionsFound(Message):
@@ -129,7 +137,7 @@ class HomeScreen(Screen[None]):
 
     @work(thread=True, group="look", exclusive=True, exit_on_error=False)
     def _look(self) -> None:
-        sections = home_sections.all_sections()
+        sections = [*surveys.survey_sections(), *home_sections.all_sections()]
         if get_current_worker().is_cancelled:
             return
         self.post_message(SessionsFound(sections))
@@ -194,7 +202,9 @@ class HomeScreen(Screen[None]):
             self.open_path(path)
 
     def open_path(self, path: Path) -> None:
-        """Show the session in a file, or say why it cannot be shown."""
+        """Show the session in a file or the survey in a folder, or say why it cannot be shown."""
+        if surveys.is_survey(path):
+            return show_folder(self.app, path)
 
         def opener() -> Session:
             from workbench.formats.importers import open_input
@@ -248,7 +258,7 @@ class HomeScreen(Screen[None]):
     @work(thread=True, group="record", exit_on_error=False)
     def _stop(self, recording: RecorderProcess) -> None:
         recording.stop()
-        self.post_message(SessionsFound(home_sections.all_sections()))
+        self.post_message(SessionsFound([*surveys.survey_sections(), *home_sections.all_sections()]))
 
     # The rest.
 

@@ -1,0 +1,149 @@
+"""Lines of the survey screen: groups of failures with the weeks as a sparkline, places, and what was not judged.
+
+The surveys that Home lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.library import Section, SessionItem, SessionSummary
+from workbench.safetext import clip, clip_start, visible
+from workbench.views import SEVERITY_GLYPH, Line, Span, count, line
+
+if TYPE_CHECKING:
+    from workbench.survey import FailureGroup, FailurePlace, Overview
+
+SURVEYS = "Surveys"
+BARS = "▁▂▃▄▅▆▇█"
+_WIDE = 100
+"""Columns from which on a row has room for all weeks of a season."""
+
+MANIFEST = "_survey.json"
+
+
+def is_survey(path: Path) -> bool:
+    """True for the folder of a survey."""
+    return (path / MANIFEST).is_file()
+
+
+def survey_sections() -> list[Section]:
+    """The surveys that were run on this machine; no section if there are none."""
+    from workbench.survey import known_surveys
+
+    items = tuple(SessionItem(folder, SURVEYS, folder.name, modified=_time(folder)) for folder in known_surveys())
+    return [Section(SURVEYS, items)] if items else []
+
+
+def _time(folder: Path) -> float | None:
+    try:
+        return (folder / "_commits").stat().st_mtime
+    except OSError:
+        return None
+
+
+def describe_survey(path: Path) -> SessionSummary:
+    """The summary of a survey, from its newest commit. Never raises."""
+    from workbench.errors import WorkbenchError
+    from workbench.survey import Catalog
+
+    try:
+        commit = Catalog(path).last()
+    except (OSError, WorkbenchError, KeyError, TypeError) as error:
+        return SessionSummary("warning", "not read", visible(str(error)))
+    if commit is None:
+        return SessionSummary("warning", "not over", "the run is not over: run the same command again")
+    counts = commit.about["counts"]
+    judged = f"{counts['judged']:,} of {counts['listed']:,} objects judged"
+    words = judged if commit.is_complete else f"{judged}; {counts['lost']:,} without a result"
+    return SessionSummary("" if commit.is_complete else "warning", f"run {commit.number}", words)
+
+
+def headline(found: Overview, by: str, where: str, width: int) -> list[Line]:
+    """What the survey is of, and what was not judged."""
+    from workbench.survey import status_words
+
+    about = found.commit.about
+    first = line(
+        Span(" Survey ", "accent strong"),
+        Span(clip_start(visible(str(about["root"])), max(width - 40, 10)), "strong"),
+        Span(f" · run {found.commit.number} · by {by}", "muted"),
+        Span(f" · {visible(where)}" if where else "", "accent"),
+    )
+    undecided = found.exchanges.get("undecided", 0)
+    words = f" {found.judged_exchanges:,} exchanges judged · {status_words(found.objects)}"
+    words += f" · {undecided:,} undecided" if undecided else ""
+    is_whole = found.commit.is_complete and not found.unjudged_objects
+    words += "" if found.commit.is_complete else " · incomplete"
+    return [first, line(Span(clip(words, width), "muted" if is_whole else "warning"))]
+
+
+class _Widths(NamedTuple):
+    """Columns of the parts of a row."""
+
+    rule: int
+    group: int
+    number: int
+    weeks: int
+
+
+def _widths(width: int) -> _Widths:
+    group, number, weeks = (20, 10, 20) if width >= _WIDE else (13, 9, 10)
+    return _Widths(max(width - group - 2 * number - weeks - 3, 12), group, number, weeks)
+
+
+def head(by: str, width: int) -> Line:
+    """Heads of the columns of groups."""
+    room = _widths(width)
+    return line(
+        Span("     rule", "muted", room.rule + 5),
+        Span(by, "muted", room.group),
+        Span("sessions", "muted", -room.number),
+        Span("findings", "muted", -room.number),
+        Span("  weeks", "muted", room.weeks),
+    )
+
+
+def group_line(group: FailureGroup, weeks: Sequence[str], width: int) -> Line:
+    """A group in one line."""
+    room = _widths(width)
+    return line(
+        Span(f" {SEVERITY_GLYPH.get(group.severity, ' ')} ", group.severity),
+        Span(clip(group.rule, room.rule - 1), "", room.rule),
+        Span(clip(visible(group.name or "–"), room.group - 1), "", room.group),
+        Span(f"{group.sessions:,}", "", -room.number),
+        Span(f"{group.findings:,}", "muted", -room.number),
+        Span("  " + sparkline([group.weeks.get(week, 0) for week in weeks], room.weeks - 2), "accent"),
+    )
+
+
+def sparkline(numbers: Sequence[int], width: int) -> str:
+    """Numbers as bars of eight heights; the last ones if there are too many."""
+    shown = list(numbers)[-width:]
+    most = max(shown, default=0)
+    if not most:
+        return ""
+    return "".join(" " if not n else BARS[min(len(BARS) - 1, n * len(BARS) // (most + 1))] for n in shown)
+
+
+def place_line(place: FailurePlace, width: int) -> Line:
+    """An object in one line."""
+    at = f"exchange {place.exchange + 1} {place.path}"
+    room = max(width - 44, 12)
+    return line(
+        Span(" "),
+        Span(clip_start(visible(place.found.uri), room - 1), "", room),
+        Span(clip(at, 30), "muted", 31),
+        Span(count(place.findings, "finding"), "muted"),
+    )
+
+
+def details(group: FailureGroup | None, weeks: Sequence[str], width: int) -> list[Line]:
+    """The weeks of a group as numbers."""
+    if group is None:
+        return []
+    told = [f"{week}: {group.weeks[week]:,}" for week in weeks if week in group.weeks]
+    words = "; ".join(told) if told else "the exchanges have no times"
+    return [line(Span(clip(f" {words}", width), "muted"))]
