@@ -313,7 +313,7 @@ def test_an_answer_without_a_status_is_torn(whole: bytes, tmp_path: Path) -> Non
     path.write_bytes(whole)
     with inside(path) as db:
         db.execute("UPDATE exchange SET status = NULL")
-    assert any("response is torn" in line for line in use(path))
+    assert any("response is damaged" in line for line in use(path))
 
 
 def test_bits_that_flipped(whole: bytes, tmp_path: Path) -> None:
