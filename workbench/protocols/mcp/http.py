@@ -20,6 +20,7 @@ from workbench.wire import (
     CONNECTION,
     UPSTREAM,
     Body,
+    BodyText,
     Exchange,
     ExchangeKind,
     HttpRequest,
@@ -63,15 +64,22 @@ def as_tool_request(exchange: Exchange) -> Exchange:
 
 
 def _message_of(http: HttpRequest) -> dict[str, JsonValue] | None:
-    raw = http.body.raw
-    if http.method != "POST" or raw.lstrip()[:1] != b"{" or not (_MARK in raw[:_HEAD] or _MARK in raw[-_TAIL:]):
+    text = http.body.text
+    if http.method != "POST" or not _may_be_message(text):
         return None
     try:
-        value = loads(raw)
+        value = loads(text.whole())
     except WireError:
         return None
     is_message = isinstance(value, dict) and value.get("jsonrpc") == "2.0"
     return value if is_message and ("method" in value or "result" in value or "error" in value) else None
+
+
+def _may_be_message(text: BodyText) -> bool:
+    """A look at both ends: the bodies of models, which are stored in pieces, are not joined for it."""
+    head = text.between(0, _HEAD)
+    first = head.lstrip() or text.whole().lstrip()
+    return first[:1] == b"{" and (_MARK in head or _MARK in text.between(max(0, text.size - _TAIL), text.size))
 
 
 def _object_of(message: dict[str, JsonValue]) -> str:
