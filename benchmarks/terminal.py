@@ -25,6 +25,14 @@ What does the same in Python between fork and exec would copy the tables of this
 """
 
 
+def forget_verdicts() -> None:
+    """Remove the verdicts that ``check`` has kept: the next one inspects its files."""
+    from workbench.config import resources
+
+    for file in resources.cache_folder().glob("verdicts-*"):
+        file.unlink()
+
+
 class Terminal:
     """120 columns, 40 lines."""
 

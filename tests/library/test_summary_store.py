@@ -12,6 +12,7 @@ from tests.library.samples import entries, put
 from tests.tui import samples
 from workbench.config import resources
 from workbench.library import session_summary
+from workbench.library.program_digest import program_digest
 from workbench.library.session_summary import SessionSummary, describe_file
 from workbench.wire.session import store
 
@@ -92,7 +93,7 @@ def test_what_changed_is_read_again(change: Callable[[Path], None], tmp_path: Pa
 def test_another_program_reads_again(tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     path = recording(tmp_path / "a.wb")
     describe_file(path)
-    monkeypatch.setattr(session_summary, "_program", lambda: "a later version")
+    monkeypatch.setattr(session_summary, "program_digest", lambda: "a later version")
     session_summary._read_stored.cache_clear()
     describe_file(path)
     assert len(reads) == 2
@@ -101,11 +102,11 @@ def test_another_program_reads_again(tmp_path: Path, reads: list[str], monkeypat
 
 def test_a_change_of_contracts_is_another_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    before = session_summary._program.__wrapped__()
+    before = program_digest()
     own = tmp_path / "workbench" / "profiles" / "mine.yaml"
     own.parent.mkdir(parents=True)
     own.write_text("version: 1")
-    assert session_summary._program.__wrapped__() != before
+    assert program_digest() != before
 
 
 def test_a_recording_that_is_still_written_is_read_each_time(tmp_path: Path, reads: list[str]) -> None:

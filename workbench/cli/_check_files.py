@@ -13,13 +13,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench import children
+from workbench import children, plugins
 from workbench.cli import _files, _output
 from workbench.cli._progress import counting
 from workbench.cli._report import FileReport
 from workbench.config import resources
 from workbench.errors import SessionFormatError, WorkbenchError
-from workbench.formats.importers import files_in, is_pattern, matches, open_found
+from workbench.formats.importers import files_in, is_pattern, matches, open_found, reads_other_files
+from workbench.library import FileKey, KeptVerdict, VerdictStore
 from workbench.protocols import KnownParts
 
 if TYPE_CHECKING:
@@ -48,12 +49,16 @@ class FileToCheck(NamedTuple):
 
 
 class FileOutcome(NamedTuple):
-    """Outcome of one file: a report, or an error line with its exit status, or neither if no importer claims it."""
+    """Outcome of one file: a report, or an error line with its exit status, or neither if no importer claims it.
+
+    ``is_lasting``: the report is that of the file alone, and the same as long as the file is.
+    """
 
     path: str
     report: FileReport | None = None
     error: str = ""
     status: int = 0
+    is_lasting: bool = False
 
 
 def files_of(paths: Sequence[str]) -> Iterator[FileToCheck | FileOutcome]:
@@ -85,12 +90,56 @@ def check_all(
 ) -> Iterator[FileOutcome]:
     """The outcome of each file, in order; with a progress bar if there are many of them on a terminal."""
     wanted = list(files)
-    to_check = [file for file in wanted if isinstance(file, FileToCheck)]
+    kept = _KeptOutcomes(args)
+    known = {file: kept.find(file) for file in wanted if isinstance(file, FileToCheck)}
+    to_check = [file for file, outcome in known.items() if outcome is None]
     is_few = len(to_check) < MANY_FILES or any(file.path == "-" for file in to_check)
     one_by_one = (check_file(file, args, passes) for file in to_check)
     outcomes = one_by_one if is_few else _check_many(to_check, args, passes)
-    for file in wanted:
-        yield file if isinstance(file, FileOutcome) else next(outcomes)
+    try:
+        for file in wanted:
+            outcome = file if isinstance(file, FileOutcome) else known[file]
+            if outcome is None and isinstance(file, FileToCheck):
+                known[file] = outcome = next(outcomes)
+                kept.add(file, outcome)
+            if outcome:
+                yield outcome
+    finally:
+        kept.save()
+
+
+class _KeptOutcomes:
+    """Outcomes of earlier runs for files that are the same, and those of this run for later ones."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self._fail_on = args.fail_on
+        self._store = None if args.no_cache else VerdictStore((args.provider, args.protocol, args.filter))
+        self._keys: dict[FileToCheck, FileKey] = {}
+
+    def find(self, file: FileToCheck) -> FileOutcome | None:
+        """The outcome of a file; None if it has to be inspected."""
+        if self._store is None or file.path == "-":
+            return None
+        key = self._store.key(file.path, is_found=file.is_found)
+        verdict = self._store.find(key) if key else None
+        if verdict is None:
+            if key:
+                self._keys[file] = key
+            return None
+        report = FileReport(file.path, verdict.inspection, contradicted=verdict.contradicted)
+        return FileOutcome(file.path, report, status=report.status(self._fail_on))
+
+    def add(self, file: FileToCheck, outcome: FileOutcome) -> None:
+        """Keep an outcome, if it is to be kept."""
+        key = self._keys.pop(file, None)
+        if self._store and key and outcome.report and outcome.is_lasting:
+            verdict = KeptVerdict(outcome.report.inspection, outcome.report.contradicted)
+            self._store.add(file.path, key, verdict)
+
+    def save(self) -> None:
+        """Write what was added."""
+        if self._store:
+            self._store.save()
 
 
 def _check_many(files: Sequence[FileToCheck], args: argparse.Namespace, passes: Filter | None) -> Iterator[FileOutcome]:
@@ -163,7 +212,7 @@ def check_file(file: FileToCheck, args: argparse.Namespace, passes: Filter | Non
     """The outcome of one file. Never raises."""
     path = file.path
     try:
-        report = inspect_file(path, args, passes, is_found=file.is_found)
+        report, is_lasting = inspect_file(path, args, passes, is_found=file.is_found)
     except (WorkbenchError, OSError) as error:
         line = _output.describe_os_error(error) if isinstance(error, OSError) else str(error)
         return FileOutcome(path, error=line, status=_files.failure_status(error))
@@ -173,13 +222,15 @@ def check_file(file: FileToCheck, args: argparse.Namespace, passes: Filter | Non
         return FileOutcome(path, error=f"{path}: {crashes.report(error)}", status=crashes.STATUS)
     if report is None:
         return FileOutcome(path)
-    return FileOutcome(path, report, status=report.status(args.fail_on))
+    return FileOutcome(path, report, status=report.status(args.fail_on), is_lasting=is_lasting)
 
 
 def inspect_file(
     path: str, args: argparse.Namespace, passes: Filter | None, *, is_found: bool = False
-) -> FileReport | None:
+) -> tuple[FileReport | None, bool]:
     """Inspect one file; findings of matching exchanges, with repairs. None for a found file that nobody claims.
+
+    Also returns whether the report is the same as long as the file is.
 
     Raises WorkbenchError, OSError.
     """
@@ -187,7 +238,7 @@ def inspect_file(
 
     session = open_found(path) if is_found else _files.open_file(path, args)
     if session is None:
-        return None
+        return None, False
     try:
         inspector = _files.inspector(session, args, parts=_known_parts())
         inspection = inspector.run()
@@ -199,7 +250,8 @@ def inspect_file(
             from workbench.edits.repairs import with_repairs
 
             found = with_repairs(inspector, found)
-        return FileReport(path, replace(inspection, findings=found), contradicted=facts)
+        is_lasting = not (session.is_live or reads_other_files(session) or plugins.failures())
+        return FileReport(path, replace(inspection, findings=found), contradicted=facts), is_lasting
     finally:
         session.close()
 

@@ -34,6 +34,8 @@ in "fixed": [{"exchange", "before", "after", "repairs", "remaining"}]; "before" 
 A folder stands for its files at any depth, a pattern such as 'logs/**/*.har' for those that match; hidden files are
 left out. Links in a folder are not followed; a pattern may name links to files. Files in a folder that are no
 recordings are counted ("unclaimed" in JSON).
+Verdicts are kept in the cache folder, readable for you alone, so that a file that has not changed is not inspected
+again; what is found is the same without them. With --no-cache none is read or kept.
 """
 
 from __future__ import annotations
@@ -64,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="write a repaired copy of one FILE, with -o OUT")
     parser.add_argument("-o", "--output", metavar="OUT", help="output file of --fix; never FILE itself")
     _files.add_force(parser)
+    parser.add_argument("--no-cache", action="store_true", help="inspect every file, and keep no verdict")
     parser.add_argument("--filter", metavar="EXPR", help="only findings of matching exchanges, such as 'status:4xx'")
 
 

@@ -89,8 +89,8 @@ def _print(args: argparse.Namespace) -> int:
     if args.exchange is not None and args.file != "-":
         _open(args).close()
     fixing = {"fix": False, "force": False, "output": None}
-    asked = {"files": [args.file], "fail_on": "error", "format": "text", "filter": None, **fixing}
-    return check.run(argparse.Namespace(**vars(args), **asked))
+    asked = {"files": [args.file], "fail_on": "error", "format": "text", "filter": None, "no_cache": False}
+    return check.run(argparse.Namespace(**vars(args), **asked, **fixing))
 
 
 def _take_keyboard() -> None:

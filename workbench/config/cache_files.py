@@ -60,9 +60,9 @@ def keep_newest(pattern: str, most: int) -> None:
             path.unlink(missing_ok=True)
 
 
-def identity(path: Path) -> list[int]:
+def identity(path: Path | str) -> list[int]:
     """Size, time and inode of a file, which change with its content. Raises OSError."""
-    status = path.stat()
+    status = os.stat(path)
     return [status.st_size, status.st_mtime_ns, status.st_ino]
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.library.metrics import SessionMetrics, files, gather
     from workbench.library.session_import import ImportSummary
     from workbench.library.session_summary import SessionSummary, describe_file, file_size
+    from workbench.library.verdict_store import FileKey, KeptVerdict, VerdictStore
 else:
     __getattr__ = lazy(__name__)
 
@@ -24,11 +25,14 @@ __all__ = [
     "FOUND",
     "LIVE",
     "SWITCHED_OFF",
+    "FileKey",
     "ImportSummary",
+    "KeptVerdict",
     "Section",
     "SessionItem",
     "SessionMetrics",
     "SessionSummary",
+    "VerdictStore",
     "clean_verdict",
     "describe_file",
     "file_size",

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench import __version__, plugins
 from workbench.config import cache_files, resources
 from workbench.errors import SessionFormatError, WorkbenchError
+from workbench.library.program_digest import program_digest
 from workbench.wire import ExchangeKind, plain_form
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def save(path: Path, known: Identity, fields: Sequence[Any]) -> None:
     entries.pop(_key(path), None)
     entries[_key(path)] = [list(known), list(fields)]
     kept = dict(list(entries.items())[-MOST:])
-    cache_files.write(NAME, plain_form.encode([_program(), kept], ()).encode())
+    cache_files.write(NAME, plain_form.encode([program_digest(), kept], ()).encode())
 
 
 def _key(path: Path) -> str:
@@ -71,30 +70,9 @@ def _entries() -> Mapping[str, list[Any]]:
 def _read_stored(_: Identity) -> Mapping[str, list[Any]]:
     with suppress(ValueError, TypeError, KeyError, IndexError, RecursionError):
         program, entries = plain_form.decode(cache_files.read(NAME) or b"", ())
-        if program == _program():
+        if program == program_digest():
             return {str(key): entry for key, entry in entries.items() if len(entry) == 2}
     return {}
-
-
-@cache
-def _program() -> str:
-    """Digest of everything except the session that influences its findings: program, contracts, settings."""
-    digest = hashlib.sha256(__version__.encode())
-    for path in sorted(_files()):
-        with suppress(OSError):
-            digest.update(f"{path} {cache_files.identity(Path(path))}\n".encode(errors="surrogateescape"))
-    return digest.hexdigest()
-
-
-def _files() -> Iterator[str]:
-    """Modules and tables of the program, contracts, and modules of plug-ins."""
-    for folder, folders, names in os.walk(Path(__file__).parents[1]):
-        folders[:] = [name for name in folders if name not in ("__pycache__", "_data", "tui", "cli")]
-        yield from (f"{folder}/{name}" for name in names if name.endswith((".py", ".yaml")))
-    yield from map(str, (*resources.shipped_profiles().values(), *resources.own_profiles().values()))
-    for package in plugins.PARTS:
-        for module in plugins.third_party(package).values():
-            yield from map(str, Path(module.__file__ or "").parent.glob("*.py"))
 
 
 MOST_BYTES = 24 * 1024 * 1024

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 _LIST, _TUPLE, _BYTES = "list", "tuple", "bytes"
@@ -12,6 +13,9 @@ _LIST, _TUPLE, _BYTES = "list", "tuple", "bytes"
 
 def encode(value: Any, classes: Sequence[type]) -> str:
     """Return the JSON of a value of the classes, tuples, lists, mappings with text keys, and scalars.
+
+    A class is a dataclass, an enumeration or a named tuple; of the two latter, a value whose class is not among them is
+    written as the text or the tuple that it is.
 
     Raises:
         TypeError: something else is in it.
@@ -26,18 +30,22 @@ def decode(text: bytes | str, classes: Sequence[type]) -> Any:
 
 
 def _plain(value: Any, classes: Sequence[type]) -> Any:
+    kind = type(value)
+    if isinstance(value, Enum) and kind in classes:
+        return [kind.__name__, value.value]
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Mapping):
         return {_key(name): _plain(item, classes) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_LIST if isinstance(value, list) else _TUPLE, *(_plain(item, classes) for item in value)]
+        name = kind.__name__ if kind in classes else _LIST if isinstance(value, list) else _TUPLE
+        return [name, *(_plain(item, classes) for item in value)]
     if isinstance(value, bytes):
         return [_BYTES, value.hex()]
-    if type(value) not in classes:
-        raise TypeError(f"no plain form for a value of type {type(value).__name__}")
+    if kind not in classes:
+        raise TypeError(f"no plain form for a value of type {kind.__name__}")
     fields = [field.name for field in dataclasses.fields(value) if field.init]
-    return [type(value).__name__, *(_plain(getattr(value, name), classes) for name in fields)]
+    return [kind.__name__, *(_plain(getattr(value, name), classes) for name in fields)]
 
 
 def _key(name: object) -> str:

@@ -1,0 +1,202 @@
+"""Verdicts on files that were checked, kept in the cache: a file that is the same need not be inspected again.
+
+A verdict is kept under a digest of the file's bytes and of all else that decides about it: its name, the options, the
+program with its contracts and plug-ins. It is never kept where it depends on other files, or names a credential. What
+was cut or changed in the cache is no verdict; without the cache everything takes longer, and is the same.
+
+A file of the cache holds the verdicts whose keys begin alike: a header, and for each the key, a digest, a length, and
+the verdict.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.config import cache_files
+from workbench.contracts import (
+    UNREAD,
+    Basis,
+    Breaks,
+    Contradiction,
+    Edit,
+    EnforcedCheck,
+    FaultId,
+    FaultOrigin,
+    Finding,
+    Repair,
+    Severity,
+    WireOrder,
+)
+from workbench.library.program_digest import program_digest
+from workbench.rules import ContradictedFact, InspectedExchange, Inspection
+from workbench.wire import ExchangeKind, Origin, State, Summary, plain_form
+
+MOST_BYTES = 512 * 1024
+"""A larger verdict is not kept: thousands of findings that nobody reads twice."""
+
+BUCKETS, MOST_OF_BUCKET = 64, 1024 * 1024
+"""Files of the cache, and bytes of one: of more, the verdicts that were kept first are forgotten."""
+
+_HEADER = b"workbench verdicts 1\n"
+_KEY, _CHECK, _LENGTH = 32, 16, 4
+_SECRETS = "secret."
+"""Beginning of the rules whose findings are never kept."""
+
+_CLASSES = (
+    *(Basis, Breaks, Contradiction, ContradictedFact, Edit, EnforcedCheck, ExchangeKind, FaultId, FaultOrigin, Finding),
+    *(InspectedExchange, Inspection, Origin, Repair, Severity, State, Summary, WireOrder),
+)
+_FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, zlib.error)
+"""Raised for a verdict that cannot be written, or is none."""
+
+
+class KeptVerdict(NamedTuple):
+    """The inspection of a file, with one finding for each cause, and the facts that accepted requests contradict."""
+
+    inspection: Inspection
+    contradicted: tuple[ContradictedFact, ...]
+
+
+class FileKey(NamedTuple):
+    """Digest under which the verdict on a file is kept, and the identity of the file of which that is true."""
+
+    digest: bytes
+    identity: Sequence[int]
+
+
+class VerdictStore:
+    """The verdicts of one run. Those that are added are written by ``save``.
+
+    Args:
+        options: all that decides about a verdict beside the file and the program.
+    """
+
+    def __init__(self, options: Sequence[str | bool | None]) -> None:
+        self._context = f"{program_digest()} {options!r}".encode(errors="surrogateescape")
+        self._added: dict[bytes, bytes] = {}
+        self._read: dict[str, Mapping[bytes, bytes]] = {}
+
+    def key(self, path: str, *, is_found: bool) -> FileKey | None:
+        """The key of a file; None if it is none, or not all of it is in there.
+
+        Args:
+            is_found: it was found in a folder, and read only if an importer claims it.
+        """
+        file = Path(path)
+        try:
+            log = file.with_name(f"{file.name}-wal")
+            if not file.is_file() or (log.exists() and log.stat().st_size):
+                return None
+            identity = cache_files.identity(file)
+            with file.open("rb") as stream:
+                content = hashlib.file_digest(stream, "blake2b").digest()
+        except (OSError, ValueError):
+            return None
+        about = f"{file.name!r} {is_found} ".encode(errors="surrogateescape")
+        return FileKey(hashlib.blake2b(self._context + about + content, digest_size=_KEY).digest(), identity)
+
+    def find(self, key: FileKey) -> KeptVerdict | None:
+        """The verdict on a file; None if none is kept."""
+        name = _bucket_of(key.digest)
+        if name not in self._read:
+            self._read[name] = _read_bucket(name)
+        packed = self._read[name].get(key.digest)
+        with suppress(*_FAULTS):
+            if packed is not None:
+                verdict = plain_form.decode(_unpack(packed), _CLASSES)
+                return KeptVerdict(*verdict) if _is_verdict(verdict) else None
+        return None
+
+    def add(self, path: str, key: FileKey, verdict: KeptVerdict) -> None:
+        """Keep a verdict on a file, unless the file has changed since, or the verdict must not be kept."""
+        if any(finding.rule.startswith(_SECRETS) for finding in verdict.inspection.findings):
+            return
+        with suppress(*_FAULTS, OSError):
+            plain = plain_form.encode((_outline(verdict.inspection), tuple(verdict.contradicted)), _CLASSES)
+            packed = zlib.compress(plain.encode(), 1)
+            if len(packed) <= MOST_BYTES and cache_files.identity(path) == key.identity:
+                self._added[key.digest] = packed
+
+    def save(self) -> None:
+        """Write what was added. A failure is ignored."""
+        by_bucket: dict[str, dict[bytes, bytes]] = {}
+        for digest, packed in self._added.items():
+            by_bucket.setdefault(_bucket_of(digest), {})[digest] = packed
+        self._added, self._read = {}, {}
+        for name, added in by_bucket.items():
+            kept = {key: packed for key, packed in _read_bucket(name).items() if key not in added}
+            cache_files.write(name, _bucket({**kept, **added}))
+
+
+def _outline(inspection: Inspection) -> Inspection:
+    """The inspection with what is printed of it: of a row, the findings that say it was not read."""
+    rows = tuple(
+        replace(row, findings=tuple(f for f in row.findings if row.problems or f.rule in UNREAD))
+        for row in inspection.rows
+    )
+    return replace(inspection, rows=rows, conversations=(), findings=tuple(inspection.findings))
+
+
+def _is_verdict(value: object) -> bool:
+    match value:
+        case (Inspection() as found, tuple() as contradicted):
+            return (
+                all(isinstance(row, InspectedExchange) and isinstance(row.summary, Summary) for row in found.rows)
+                and all(isinstance(finding, Finding) for finding in found.findings)
+                and all(isinstance(fact, ContradictedFact) for fact in contradicted)
+            )
+    return False
+
+
+def _bucket_of(digest: bytes) -> str:
+    return f"verdicts-{digest[0] % BUCKETS:02}.bin"
+
+
+def _unpack(packed: bytes) -> bytes:
+    """The text of a verdict. Raises ValueError if it is larger than any that is kept."""
+    inflate = zlib.decompressobj()
+    text = inflate.decompress(packed, cache_files.MAX_BYTES)
+    if not inflate.eof:
+        raise ValueError("not a whole verdict")
+    return text
+
+
+def _read_bucket(name: str) -> Mapping[bytes, bytes]:
+    """The verdicts in a file of the cache by their keys; as many as are whole."""
+    return dict(_records(cache_files.read(name) or b""))
+
+
+def _records(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    at = len(_HEADER) if data.startswith(_HEADER) else len(data)
+    while at < len(data):
+        head = data[at : at + _KEY + _CHECK + _LENGTH]
+        key, check, size = head[:_KEY], head[_KEY:-_LENGTH], int.from_bytes(head[-_LENGTH:], "big")
+        at += len(head)
+        packed = data[at : at + size]
+        at += size
+        if len(packed) < size or check != _check(key, packed):
+            return
+        yield key, packed
+
+
+def _check(key: bytes, packed: bytes) -> bytes:
+    return hashlib.blake2b(packed, digest_size=_CHECK, key=key[:_KEY]).digest()
+
+
+def _bucket(verdicts: Mapping[bytes, bytes]) -> bytes:
+    """The content of a file of the cache: the verdicts that were kept last, as many as it may hold."""
+    records: list[bytes] = []
+    left = MOST_OF_BUCKET - len(_HEADER)
+    for key, packed in reversed(list(verdicts.items())):
+        record = b"".join((key, _check(key, packed), len(packed).to_bytes(_LENGTH, "big"), packed))
+        left -= len(record)
+        if left < 0:
+            break
+        records.append(record)
+    return b"".join((_HEADER, *reversed(records)))
