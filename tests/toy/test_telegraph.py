@@ -15,9 +15,19 @@ from workbench import protocols
 from workbench.convert import convert
 from workbench.formats.importers._transcript import protocol_of
 from workbench.ir import ToolCallIR
+from workbench.protocols import with_turns
 from workbench.protocols.decode import DecodedExchange
 from workbench.simulator import Simulator, serve
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.wire.exchange import (
+    Body,
+    Exchange,
+    ExchangeKind,
+    Frame,
+    Headers,
+    HttpRequest,
+    HttpResponse,
+    State,
+)
 from workbench.wire.session import exchanges_of, text
 from workbench.wire.session.store import open_session
 
@@ -88,6 +98,20 @@ def test_both_sides_are_decoded_with_their_places() -> None:
         assert adapter.encode_request(decoded.request, decoded.request_text) == decoded.request_text
     without_url = DecodedExchange(0, Exchange("1", HttpRequest(body=Body(json.dumps(REQUEST).encode()))))
     assert (without_url.protocol, without_url.protocol_from) == ("telegraph", "by its request body")
+
+
+def test_turns_of_a_websocket_are_exchanges() -> None:
+    events = [part.partition(b"\ndata: ") for part in STREAM.removeprefix(b"event: ").rstrip().split(b"\n\nevent: ")]
+    said = [json.dumps({"event": name.decode(), **json.loads(data)}).encode() for name, _, data in events]
+    asked = json.dumps({**REQUEST, "log": [ASK], "live": True}).encode()
+    frames = [Frame("sent", "text", asked), *(Frame("received", "text", data) for data in said)]
+    opened = HttpRequest("GET", URL.replace("https", "wss"))
+    channel = Exchange("w", opened, HttpResponse(101), kind=ExchangeKind.WEBSOCKET, frames=tuple(frames * 2))
+    _, *turns = with_turns([channel])
+    assert [turn.state for turn in turns] == [State.COMPLETE] * 2
+    decoded = DecodedExchange(1, turns[0])
+    assert decoded.protocol == "telegraph" and decoded.request and decoded.response and not decoded.problems
+    assert [call.name for message in decoded.response.messages for _, call in message.tool_calls()] == ["weather"]
 
 
 @pytest.mark.parametrize("other", ["anthropic-messages", "gemini", "openai-chat", "ollama"])

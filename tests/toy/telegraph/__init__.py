@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from telegraph.reading import PARAMS, read_request, read_response
+from telegraph.socket import TelegraphTurns, claims_message
 from telegraph.stream import StreamDecoder
 from telegraph.writing import StreamWriter, write_request, write_response
 
@@ -95,6 +96,7 @@ class Telegraph(CodecAdapter):
         "client.wire(log=[], live=True)",
     )
     import_hints = ImportHints(providers=("telegraph",))
+    splitter = TelegraphTurns
 
     # Recognise it
 
@@ -103,6 +105,9 @@ class Telegraph(CodecAdapter):
 
     def claims_response(self, value: JsonValue) -> float:
         return 0.95 if isinstance(value, dict) and "telegram" in value and "reply" in value else 0.0
+
+    def claims_message(self, value: dict[str, JsonValue]) -> bool:
+        return claims_message(value)
 
     def claims_event(self, event: str | None, value: JsonValue) -> float:
         return 0.95 if event in _EVENTS and isinstance(value, dict) else 0.0
