@@ -148,7 +148,7 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH
 
 
 def contents(wire: Wire, dice: Dice) -> Iterator[Fault]:
-    """Media in failed results, references in results, blank texts."""
+    """Media in failed results, results of a wrong type, blank texts."""
     rules = ("content.", "closure.", "gateway.unknown-field")
     for n in range(10):
         scene = Scene.of(dice)
@@ -170,7 +170,7 @@ def contents(wire: Wire, dice: Dice) -> Iterator[Fault]:
             image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
             body = put(body, f"{at}/content", [image])
         elif wire.name == "gemini":
-            body["contents"][2]["parts"][0]["functionResponse"]["response"] = {"image": {"$ref": f"{dice.key()}.png"}}
+            body["contents"][2]["parts"][0]["functionResponse"]["response"] = dice.choice((dice.sentence(), [1], 5))
         else:
             return
         yield Fault("12 content", wire, body, rules, note=wire.name)

@@ -113,6 +113,10 @@ _WORD = rf"(?:{_DUMMY}|no|test|sig|signature|thoughts?|thinking|reasoning|encryp
 _DUMMY_PROOF = regex.compile(rf"(?=.*{_DUMMY})<?\W?{_WORD}(?:[ _.\-]{_WORD}){{0,5}}\W?>?\d{{0,3}}", re.IGNORECASE)
 
 
+_SHORT_WORD = regex.compile(r"[a-z]{1,6}")
+"""No proof is a word of a few small letters."""
+
+
 def is_placeholder(text: str | None) -> bool:
     """Nobody thinks this: it is where reasoning was lost."""
     said = text or ""
@@ -121,7 +125,7 @@ def is_placeholder(text: str | None) -> bool:
 
 def is_dummy_proof(proof: str) -> bool:
     """Nobody issues this as a proof: words that somebody wrote in its place."""
-    return 0 < len(proof) <= 60 and _DUMMY_PROOF.fullmatch(proof) is not None
+    return 0 < len(proof) <= 60 and (_DUMMY_PROOF.fullmatch(proof) or _SHORT_WORD.fullmatch(proof)) is not None
 
 
 def block_type(part: Part) -> str:

@@ -167,9 +167,11 @@ def _check_message(grammar: grammars.BodyGrammar, key: str, value: JsonValue) ->
 
 def _element(kind: object) -> object:
     """Type of the elements of a list, which may be one of several types."""
-    if isinstance(kind, list) and kind[0] == "|":
-        kind = next((arm for arm in kind[1:] if isinstance(arm, list) and arm[0] == "[]"), None)
-    return kind[1] if isinstance(kind, list) and kind[0] == "[]" else None
+    arms = kind[1:] if isinstance(kind, list) and kind[0] == "|" else [kind]
+    held = [arm[1] for arm in arms if isinstance(arm, list) and arm[0] == "[]"]
+    if len(held) < 2:
+        return held[0] if held else None
+    return ["|", *(each for one in held for each in (one[1:] if isinstance(one, list) and one[0] == "|" else [one]))]
 
 
 def _of_fields(decoded: DecodedExchange, grammar: grammars.BodyGrammar) -> tuple[grammars.ShapeFault, ...]:
