@@ -90,7 +90,7 @@ def facts_of(contract: str, model: str | None) -> tuple[ModelFact, ...]:
     if not model:
         return ()
     name = _REGION.sub("", model.lower())
-    found = {fact.name: fact for fact in _listed(contract, name)}
+    found = {fact.name: fact for fact in _list_facts(contract, name)}
     for line in _own():
         if line["contract"] == contract and any(matches_glob(name, glob) for glob in line["models"]):
             more = (line["source"], line["date"], line.get("note", ""))
@@ -124,7 +124,7 @@ def model_relations(contract: str, model: str | None) -> Iterator[Relation]:
             yield from _relations(fact)
 
 
-def _listed(contract: str, name: str) -> Iterator[ModelFact]:
+def _list_facts(contract: str, name: str) -> Iterator[ModelFact]:
     table = _table()
     models = table["models"].get(contract, {})
     held = models.get(name) or models.get(_DATED.sub("", name)) or {}
