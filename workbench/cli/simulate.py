@@ -13,6 +13,13 @@ PROVIDER is a contract, with or without a variant (deepseek:v3.2). All protocols
 under any path prefix. The first line of output has the variables that clients need; each request gets a line on stderr
 with its status and, if refused, the rule, the place and the provider's message. Ctrl-c ends it.
 
+A recorded MCP server is simulated, too: over standard input and output, as clients start servers, or over HTTP with
+--port. It lists the recorded tools, returns their recorded results, is strict about the protocol, and runs nothing.
+
+  workbench simulate mcp today.wb --server files
+  workbench simulate mcp today.wb --port 8200 --fault structured-only
+
+faults of tool servers (--fault): {fault}
 faults of arguments (--arguments): {arguments}
 faults of streams (--stream): {stream}
 refused (--refuses): {refuses}, schema:KEYWORD
@@ -67,13 +74,26 @@ _DIALS = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from workbench.simulator import ARGUMENT_FAULTS, FEATURES, PLACES, STREAM_FAULTS, UNREAD
+    from workbench.simulator import ARGUMENT_FAULTS, FEATURES, PLACES, STREAM_FAULTS, TOOL_FAULTS, UNREAD
 
-    listed = {"arguments": ARGUMENT_FAULTS, "stream": STREAM_FAULTS, "refuses": FEATURES, "ignores": UNREAD}
+    listed = {
+        "arguments": ARGUMENT_FAULTS,
+        "stream": STREAM_FAULTS,
+        "refuses": FEATURES,
+        "ignores": UNREAD,
+        "fault": TOOL_FAULTS,
+    }
     faults = {name: ", ".join(known) for name, known in listed.items()}
     parser.description = (parser.description or "").format(**faults)
-    parser.add_argument("provider", metavar="PROVIDER[:VARIANT]", help="a contract (workbench explain lists them)")
-    parser.add_argument("--port", type=_port, default=0, metavar="N", help="port to listen on (default: any free port)")
+    parser.add_argument(
+        "provider", metavar="PROVIDER[:VARIANT]", help="a contract (workbench explain lists them), or mcp"
+    )
+    parser.add_argument("file", metavar="FILE", nargs="?", help="with mcp: the session with the recorded server")
+    parser.add_argument(
+        "--port", type=_port, metavar="N", help="port to listen on, 0 for any (the default, but for mcp)"
+    )
+    parser.add_argument("--server", metavar="NAME", help="with mcp: the recorded server, if there are several")
+    parser.add_argument("--fault", choices=[*TOOL_FAULTS], metavar="FAULT", help="with mcp: fault of the tool server")
     parser.add_argument(
         "--permissive", action="store_true", help="report violations of the contract, but respond anyway"
     )
@@ -138,17 +158,48 @@ def run(args: argparse.Namespace) -> int:
     from workbench import contracts
     from workbench.simulator import Simulator, serve
 
+    if args.provider == "mcp":
+        return _serve_tools(args)
+    if args.file or args.server or args.fault:
+        raise UsageError("FILE, --server and --fault are for workbench simulate mcp FILE")
     contracts.demand(args.provider)
     with ExitStack() as stack:
         known = None if args.known is None else stack.enter_context(closing(_known_session(args.known)))
         ended = stack.enter_context(_session_writer(args.out))
         simulator = Simulator(args.provider, permissive=args.permissive, model=_model(args), known=known, ended=ended)
-        server = stack.enter_context(serve(simulator, port=args.port, log=_log))
+        server = stack.enter_context(serve(simulator, port=args.port or 0, log=_log))
         _output.emit(_what_to_set(simulator, server))
         sys.stdout.flush()
         with interrupted_by(signal.SIGINT, signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
             Event().wait()
     return 0
+
+
+def _serve_tools(args: argparse.Namespace) -> int:
+    """Serve a recorded tool server, until the input ends or ctrl-c."""
+    from workbench.formats.importers import open_input
+    from workbench.simulator import ToolServer, choose_server, decoded_of, recorded_servers, serve_lines, serve_tools
+    from workbench.wire.session import exchanges_of
+
+    if not args.file:
+        raise UsageError("a session with a recorded server is needed", hint="workbench simulate mcp FILE")
+    with closing(open_input(args.file)) as session:
+        server = choose_server(recorded_servers(decoded_of(list(exchanges_of(session)))), args.server)
+    fault, latency = args.fault or "", args.latency or 0.0
+    _log_line(f"MCP server {server.name}: {_output.number(len(server.tools), 'tool')}, nothing is run")
+    with interrupted_by(signal.SIGINT, signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
+        if args.port is None:
+            serve_lines(ToolServer(server, fault), sys.stdin.buffer, sys.stdout.buffer, latency)
+            return 0
+        with serve_tools(server, fault, port=args.port, latency=latency) as url:
+            _output.emit(url)
+            sys.stdout.flush()
+            Event().wait()
+    return 0
+
+
+def _log_line(line: str) -> None:
+    _output.complain(line, 0)
 
 
 def _model(args: argparse.Namespace) -> ScriptedModel:

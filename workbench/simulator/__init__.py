@@ -21,6 +21,8 @@ from workbench.simulator._wire import ReplyPiece, ServedRequest, SimulatedReply
 
 if TYPE_CHECKING:
     from workbench.simulator._dials import FEATURES, PLACES, UNREAD
+    from workbench.simulator._tool_server import TOOL_FAULTS, ToolServer, choose_server, decoded_of, recorded_servers
+    from workbench.simulator._tool_server_io import serve_lines, serve_tools
 else:
     __getattr__ = lazy(__name__)
 
@@ -29,6 +31,7 @@ __all__ = [
     "FEATURES",
     "PLACES",
     "STREAM_FAULTS",
+    "TOOL_FAULTS",
     "UNREAD",
     "Dials",
     "HttpFault",
@@ -42,8 +45,14 @@ __all__ = [
     "Server",
     "SimulatedReply",
     "Simulator",
+    "ToolServer",
+    "choose_server",
+    "decoded_of",
     "dials_of",
     "read_script",
+    "recorded_servers",
     "serve",
+    "serve_lines",
+    "serve_tools",
     "simulator_history",
 ]
