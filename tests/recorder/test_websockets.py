@@ -7,15 +7,17 @@ from pathlib import Path
 
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.typing import Subprotocol
 
 from tests.protocols.test_socket_turns import CALL, RESULT, TEXT, USER, answer, create
 from workbench.recorder.capture.keeper import Keeper, redactor_for
 from workbench.recorder.capture.queue import Capture
 from workbench.recorder.relay.server import Relay
 from workbench.rules.inspection import Inspector
+from workbench.wire.digests import read_digests
 from workbench.wire.exchange import Exchange, ExchangeKind, State
 from workbench.wire.session import exchanges_of
-from workbench.wire.session.store import open_session
+from workbench.wire.session.store import fsck, open_session
 from workbench.wire.session.writer import SessionWriter
 
 KEY = "sk-proj-" + "aB3dE6gH9jK2mN5pQ8sT" * 2
@@ -84,3 +86,48 @@ async def test_compressed_or_not_the_messages_are_the_same(tmp_path: Path) -> No
 async def test_no_secret_of_a_handshake_or_a_message_reaches_the_file(tmp_path: Path) -> None:
     exchanges = await recorded(tmp_path / "s.wb")
     assert KEY.encode() not in (tmp_path / "s.wb").read_bytes() and KEY not in repr(exchanges)
+
+
+SECRETS = {name: f"{prefix}{'aB3dE6gH9jK2mN5pQ8sT' * 2}{name}" for name, prefix in (
+    ("subprotocol", "sk-proj-"), ("query", "AIzaSy"), ("token", "ya29."), ("bearer", "sk-"),
+)}  # fmt: skip
+"""Where a secret is, and one."""
+
+
+async def _serve_error(socket: ServerConnection) -> None:
+    """Refuse the first message with an error that repeats headers, as the Responses API does."""
+    await socket.recv()
+    headers = {"authorization": f"Bearer {SECRETS['bearer']}", "x-request-id": "req_1"}
+    await socket.send(json.dumps({"type": "error", "status": 429, "error": {"code": "x"}, "headers": headers}))
+
+
+async def test_secrets_in_unusual_places_never_reach_the_file(tmp_path: Path) -> None:
+    """A subprotocol that holds the key, the query of the URL, and headers inside messages."""
+    path = tmp_path / "s.wb"
+    capture = Capture(Keeper(SessionWriter(path), redactor_for({}, b"salt"), run="run"))
+    protocols = [Subprotocol("realtime"), Subprotocol(f"openai-insecure-api-key.{SECRETS['subprotocol']}")]
+    async with serve(_serve_error, "127.0.0.1", 0, subprotocols=[Subprotocol("realtime")]) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        relay = Relay({"main": f"http://127.0.0.1:{port}"}, capture)
+        await relay.start()
+        query = f"key={SECRETS['query']}&access_token={SECRETS['token']}"
+        url = relay.url("main").replace("http", "ws") + f"/v1/realtime?model=gpt-realtime&{query}"
+        async with connect(url, subprotocols=protocols) as socket:
+            assert socket.subprotocol == "realtime"
+            await socket.send(json.dumps({"type": "response.create"}))
+            assert SECRETS["bearer"] in str(await socket.recv())
+        await relay.close()
+    capture.close()
+    stored = path.read_bytes() + repr(list(exchanges_of(open_session(path)))).encode()
+    assert [name for name, secret in SECRETS.items() if secret.encode() in stored] == []
+    assert b"realtime" in stored and b"req_1" in stored
+
+
+async def test_each_direction_has_its_digest_and_each_message_its_time(tmp_path: Path) -> None:
+    socket, *_ = await recorded(tmp_path / "s.wb")
+    passed = read_digests(socket)
+    assert set(passed) == {"request", "response"} and all(each.is_equal for each in passed.values())
+    assert all(0 < each.bytes_in < sum(len(f.data) for f in socket.frames) for each in passed.values())
+    times = [frame.at for frame in socket.frames]
+    assert None not in times and times == sorted(times)  # type: ignore[type-var]
+    assert fsck(tmp_path / "s.wb").problems == ()

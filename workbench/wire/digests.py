@@ -3,6 +3,7 @@
 Both are of bodies without transfer coding (chunk framing) and with content coding (gzip …), computed by the recorder
 from the bytes it read and the bytes it passed to the other connection. They are stored in ``Exchange.meta["digests"]``:
 {"request": {"in", "out", "bytes_in", "bytes_out"}, "response": …}, hexadecimal; a direction without data is missing.
+Of a WebSocket they are of all bytes behind the handshake, in each direction.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 from workbench import regex
 from workbench.ir import NOTHING, JsonValue
-from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Origin
+from workbench.wire.exchange import Exchange, ExchangeKind, HttpRequest, HttpResponse, Origin
 
 DIGESTS = "digests"
 """Key of ``Exchange.meta``."""
@@ -76,7 +77,7 @@ def problems(exchange: Exchange) -> Iterator[str]:
     """Stored bodies that differ from the received bytes although they claim to be raw, one line each."""
     for side, each in read_digests(exchange).items():
         http = exchange.request if side == "request" else exchange.response
-        if http is None or not _is_as_received(http):
+        if exchange.kind is ExchangeKind.WEBSOCKET or http is None or not _is_as_received(http):
             continue
         raw = http.body.raw
         if len(raw) != each.bytes_in:

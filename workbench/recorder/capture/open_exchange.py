@@ -302,7 +302,7 @@ class OpenExchange:
         is_cut = bool(self._request_body.lost or self._response_body.lost)
         note = _join_notes(self._note(), end.reason, "not all of it was recorded" if is_cut else "")
         state = State.INCOMPLETE if is_cut else end.state
-        meta = {**to_meta({} if self.socket else end.digests), **self._meta}
+        meta = {**to_meta(end.digests), **self._meta}
         frame = redactor.exchange(replace(self._frame(), note=note, state=state, duration=self._duration))
         whole = replace(frame, request=request, response=response, meta=meta)
         return self.socket.close(whole, redactor) if self.socket else whole
