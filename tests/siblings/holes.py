@@ -98,6 +98,7 @@ _MEASURE = "it is about costs and counts, which tests/rules/test_costs.py and te
 _FACT = "it follows a fact of one provider: tests/contracts/test_relations.py has a broken and a healthy twin of each"
 _HISTORY = "it takes an earlier answer: tests/rules/test_reasoning*.py have the carriers of every wire"
 _ANSWER = "it is about what is no answer of the protocol: tests/rules/test_answers.py has every wire"
+_SOCKET = "it is about WebSockets: tests/rules/test_sockets.py has it on each protocol that goes over one"
 _NOTE = "it is a note on the recording, and no fault of a chain"
 
 _OF_FACTS = (
@@ -131,6 +132,7 @@ _OF_TOOL_SERVERS = (
     *("pagination", "response-id", "result-altered", "result-duplicated", "schema-changed", "schema-rejected"),
     *("session-lost", "timeout", "tool-missing", "version", "wrong-call"),
 )
+_OF_SOCKETS = ("beta-shape", "cancelled-call", "closed", "two-responses", "unanswered-call", "unused-result")
 _OF_ANSWERS = ("abandoned", "content-type", "cut", "error", "foreign", "none", "reshaped", "unread")
 _OF_COUNTS = (
     *("cost.cache-break", "cost.tool-overhead", "usage.contradiction", "usage.over-limit", "usage.prompt-cut"),
@@ -144,6 +146,7 @@ BEYOND: Mapping[str, str] = {
     **{f"stream.{name}": _STREAM for name in _OF_STREAMS},
     **dict.fromkeys(("stream.client-misses", "stream.client-raises"), _CLIENT),
     **{f"mcp.{name}": _MCP for name in _OF_TOOL_SERVERS},
+    **{f"socket.{name}": _SOCKET for name in _OF_SOCKETS},
     **{f"answer.{name}": _ANSWER for name in _OF_ANSWERS},
     **dict.fromkeys(_OF_COUNTS, _MEASURE),
     **dict.fromkeys(_NOTES, _NOTE),

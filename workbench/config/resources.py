@@ -83,6 +83,11 @@ def price_list() -> Path:
     return _PACKAGE / "rules" / "prices.yaml"
 
 
+def close_codes() -> Path:
+    """Path of the table of codes with which a WebSocket is closed."""
+    return _PACKAGE / "rules" / "close_codes.yaml"
+
+
 def own_prices() -> Path:
     """Path of the user's own prices, which replace the shipped ones. It need not exist."""
     return own_folder("prices.yaml")

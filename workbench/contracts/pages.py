@@ -92,6 +92,9 @@ class Example:
             if "mcp" in e:
                 made += _tool_hop(e["mcp"])
                 continue
+            if "socket" in e:
+                made += _socket(e)
+                continue
             state, hop, note = State(e.get("state", State.COMPLETE)), str(e.get("hop", "")), str(e.get("note", ""))
             made.append(Exchange(f"example-{n}", request(e), response(e), state=state, hop=hop, note=note))
         return MemorySession("example", tuple(made))
@@ -110,6 +113,26 @@ def _tool_hop(lines: Sequence[Mapping[str, JsonValue]]) -> Iterator[Exchange]:
     channel.end(float(len(lines)))
     yield channel.connection()
     yield from (exchange for _, exchange in channel.exchanges(1))
+
+
+def _socket(given: Mapping[str, JsonValue]) -> Iterator[Exchange]:
+    """A WebSocket with its turns; ``closed`` is a code with a reason, and the side that closed it."""
+    from workbench.protocols import with_turns
+    from workbench.wire import Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse, dumps
+
+    frames = []
+    for at, message in enumerate(given["socket"]):
+        for key, value in message.items():
+            direction = "sent" if key.startswith("sent") else "received"
+            if key.endswith("_close"):
+                code, _, reason = str(value).partition(" ")
+                frames.append(Frame(direction, "close", int(code).to_bytes(2) + reason.encode(), float(at)))
+            else:
+                frames.append(Frame(direction, "text", dumps(value), float(at)))
+    headers = Headers(tuple(given.get("request_headers", {}).items()))
+    shaken = HttpRequest("GET", str(given.get("url", "")), headers)
+    kind = ExchangeKind.WEBSOCKET
+    yield from with_turns([Exchange("socket", shaken, HttpResponse(101), kind=kind, frames=tuple(frames))])
 
 
 _PARTS = ("raw", "request", "response", "sse", "text")
@@ -229,7 +252,7 @@ def _contract_refusals(slug: str) -> Iterator[DocumentedRefusal]:
 _EXCHANGE = frozenset(
     (
         *("hop", "request", "raw", "status", "response", "sse", "text", "type", "headers", "request_headers"),
-        *("state", "note", "at", "mcp"),
+        *("state", "note", "at", "mcp", "socket", "url"),
     )
 )
 

@@ -31,7 +31,7 @@ from workbench.wire import SseEvent
 
 if TYPE_CHECKING:
     from workbench.protocols import decode, grammars, refusals
-    from workbench.protocols.common.socket_turns import SocketTurn, SocketTurns, TurnSplitter, with_turns
+    from workbench.protocols.common.socket_turns import SocketFact, SocketTurn, SocketTurns, TurnSplitter, with_turns
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
     from workbench.protocols.history import HistoryPrefix, fact, last_where, text_of, where
@@ -72,6 +72,7 @@ __all__ = [
     "RequestCapabilities",
     "Serving",
     "SmallEndpoint",
+    "SocketFact",
     "SocketTurn",
     "SocketTurns",
     "StreamDecoder",

@@ -28,6 +28,7 @@ from workbench.rules._shared_results import SharedResults
 from workbench.rules.grammar import is_kept
 from workbench.rules.mcp import ToolHops
 from workbench.rules.recording import with_refusal
+from workbench.rules.sockets import with_socket_findings
 from workbench.wire import Exchange, ExchangeKind, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import ReplacingSession, Session
 
@@ -375,7 +376,8 @@ class Inspector:
             return replace(row, findings=check_error_alone(decoded))
         if exchange.kind is ExchangeKind.MCP:
             return replace(row, findings=self._tool_hops.check(decoded))
-        return with_refusal(self._judge_row(row, decoded) if decoded.protocol else row, decoded)
+        judged = with_refusal(self._judge_row(row, decoded) if decoded.protocol else row, decoded)
+        return with_socket_findings(judged, decoded)
 
     def _row(self, decoded: DecodedExchange) -> InspectedExchange:
         """Row with the facts of decoding alone."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from workbench import protocols, regex
 from workbench.errors import WireError
@@ -77,6 +77,22 @@ class SocketTurn:
         self.events.append((number, frame, name))
 
 
+class SocketFact(NamedTuple):
+    """What the messages of a connection show together, beside its turns.
+
+    Attributes:
+        rule: slug of the rule that it breaks.
+        message: what is wrong.
+        frames: numbers of the messages that show it, from zero.
+        is_of_client: the client did it.
+    """
+
+    rule: str
+    message: str
+    frames: tuple[int, ...]
+    is_of_client: bool = True
+
+
 class TurnSplitter(Protocol):
     """Finds the turns in the messages of one connection.
 
@@ -94,6 +110,14 @@ class TurnSplitter(Protocol):
 
     def take_received(self, number: int, frame: Frame, value: Value) -> None:
         """Take a message of the server."""
+        ...
+
+    def take_end(self, number: int, frame: Frame) -> None:
+        """Take the frame that closes the connection."""
+        ...
+
+    def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
+        """What the messages so far show, and the headers of the handshake."""
         ...
 
 
@@ -120,6 +144,8 @@ class SocketTurns:
         self._frames += 1
         if frame.opcode == "close":
             self._end = self._end or _close_note(frame)
+            if self._splitter:
+                self._splitter.take_end(number, frame)
         if self._splitter is None:
             self._choose(number, frame, value)
         else:
@@ -140,6 +166,10 @@ class SocketTurns:
         if value:
             take = splitter.take_sent if frame.direction == "sent" else splitter.take_received
             take(number, frame, value)
+
+    def facts(self) -> Iterator[SocketFact]:
+        """What the messages show together, beside the turns."""
+        return self._splitter.facts(self._connection) if self._splitter else iter(())
 
     def is_over(self, number: int) -> bool:
         """True once the response of a turn is complete; turns are numbered from one."""

@@ -18,9 +18,9 @@ from dataclasses import field
 
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import SocketTurn
+from workbench.protocols import SocketFact, SocketTurn
 from workbench.protocols.families.contents.nodes import get, key_of
-from workbench.wire import Frame, JsonIndex, dumps
+from workbench.wire import Exchange, Frame, JsonIndex, dumps
 
 Value = dict[str, JsonValue]
 
@@ -78,6 +78,11 @@ class LiveTurns:
         self._queue: list[_LiveTurn] = []
         self._heard: tuple[str, int] = ("", 0)  # type and bytes of the audio since the last content
         self._last_sent: int | None = None
+        self._is_ready = False
+        self._called: set[JsonValue] = set()
+        self._cancelled: set[JsonValue] = set()
+        self._facts: list[SocketFact] = []
+        self._partial: tuple[int, ...] = ()  # frames of the results of a turn that waits for others
 
     # -- the client
 
@@ -116,7 +121,18 @@ class LiveTurns:
         inner = b",".join(b'{"functionResponse":' + part + b"}" for part in parts)
         self._contents.append(b'{"role":"user","parts":[' + inner + b"]}")
         self._frames.append(number)
-        self._request(number, frame, results={get(result, "id") for result in found})
+        names = {get(result, "id") for result in found}
+        self._judge_results(number, names)
+        self._partial = (*self._partial, number)
+        self._request(number, frame, results=names)
+
+    def _judge_results(self, number: int, names: set[JsonValue]) -> None:
+        for name in sorted(map(str, names & self._cancelled)):
+            text = f"a result was sent for call {name!r:.80}, which the server had cancelled"
+            self._facts.append(SocketFact("socket.cancelled-call", text, (number,)))
+        for name in sorted(map(str, names - self._called)):
+            text = f"a result was sent for {name!r:.80}, which is the id of no call on this connection"
+            self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
 
     def _add_input(self, number: int, given: Value) -> None:
         """What is said, shown or typed while the connection is open; sound is counted."""
@@ -173,6 +189,20 @@ class LiveTurns:
     def _numbers(self, number: int) -> list[int]:
         return [*sorted(set(self._frames) - {number}), number]
 
+    def take_end(self, number: int, frame: Frame) -> None:
+        """A setup that the server did not accept is a turn: the reason is in the close frame."""
+        if self._frames and not self._is_ready and not self.turns:
+            self._begin(self._frames[-1], frame).notes.append("the server did not accept the setup")
+
+    def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
+        """Results for calls that nobody made or that were cancelled, and calls that the model waits for."""
+        yield from self._facts
+        turn = self._turn
+        if turn is not None and turn.open_calls and self._partial:
+            names = ", ".join(sorted(map(repr, turn.open_calls)))
+            text = f"the model waits for the result of {names:.120}, and says nothing before it has every result"
+            yield SocketFact("socket.unanswered-call", text, self._partial)
+
     # -- the server
 
     def take_received(self, number: int, frame: Frame, value: Value) -> None:
@@ -181,8 +211,10 @@ class LiveTurns:
         is_said = isinstance(content, dict) and any(get(content, key) is not None for key in _OF_CONTENT)
         calls = get(get(value, "toolCall"), "functionCalls")
         if self._turn is None and not is_said and calls is None:
+            self._is_ready = True
             return  # the beginning and the end of a connection, and what was heard
         turn = self._turn
+        self._is_ready = True
         if turn is None:
             self._flush_audio()
             turn = self._begin(number if self._last_sent is None else self._last_sent, frame)
@@ -199,6 +231,8 @@ class LiveTurns:
         for call in calls if isinstance(calls, list) else ():
             turn.said.append({"functionCall": call})
             turn.open_calls.add(get(call, "id"))
+            self._called.add(get(call, "id"))
+            self._partial = ()
             turn.is_whole = True
         cancelled = get(get(value, "toolCallCancellation"), "ids")
         if isinstance(cancelled, list):
@@ -207,6 +241,7 @@ class LiveTurns:
     def _cancel(self, turn: _LiveTurn, names: set[str]) -> None:
         """Calls that the model does not wait for any more: later requests are without them."""
         turn.open_calls -= names
+        self._cancelled |= names
         turn.said = [part for part in turn.said if get(part.get("functionCall"), "id") not in names]
         turn.notes.append(f"cancelled by the server: {', '.join(sorted(names))}")
 

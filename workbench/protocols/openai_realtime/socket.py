@@ -11,13 +11,13 @@ had an ``event_id``; most clients give none: then its code and its parameter tel
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import SocketTurn
-from workbench.wire import Frame, JsonIndex, dumps
+from workbench.protocols import SocketFact, SocketTurn
+from workbench.wire import Exchange, Frame, Headers, JsonIndex, dumps
 
 Value = dict[str, JsonValue]
 
@@ -35,6 +35,9 @@ _HARMLESS = frozenset({"response_cancel_not_active", "input_audio_buffer_commit_
 
 _OF_ITEMS = ("item", "invalid_tool_call_id")
 """Beginnings of the codes and parameters of errors that concern an item."""
+
+_BETA = ("realtime=v1", "openai-beta.realtime-v1")
+"""Marks of the beta in a handshake; it is gone since 2026-05-07 (hermes-agent issue 57448)."""
 
 _MARKS = ("session.", "conversation.item.", "input_audio_buffer.", "transcription_session.")
 _REALTIME = ("event_id", "response_id")
@@ -113,6 +116,10 @@ class RealtimeTurns:
         self._last: _RealtimeTurn | None = None
         self._named: dict[str, tuple[int, Value]] = {}
         self._trigger: int | None = None
+        self._calls: dict[str, str] = {}  # id → status of the item
+        self._results: list[tuple[int, str]] = []  # frame and call of each
+        self._unused: list[tuple[int, str]] = []  # those behind which no response was requested
+        self._facts: list[SocketFact] = []
 
     # -- the client
 
@@ -127,6 +134,9 @@ class RealtimeTurns:
         elif kind == "conversation.item.create":
             item = _item(number, frame, value, "/item")
             item.is_sent = True
+            if item.value.get("type") == "function_call_output":
+                self._results.append((number, str(item.value.get("call_id"))))
+                self._unused.append(self._results[-1])
             self._insert(item, value.get("previous_item_id"))
         elif kind == "response.create":
             turn = self._begin(number, frame, _object(value, "response"))
@@ -134,6 +144,25 @@ class RealtimeTurns:
         elif kind == "response.cancel":
             for turn in self._active.values():
                 turn.notes.append(f"the client cancelled it in frame {number + 1}")
+
+    def take_end(self, number: int, frame: Frame) -> None:
+        """The end of a connection ends no turn."""
+
+    def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
+        """Shapes of the beta that the API no longer takes, results that go nowhere, and calls that were cut off."""
+        headers = handshake.request.headers if handshake.request else Headers()
+        given = ", ".join((*headers.all("openai-beta"), *headers.all("sec-websocket-protocol")))
+        if any(word in given.replace(" ", "") for word in _BETA):
+            yield SocketFact("socket.beta-shape", f"the handshake asks for the beta of the API ({given:.80})", ())
+        yield from self._facts
+        for number, call in self._results:
+            if self._calls.get(call) == "incomplete":
+                text = f"a result was sent for call {call!r:.80}, which was cut off: only a completed call can be run"
+                yield SocketFact("socket.cancelled-call", text, (number,))
+        if self._unused:
+            calls = ", ".join(repr(call) for _, call in self._unused[:3])
+            text = f"no response.create follows the result of {calls:.120}: the model does not continue by itself"
+            yield SocketFact("socket.unused-result", text, tuple(number for number, _ in self._unused))
 
     # -- the server
 
@@ -151,6 +180,7 @@ class RealtimeTurns:
             self._start(number, frame, value)
         else:
             self._update_items(number, frame, kind, value)
+            self._note_calls(value)
             self._add(number, frame, kind, value)
 
     def _start(self, number: int, frame: Frame, value: Value) -> None:
@@ -164,6 +194,7 @@ class RealtimeTurns:
             turn.notes.append("the server began it by itself: it detects turns")
         self._trigger = None
         turn.response = name
+        self._unused = [held for held in self._unused if held[0] > turn.numbers[-1]]
         self._active[name] = self._last = turn
         turn.add(number, frame, "response.created")
 
@@ -188,6 +219,13 @@ class RealtimeTurns:
         if kind == "response.done":
             turn.is_over = True
             del self._active[named]
+
+    def _note_calls(self, value: Value) -> None:
+        """Keep the status of each call, as the last event has it."""
+        output = _object(value, "response").get("output")
+        for item in (value.get("item"), *(output if isinstance(output, list) else ())):
+            if isinstance(item, dict) and item.get("type") == "function_call":
+                self._calls[str(item.get("call_id"))] = str(item.get("status"))
 
     def _update_items(self, number: int, frame: Frame, kind: str, value: Value) -> None:
         if kind in _BEGUN_ITEMS:
@@ -267,6 +305,9 @@ class RealtimeTurns:
         if code in _HARMLESS:
             return
         turn = self._find_refused(frame, error)
+        if code == _ACTIVE and turn:
+            text = f"message {turn.numbers[-1] + 1} requests a response while another one is still being made"
+            self._facts.append(SocketFact("socket.two-responses", text, (turn.numbers[-1], number)))
         if turn is None and self._active:
             next(iter(self._active.values())).add(number, frame, "error")
             return

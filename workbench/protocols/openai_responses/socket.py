@@ -15,12 +15,13 @@ a lane (the limit of the connection: it ends what every lane waits for), and xAI
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import field
 
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import SocketTurn
-from workbench.wire import Frame, dumps, patch
+from workbench.protocols import SocketFact, SocketTurn
+from workbench.wire import Exchange, Frame, dumps, patch
 
 _ASKS = ("response.create", "response.append")
 _STEERS = "response.steer"
@@ -89,6 +90,13 @@ class ResponsesTurns:
                 _add(turn, number, frame, kind, value)
         elif owner := self._find_turn(number, frame, kind, value):
             _add(owner, number, frame, kind, value)
+
+    def take_end(self, number: int, frame: Frame) -> None:
+        """The end of a connection ends no turn."""
+
+    def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
+        """The turns tell it all."""
+        return iter(())
 
     def _begin(self, turn: _ResponsesTurn, lane: str) -> _ResponsesTurn:
         self.turns.append(turn)

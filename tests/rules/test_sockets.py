@@ -1,0 +1,141 @@
+"""What the messages of a WebSocket show together, on each protocol that goes over one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.protocols import live_said as live
+from tests.protocols import realtime_said as said
+from tests.protocols.realtime_said import CALL, RESULT, TEXT, USER, call, created, done, put, sent, session, text
+from tests.protocols.test_socket_turns import LOOP
+from tests.protocols.test_socket_turns import connection as responses
+from workbench.protocols import with_turns
+from workbench.rules.inspection import Inspector
+from workbench.wire.exchange import Exchange, Frame, Headers, State
+from workbench.wire.session import MemorySession
+
+BASE = [*session(), *put(USER, "u"), sent("response.create"), created("resp_1")]
+CUT = {**CALL, "status": "incomplete"}
+AGAIN = [sent("response.create"), created("resp_2"), *text("resp_2"), done("resp_2", TEXT)]
+HEALTHY = {
+    "realtime": said.connection(said.loop()),
+    "live": live.connection(live.loop()),
+    "responses": responses(*LOOP),
+}
+
+
+def closed(connection: Exchange, code: int, reason: str = "", direction: str = "received") -> Exchange:
+    frame = Frame(direction, "close", code.to_bytes(2) + reason.encode(), 99.0)
+    return replace(connection, frames=(*connection.frames, frame))
+
+
+def found(connection: Exchange) -> dict[str, str]:
+    """Rules and messages of what is found on a connection itself."""
+    inspector = Inspector(MemorySession("s", tuple(with_turns([connection]))))
+    inspector.detail(len(inspector.session) - 1)
+    return {finding.rule: finding.message for finding in inspector.rows[0].findings}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_nothing_is_found_on_a_healthy_connection(name: str) -> None:
+    assert found(HEALTHY[name]) == {}
+    assert found(closed(HEALTHY[name], 1000)) == found(closed(HEALTHY[name], 1001, "bye", "sent")) == {}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+@pytest.mark.parametrize(
+    ("code", "reason", "means"),
+    [
+        (1007, "Request contains an invalid argument.", "a message has a shape that the API does not know"),
+        (1009, "message too big", "a message"),
+        (1011, "keepalive ping timeout", "no pong came within the time"),
+        (1008, "policy", "a violation of the other side's policy"),
+        (4000, "invalid_request_error.beta_api_shape_disabled", "left beta on 2026-05-07"),
+        (4321, "", "a code of the provider's own"),
+        (2999, "", "a code that is not registered"),
+    ],
+)
+def test_a_code_that_names_a_fault_is_explained(name: str, code: int, reason: str, means: str) -> None:
+    message = found(closed(HEALTHY[name], code, reason))["socket.closed"]
+    assert f"the server closed the connection with {code}" in message and means in message and reason in message
+    assert "the client closed" in found(closed(HEALTHY[name], code, reason, "sent"))["socket.closed"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "connection"),
+    [
+        (
+            "socket.two-responses",
+            said.connection(
+                [
+                    *BASE,
+                    *call("resp_1"),
+                    sent("response.create"),
+                    said.refusal("conversation_already_has_active_response", "in progress: resp_1."),
+                    done("resp_1", CALL),
+                ]
+            ),
+        ),
+        (
+            "socket.cancelled-call",
+            said.connection(
+                [
+                    *BASE,
+                    *call("resp_1", item=CUT),
+                    done("resp_1", CUT, status="cancelled", reason="turn_detected"),
+                    *put(RESULT, "r"),
+                    *AGAIN,
+                ]
+            ),
+        ),
+        (
+            "socket.cancelled-call",
+            live.connection(
+                [
+                    *live.BEGIN,
+                    live.ask(),
+                    live.call("fc-1"),
+                    live.received(toolCallCancellation={"ids": ["fc-1"]}),
+                    live.INTERRUPTED,
+                    live.DONE,
+                    live.result("fc-1"),
+                    *live.written("ok"),
+                    live.DONE,
+                ]
+            ),
+        ),
+        ("socket.unused-result", said.connection([*BASE, *call("resp_1"), done("resp_1", CALL), *put(RESULT, "r")])),
+        (
+            "socket.unanswered-call",
+            live.connection([*live.BEGIN, live.ask(), live.call("fc-1", "fc-2"), live.result("fc-1")]),
+        ),
+        ("socket.unanswered-call", live.connection([*live.BEGIN, live.ask(), live.call("fc-1"), live.result("fc-9")])),
+    ],
+)
+def test_what_the_messages_show_together(rule: str, connection: Exchange) -> None:
+    assert list(found(connection)) == [rule]
+
+
+@pytest.mark.parametrize(
+    "header", ["OpenAI-Beta: realtime=v1", "Sec-WebSocket-Protocol: realtime, openai-beta.realtime-v1"]
+)
+def test_a_handshake_for_the_beta_is_named(header: str) -> None:
+    healthy = HEALTHY["realtime"]
+    assert healthy.request
+    name, _, value = header.partition(": ")
+    asked = replace(healthy.request, headers=Headers(((name, value),)))
+    assert list(found(replace(healthy, request=asked))) == ["socket.beta-shape"]
+
+
+def test_a_result_may_still_be_used_while_the_connection_is_open() -> None:
+    whole = said.connection([*BASE, *call("resp_1"), done("resp_1", CALL), *put(RESULT, "r")])
+    assert found(replace(whole, state=State.OPEN)) == {}
+
+
+def test_a_setup_that_is_not_accepted_is_a_turn_that_ends_with_the_reason() -> None:
+    refused = closed(live.connection([live.BEGIN[0]]), 1008, "models/gemini-x is not found for API version v1beta")
+    _, turn = with_turns([refused])
+    assert "the server did not accept the setup" in turn.note and "1008 (models/gemini-x" in turn.note
+    assert list(found(refused)) == ["socket.closed"]

@@ -1,0 +1,122 @@
+"""WebSockets as a whole: how they were closed, and what their messages show together.
+
+A connection is no exchange with a model, so no contract judges it: its own messages do. What one turn shows is judged
+as over HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.config import resources, safeyaml
+from workbench.contracts import Basis, Breaks, Finding, Severity
+from workbench.globs import matches_glob
+from workbench.ir import JsonValue
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, SocketTurns
+from workbench.rules.context import Rule, RuleContext
+from workbench.rules.wording import quote
+from workbench.wire import ExchangeKind, close_of, split_url
+
+if TYPE_CHECKING:
+    from workbench.rules.inspection import InspectedExchange
+
+ERROR, WARNING = Severity.ERROR, Severity.WARNING
+
+
+def _rule(name: str, severity: Severity, summary: str) -> Rule:
+    return Rule(f"socket.{name}", severity, summary, breaks=Breaks.CONVERSATION, basis=Basis.RECORDING)
+
+
+CLOSED = _rule("closed", ERROR, "A WebSocket was closed with a code that names a fault.")
+BETA_SHAPE = _rule("beta-shape", ERROR, "A handshake asks for the beta of the Realtime API, which is gone.")
+TWO_RESPONSES = _rule("two-responses", ERROR, "A response was requested while another one was still being made.")
+CANCELLED = _rule("cancelled-call", ERROR, "A result was sent for a call that was cancelled or cut off.")
+UNANSWERED = _rule("unanswered-call", ERROR, "A model waits for a result that is not sent, or that has another id.")
+UNUSED = _rule("unused-result", WARNING, "A result was sent, and no response was requested after it.")
+
+RULES = (CLOSED, BETA_SHAPE, TWO_RESPONSES, CANCELLED, UNANSWERED, UNUSED)
+_BY_SLUG = {rule.slug: rule for rule in RULES}
+_WHEN_OVER = frozenset((UNANSWERED.slug, UNUSED.slug))
+"""Rules on what is missing: as long as the connection is open, it may still come."""
+
+
+def check(case: RuleContext) -> Iterator[Finding]:
+    """Nothing: a turn is judged by the other families."""
+    return iter(())
+
+
+def with_socket_findings(row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:
+    """The row; of a WebSocket with what its frames show."""
+    if decoded.exchange.kind is not ExchangeKind.WEBSOCKET or not decoded.exchange.frames:
+        return row
+    return replace(row, findings=(*row.findings, *_closings(decoded), *_facts(decoded)))
+
+
+def _facts(decoded: DecodedExchange) -> Iterator[Finding]:
+    turns = SocketTurns(decoded.exchange)
+    for frame in decoded.exchange.frames:
+        turns.add(frame)
+    for fact in turns.facts():
+        if not (decoded.is_arriving and fact.rule in _WHEN_OVER):
+            side = REQUEST if fact.is_of_client else RESPONSE
+            yield _finding(decoded, _BY_SLUG[fact.rule], side, fact.message, fact.frames)
+
+
+def _closings(decoded: DecodedExchange) -> Iterator[Finding]:
+    """The first close frame, if its code names a fault; the other side only repeats it."""
+    frames = enumerate(decoded.exchange.frames)
+    number, frame = next(((n, f) for n, f in frames if f.opcode == "close"), (0, None))
+    if frame is None:
+        return
+    code, reason = close_of(frame.data)
+    known = _codes().get(code)
+    if known and known.is_normal:
+        return
+    who, side = ("client", REQUEST) if frame.direction == "sent" else ("server", RESPONSE)
+    url = decoded.exchange.request.url if decoded.exchange.request else ""
+    meaning = _reason(code, reason, split_url(url).hostname or "") or (known.text if known else _range(code))
+    said = f", saying {quote(reason, 120)}" if reason else ""
+    yield _finding(decoded, CLOSED, side, f"the {who} closed the connection with {code}{said}: {meaning}", (number,))
+
+
+def _range(code: int) -> str:
+    """What a code means that nobody registered."""
+    return "a code of the provider's own" if 4000 <= code < 5000 else "a code that is not registered"
+
+
+def _finding(decoded: DecodedExchange, rule: Rule, side: str, message: str, frames: tuple[int, ...]) -> Finding:
+    numbers = ", ".join(str(number + 1) for number in frames[:8])
+    evidence = f"message {numbers} of the connection" if frames else "its handshake"
+    return Finding(
+        rule.slug, rule.severity, decoded.index, side, "", message, evidence=evidence, basis=rule.basis
+    )  # fmt: skip
+
+
+class _CloseCode(NamedTuple):
+    text: str
+    is_normal: bool
+
+
+@cache
+def _table() -> Mapping[str, JsonValue]:
+    path = resources.close_codes()
+    held = safeyaml.load(path.read_text("utf-8"), name=str(path))
+    return held if isinstance(held, dict) else {}
+
+
+@cache
+def _codes() -> Mapping[int, _CloseCode]:
+    return {int(code): _CloseCode(each["text"], each.get("normal") is True) for code, each in _table()["codes"].items()}
+
+
+def _reason(code: int, reason: str, host: str) -> str:
+    """What a provider means by a code and its reason; empty if that is not known."""
+    for known in _table()["reasons"]:
+        hosts = known.get("hosts")
+        is_there = hosts is None or any(matches_glob(host, glob) for glob in hosts)
+        if known["code"] == code and known["reason"].lower() in reason.lower() and is_there:
+            return str(known["text"])
+    return ""
