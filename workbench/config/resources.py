@@ -83,9 +83,9 @@ def price_list() -> Path:
     return _PACKAGE / "rules" / "prices.yaml"
 
 
-def close_codes() -> Path:
-    """Path of the table of codes with which a WebSocket is closed."""
-    return _PACKAGE / "rules" / "close_codes.yaml"
+def close_codes() -> bytes:
+    """The table of codes with which a WebSocket is closed. Raises OSError."""
+    return (_PACKAGE / "rules" / "close_codes.yaml").read_bytes()
 
 
 def own_prices() -> Path:

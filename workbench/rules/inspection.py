@@ -27,8 +27,7 @@ from workbench.rules._nodes import by_name
 from workbench.rules._shared_results import SharedResults
 from workbench.rules.grammar import is_kept
 from workbench.rules.mcp import ToolHops
-from workbench.rules.recording import with_refusal
-from workbench.rules.sockets import with_socket_findings
+from workbench.rules.sockets import with_transport_findings
 from workbench.wire import Exchange, ExchangeKind, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import ReplacingSession, Session
 
@@ -376,8 +375,7 @@ class Inspector:
             return replace(row, findings=check_error_alone(decoded))
         if exchange.kind is ExchangeKind.MCP:
             return replace(row, findings=self._tool_hops.check(decoded))
-        judged = with_refusal(self._judge_row(row, decoded) if decoded.protocol else row, decoded)
-        return with_socket_findings(judged, decoded)
+        return with_transport_findings(self._judge_row(row, decoded) if decoded.protocol else row, decoded)
 
     def _row(self, decoded: DecodedExchange) -> InspectedExchange:
         """Row with the facts of decoding alone."""

@@ -17,6 +17,7 @@ from workbench.globs import matches_glob
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, SocketTurns
 from workbench.rules.context import Rule, RuleContext
+from workbench.rules.recording import with_refusal
 from workbench.rules.wording import quote
 from workbench.wire import ExchangeKind, close_of, split_url
 
@@ -48,8 +49,9 @@ def check(case: RuleContext) -> Iterator[Finding]:
     return iter(())
 
 
-def with_socket_findings(row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:
-    """The row; of a WebSocket with what its frames show."""
+def with_transport_findings(row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:
+    """The row; if the recorder refused it, with that alone; of a WebSocket with what its frames show."""
+    row = with_refusal(row, decoded)
     if decoded.exchange.kind is not ExchangeKind.WEBSOCKET or not decoded.exchange.frames:
         return row
     return replace(row, findings=(*row.findings, *_closings(decoded), *_facts(decoded)))
@@ -102,8 +104,7 @@ class _CloseCode(NamedTuple):
 
 @cache
 def _table() -> Mapping[str, JsonValue]:
-    path = resources.close_codes()
-    held = safeyaml.load(path.read_text("utf-8"), name=str(path))
+    held = safeyaml.load(resources.close_codes(), name="close_codes.yaml")
     return held if isinstance(held, dict) else {}
 
 
