@@ -14,7 +14,8 @@ import pytest
 from workbench import children
 from workbench.config import cache_files, resources
 from workbench.contracts import contract_cache, loading
-from workbench.contracts.facts import ContractFile, Holds
+from workbench.contracts.facts import ContractFile
+from workbench.contracts.scopes import Holds
 from workbench.contracts.words import vet
 from workbench.wire import plain_form
 

@@ -54,12 +54,12 @@ if TYPE_CHECKING:
     from workbench.contracts.describe import Part, as_json, lines
     from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches, match_by_kind
-    from workbench.contracts.facts import matches
     from workbench.contracts.model_facts import ModelFact, facts_of
     from workbench.contracts.noted_contract import NotedContract, Read, agrees
     from workbench.contracts.places import Place, PlacedValue, at_pointer, names_of
     from workbench.contracts.reader import Node
     from workbench.contracts.relations import Condition, Consequence, Evidence, Relation, rule_of
+    from workbench.contracts.scopes import matches
     from workbench.contracts.template import Template, plain
     from workbench.contracts.verdict import dotted_path, fill, judge, known_values
 else:

@@ -18,9 +18,10 @@ from workbench import __version__
 from workbench.config import cache_files, resources
 from workbench.contracts.common_practice import CommonPractice, practices
 from workbench.contracts.contract import EnforcedCheck, Fact
-from workbench.contracts.facts import ContractFile, Endpoint, Holds, Sign, Variant
+from workbench.contracts.facts import ContractFile, Endpoint, Sign, Variant
 from workbench.contracts.places import Place
 from workbench.contracts.relations import Condition, Relation, When
+from workbench.contracts.scopes import Holds
 from workbench.contracts.value_tests import Test
 from workbench.wire import plain_form
 

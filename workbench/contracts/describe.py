@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from workbench.contracts.contract import EnforcedCheck, Fact
-from workbench.contracts.facts import ContractFile, Holds
+from workbench.contracts.facts import ContractFile
 from workbench.contracts.pages import section, wrap
+from workbench.contracts.scopes import Holds
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from workbench import regex
 from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.model_facts import with_model_facts
 from workbench.contracts.reader import Node
-from workbench.contracts.relations import Relation, check_of, of_refused_params, read_relation
+from workbench.contracts.relations import Consequence, Evidence, Relation, check_of, of_refused_params, read_relation
+from workbench.contracts.scopes import Holds, matches, place_relations
 from workbench.errors import ProfileError, UnreadableInput
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import traits
 from workbench.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 
 VERSION = 1
@@ -33,33 +32,6 @@ _LOWER = regex.compile(r"[^A-Z]+")
 _CALL_ID = regex.compile(
     r"(?=.*\{(?:n|[89]|[1-5][0-9]|6[0-4])\})(?:[A-Za-z0-9_.:-]|\{(?:n|name|[1-9]|[1-5][0-9]|6[0-4])\})+"
 )
-
-
-def plain_model(name: str) -> str:
-    """A model name without its vendor's folder and in one spelling: "Anthropic/Claude-Opus-4.6" → "claude-opus-4-6"."""
-    return name.lower().rpartition("/")[2].replace(".", "-")
-
-
-@lru_cache(maxsize=4096)
-def matches(model: str | None, globs: tuple[str, ...]) -> bool:
-    """One of the globs (in any spelling of versions: "4.6", "4-6") fits the model name."""
-    return model is not None and any(matches_glob(plain_model(model), plain_model(g)) for g in globs)
-
-
-@dataclass(frozen=True, slots=True)
-class Holds:
-    """Scope of a fact or check; () means everywhere. A scope of some models does not include an unknown model."""
-
-    protocols: tuple[str, ...] = ()
-    variants: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-
-    def covers(self, protocol: str | None, variant: str, model: str | None) -> bool:
-        return (
-            (not self.protocols or protocol in self.protocols)
-            and (not self.variants or variant in self.variants)
-            and (not self.models or matches(model, self.models))
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +158,16 @@ class ContractFile:
         """The contract covers this protocol."""
         return protocol is None or not self.protocols or protocol in self.protocols
 
+    def of_models(self, protocol: str | None, variant: str, model: str | None) -> tuple[Relation, ...]:
+        """What it refuses of a model by name, wherever the model is served."""
+        bound = [(holds, each) for holds, each in self.relations if holds.models]
+        facts = [(holds, held.get("params.refused")) for holds, held in self.facts if holds.models]
+        older = [fact for holds, fact in facts if fact and holds.covers(protocol, variant, model)][-1:]
+        found = [each for fact in older for each in of_refused_params(fact.value, fact.source, fact.date)]
+        found += place_relations(bound, protocol, variant, model)
+        refused = (each for each in found if each.then == Consequence.REFUSED and not each.when.url)
+        return tuple(replace(each, evidence=Evidence.MODEL, has_instead=False) for each in refused)
+
     @property
     def default(self) -> Variant | None:
         """The variant that is taken when nothing tells: the first, if it says why. None: the contract without one."""
@@ -230,7 +212,7 @@ class ContractFile:
             terms=terms,
             relations=(
                 *(of_refused_params(older.value, older.source, older.date) if older else ()),
-                *with_model_facts(self.name, spoken, model, _place_relations(self.relations, spoken, variant, model)),
+                *with_model_facts(self.name, spoken, model, place_relations(self.relations, spoken, variant, model)),
             ),
             note="; ".join(notes),
             covers=covered,
@@ -409,15 +391,6 @@ def _relation(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds
     relation = read_relation(node, source, date)
     check = check_of(relation, node)
     return holds, relation, check and replace(check, models=holds.models, protocols=relation.seen_on or holds.protocols)
-
-
-def _place_relations(
-    relations: Iterable[tuple[Holds, Relation]], protocol: str | None, variant: str, model: str | None
-) -> Iterator[Relation]:
-    """The relations that hold for a protocol, variant and model, their named places where the protocol has them."""
-    found = [relation for holds, relation in relations if holds.covers(protocol, variant, model)]
-    wire = traits(protocol).places if found else {}
-    yield from (placed for relation in found if (placed := relation.on(protocol or "", wire)))
 
 
 def _citation(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from workbench.contracts.common_practice import CommonPractice
 from workbench.contracts.contract import Contract
 from workbench.contracts.facts import Clues, ContractFile, Endpoint, load
 from workbench.contracts.reader import Node
+from workbench.contracts.relations import Relation
 from workbench.errors import ProfileError, UsageError
 from workbench.protocols import traits
 from workbench.wire import urls
@@ -200,7 +201,22 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
 @lru_cache(maxsize=512)
 def resolve(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
     """The contract of a name in a variant that exists, for one protocol and model."""
-    return read(name).resolve(protocol, variant, model)
+    contract = read(name).resolve(protocol, variant, model)
+    return _with_models(contract, model) if contract.term("gateway.passes-models") and model else contract
+
+
+def _with_models(contract: Contract, model: str) -> Contract:
+    """The contract of a gateway that passes requests on, with what the provider of the model refuses of it."""
+    said = {str(each.place) for each in contract.relations}
+    makers = (file for file in outlines() if file.name != contract.name and file.claims_model(model))
+    maker = next((file.name for file in makers if file.speaks(contract.protocol)), "")
+    found = _of_models(maker, contract.protocol, model) if maker else ()
+    return replace(contract, relations=(*contract.relations, *(each for each in found if str(each.place) not in said)))
+
+
+def _of_models(name: str, protocol: str | None, model: str | None) -> tuple[Relation, ...]:
+    file = read(name)
+    return file.of_models(protocol, file.variant(Clues(model=model))[0], model)
 
 
 @lru_cache(maxsize=256)
@@ -212,7 +228,8 @@ def of_model(name: str, protocol: str | None, variant: str, model: str | None) -
     if carriers:
         carriers = tuple(dict.fromkeys((*carriers, *traits(protocol).common_carriers)))
     reasoning = replace(own.reasoning, carriers=carriers)
-    return replace(generic, variant=name, reasoning=reasoning, terms={**generic.terms, **facts})
+    relations = (*generic.relations, *_of_models(name, protocol, model))
+    return replace(generic, variant=name, reasoning=reasoning, terms={**generic.terms, **facts}, relations=relations)
 
 
 @cache

@@ -44,6 +44,8 @@ class Evidence(StrEnum):
     DOCUMENTS = "documents"
     TYPES = "types"
     SIBLING = "sibling"
+    MODEL = "model"
+    FAMILY = "family"
 
     @property
     def is_seen(self) -> bool:

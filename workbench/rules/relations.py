@@ -433,10 +433,16 @@ def _text(relation: Relation, path: str, value: str, limit: str) -> str:
     told = f": it is {_LIMITS[word]} {limit}" if word and limit else ""
     compared = next((dotted_path(str(place)) for _, place in relation.test.compared), "")
     told = f": it must be below {limit}, the value of {compared}" if compared and limit else told
-    where = "by this provider in another protocol" if relation.evidence == Evidence.SIBLING else "here"
+    where = _WHERE.get(relation.evidence, "here")
     return f"{path} {quote(value)} is refused {where}{_beside(relation)}{told}"
 
 
+_WHERE = {
+    Evidence.SIBLING: "by this provider in another protocol",
+    Evidence.MODEL: "by the provider of this model",
+    Evidence.FAMILY: "with other models of this family",
+}
+"""Evidence of a refusal that nobody saw here → where it was seen."""
 _LIMITS = {"above": "above", "below": "below", "longer": "longer than", "shorter": "shorter than"}
 
 

@@ -1,0 +1,68 @@
+"""Scopes: the protocols, variants and models that a fact, check or relation of a contract holds for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+
+from workbench.contracts.model_families import of_other_versions
+from workbench.contracts.relations import Relation
+from workbench.globs import matches_glob
+from workbench.lazy_dataclass import dataclass
+from workbench.protocols import traits
+
+
+def plain_model(name: str) -> str:
+    """A model name without its vendor's folder and in one spelling: "Anthropic/Claude-Opus-4.6" → "claude-opus-4-6"."""
+    return name.lower().rpartition("/")[2].replace(".", "-")
+
+
+@lru_cache(maxsize=4096)
+def matches(model: str | None, globs: tuple[str, ...]) -> bool:
+    """One of the globs (in any spelling of versions: "4.6", "4-6") fits the model name."""
+    return model is not None and any(matches_glob(plain_model(model), plain_model(g)) for g in globs)
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """Scope of a fact or check; () means everywhere. A scope of some models does not include an unknown model."""
+
+    protocols: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+    def covers(self, protocol: str | None, variant: str, model: str | None) -> bool:
+        return (
+            (not self.protocols or protocol in self.protocols)
+            and (not self.variants or variant in self.variants)
+            and (not self.models or matches(model, self.models))
+        )
+
+
+def place_relations(
+    relations: Iterable[tuple[Holds, Relation]], protocol: str | None, variant: str, model: str | None
+) -> Iterator[Relation]:
+    """The relations that hold for a protocol, variant and model, their named places where the protocol has them.
+
+    What is refused of other versions of the model's family comes behind them, as a suspicion.
+    """
+    held = list(relations)
+    found = [relation for holds, relation in held if holds.covers(protocol, variant, model)]
+    found += _of_family(held, protocol, variant, model) if model else ()
+    wire = traits(protocol).places if found else {}
+    yield from (placed for relation in found if (placed := relation.on(protocol or "", wire)))
+
+
+def _of_family(
+    relations: Iterable[tuple[Holds, Relation]], protocol: str | None, variant: str, model: str
+) -> Iterator[Relation]:
+    """Refusals of other versions of a model's family, at places of which nothing is said for the model itself."""
+    here = [(holds, each) for holds, each in relations if replace(holds, models=()).covers(protocol, variant, None)]
+    said = {str(each.place) for holds, each in here if holds.covers(protocol, variant, model)}
+    others = (
+        (tuple(plain_model(glob) for glob in holds.models), each)
+        for holds, each in here
+        if holds.models and str(each.place) not in said
+    )
+    return of_other_versions(others, plain_model(model))
