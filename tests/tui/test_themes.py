@@ -34,7 +34,7 @@ def test_the_last_theme_is_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 def test_a_theme_that_does_not_exist_is_said() -> None:
-    with pytest.raises(UsageError, match="no theme is called 'x'") as refused:
+    with pytest.raises(UsageError, match="unknown theme 'x'") as refused:
         WorkbenchApp(samples.session(), theme="x")
     assert "high-contrast" in str(refused.value)
 

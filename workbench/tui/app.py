@@ -117,7 +117,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         for made in themes.make(is_plain=self.is_plain):
             self.register_theme(made)
         if theme not in self.available_themes:
-            raise UsageError(f"no theme is called {theme!r}", hint=f"there are {', '.join(themes.PALETTES)}")
+            raise UsageError(f"unknown theme {theme!r}", hint=f"choose one of {', '.join(themes.PALETTES)}")
         self.theme = theme
 
     def get_driver_class(self) -> type[Driver]:

@@ -391,7 +391,7 @@ STEP = (
 )
 
 BREAKS = (
-    Key("breaks.continue", "c", "continue", "continue", "pass on what is paused, unchanged", 1),
+    Key("breaks.continue", "c", "continue", "continue", "forward what is paused, unchanged", 1),
     Key(
         "breaks.edit",
         "e",
@@ -400,7 +400,7 @@ BREAKS = (
         "edit the paused message; s in the editor forwards it, and keeps it as a branch",
         2,
     ),
-    Key("breaks.editor", "E", "editor", "$EDITOR", "edit its bytes in the program named by EDITOR and pass them on"),
+    Key("breaks.editor", "E", "editor", "$EDITOR", "edit its bytes in the program named by EDITOR and forward them"),
     Key("breaks.answer", "a", "answer", "answer", "let the simulator of a contract respond instead of the upstream", 3),
     Key("breaks.drop", "d", "drop", "drop", "close the client's connection; asks once", 4),
     Key("breaks.arm", "space", "arm", "arm", "arm or disarm the breakpoint under the cursor; enter does the same", 5),

@@ -182,7 +182,7 @@ def _with_hint(id: str, word: str, text: str, rank: int) -> Key:
     return table()[id]._replace(word=word, text=text, rank=rank)
 
 
-PASS_ON = _with_hint("edit.send", "pass on", "pass the edited bytes on instead of what is paused", 1)
+PASS_ON = _with_hint("edit.send", "forward", "forward the edited bytes instead of what is paused", 1)
 EDIT_HELD = tuple(PASS_ON if key.id == PASS_ON.id else key for key in EDIT)
 SEARCH = (  # what the footer shows instead while a search is active
     _with_hint("session.next-match", "next match", "next match of the search", 1),

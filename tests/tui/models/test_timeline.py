@@ -67,7 +67,7 @@ WARNING = Finding("stream.truncated", Severity.WARNING, 1, "response", "", "")
         (summary(), row(finish_reason="stop"), 30, " 2 ● 200  1.4 s  stop"),
         (summary(), row(conversation=None), 30, " 2 ● 200  1.4 s  · openai-chat, not decoded"),
         (summary(), row(problems=("x",)), 30, " 2 ● 200  1.4 s  ? unreadable"),
-        (summary(state=State.INCOMPLETE), row(problems=("x",)), 30, " 2 ● 200  1.4 s  ⊘ torn, not checked"),
+        (summary(state=State.INCOMPLETE), row(problems=("x",)), 30, " 2 ● 200  1.4 s  ⊘ damaged, not checked"),
         (summary(state=State.OPEN, duration=None), row(), 30, " 2 ● 200           ⇣ arriving"),
         (summary(branch="a to b", note="loss: x; id: y"), row(), 30, " 2 ● 200  1.4 s  └ ~2"),
         (summary(status=None), row(), 80, " 2 ● –    1.4 s    gpt  3.1 kB"),

@@ -59,7 +59,7 @@ async def test_a_held_request_is_announced_edited_and_passed_on(recorder: Record
         await until(
             driver.pilot, lambda: isinstance(driver.app.screen, EditPausedScreen) and driver.app.screen.study.is_settled
         )
-        await said(driver, "s: pass on the edited request")
+        await said(driver, "s: forward the edited request")
         await driver.press("d", "s")
         await until(driver.pilot, lambda: holder.asked)
         (asked,) = holder.asked

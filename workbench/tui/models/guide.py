@@ -234,7 +234,7 @@ GUIDES: Mapping[str, Guide] = {
     "points": Guide(
         "Breakpoints",
         "Exchanges that the recorder has paused, oldest first: for how long, and how long the client still waits "
-        "(? = unknown). c passes one on, e edits it first, a lets a simulator respond, d drops it. Below, the "
+        "(? = unknown). c forwards one, e edits it first, a lets a simulator respond, d drops it. Below, the "
         "kinds of breakpoints: space arms or disarms one. A request is forwarded only after its last byte is "
         "checked; a response is paused at its first tool call. Everything else passes unchanged.",
         ("held", "warning", "error", "cursor"),

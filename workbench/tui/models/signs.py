@@ -18,7 +18,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "held": ("‖ paused", "warning", "paused at a breakpoint, waits for your decision (P)"),
     "made": ("└ variant", "accent", "exchanges: sent instead of another exchange"),
     "passing": ("~ changes", "info", "exchanges: changed by a translation or correction"),
-    "cut": ("⊘ cut", "warning", "exchanges: aborted, incomplete or torn"),
+    "cut": ("⊘ cut", "warning", "exchanges: aborted, incomplete or damaged"),
     "unread": ("? unread", "warning", "not everything was decoded; in the IR: an unknown block"),
     "call": ("◆ call", "call", "tool call; ◇ tool result"),
     "reasoning": ("∴ reasoning", "reasoning", "reasoning, in any carrier"),

@@ -119,7 +119,7 @@ def _marks(summary: Summary, row: InspectedExchange | None, *, is_roomy: bool, c
     if summary.state == "open":
         marks.append(line(Span("⇣ arriving", "accent")))
     elif summary.state != "complete":
-        marks.append(line(Span(f"⊘ {'torn, not checked' if is_torn else summary.state}", "warning")))
+        marks.append(line(Span(f"⊘ {'damaged, not checked' if is_torn else summary.state}", "warning")))
     if row.protocol and row.conversation is None:
         return [*marks, line(Span(f"· {row.protocol}, not decoded", "muted"))]
     if row.problems and not is_torn:

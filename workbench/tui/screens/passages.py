@@ -108,7 +108,7 @@ class PassagesScreen(WorklistScreen):
     def show_subjects(self) -> None:
         links = self.worklist.subjects or ()
         lossy = sum(bool(link.lost) for link in links)
-        words = f"   {count(len(links), 'result')} of tool servers, {lossy} not passed on whole"
+        words = f"   {count(len(links), 'result')} of tool servers, {lossy} not forwarded completely"
         self.entitle(line(Span(f" Tool results around exchange {self.index + 1}", "strong"), Span(words, "muted")))
         self.results.show(len(links), lambda item: passage_line(links[item]), self.worklist.trouble or NONE)
         self.results.move_to(self._first(links), center=True)

@@ -63,7 +63,7 @@ class PauseDetails:
             rules = dict.fromkeys(r for some in KINDS[kind].rules.values() for r in some)
             names = ", ".join(f"{r}*" if r.endswith(".") else r for r in rules)
             names = " but ".join(filter(None, (names, ", ".join(KINDS[kind].excluded))))
-            texts = (f"{KINDS[kind].description}.", f"Checks {sides} before passing on.", f"Rules: {names}")
+            texts = (f"{KINDS[kind].description}.", f"Checks {sides} before forwarding.", f"Rules: {names}")
         elif kind == FILTER:
             texts = ("A filter, as with & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",)
         return [piece for text in texts for piece in wrap(text, self.screen.why.text_width, "muted")]

@@ -85,7 +85,7 @@ class PausedBodyEditor:
         self._writing = writing, paused, body
         self.screen.mount(writing, after=self.screen.body)
         self.screen.add_class("-writing")
-        self.screen.show_keys("editing: ctrl+s pass it on · esc keep it paused  ")
+        self.screen.show_keys("editing: ctrl+s forward it · esc keep it paused  ")
         writing.focus()
 
     # The field.

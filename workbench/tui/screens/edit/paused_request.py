@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.tui.models.edit_study import EditStudy
     from workbench.tui.screens.session.screen import SessionScreen
 
-WAYS = "s: pass on the edited request · q: keep it paused"
+WAYS = "s: forward the edited request · q: keep it paused"
 
 Pass = Callable[[bytes], None]
 
