@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -131,6 +132,46 @@ def test_the_page_loads_nothing_from_elsewhere(served: Served) -> None:
     assert all(url.startswith(served.origin) for url in loaded), loaded
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assert page.headers["referrer-policy"] == "no-referrer"
+
+
+def test_the_page_takes_the_token_out_of_its_address(served: Served) -> None:
+    page = httpx.get(served.address).text
+    assert page.count("<script>") >= 2 and 'history.replaceState(null, "", "/")' in page
+    assert page.index("history.replaceState") > page.index('id="terminal"'), "the terminal is there by then"
+    assert served.token not in page
+
+
+async def arrives(page: Any, wanted: bytes) -> bytes:
+    """What a page is sent until it holds a text."""
+    seen = b""
+    async with asyncio.timeout(60):
+        while wanted not in seen:
+            message = await page.receive()
+            assert isinstance(message.data, bytes | str), message
+            seen += message.data if isinstance(message.data, bytes) else message.data.encode()
+    return seen
+
+
+async def test_a_page_that_lost_its_connection_finds_its_app_as_it_was(served: Served) -> None:
+    import aiohttp
+
+    def connect(client: aiohttp.ClientSession) -> Any:
+        return client.ws_connect(f"{served.origin}/ws/one?width=120&height=40", headers={"Origin": served.origin})
+
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as client:
+        await client.get(served.address)
+        async with connect(client) as page:
+            await arrives(page, b"closure.missing-result")
+            await page.send_json(["stdin", "?"])
+            await arrives(page, b"keys: ")
+        async with connect(client) as page:
+            seen = await arrives(page, b"keys: ")
+            assert seen.startswith(b"\x1b[?1049h"), "the terminal of the new page is set up again"
+            await page.send_json(["stdin", "\x11"])
+            async with asyncio.timeout(60):
+                while not page.closed:
+                    await page.receive()
+            assert page.close_code == 4000, "the person has left: the page does not connect again"
 
 
 async def test_ctrl_c_ends_the_server_and_the_apps(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 Anyone who reaches the port could use the app with its user's rights, including other users of the machine and pages in
 the browser. So it listens on loopback only, answers to one host name, and requires a token with each request: once as a
-query of the printed URL, then as a cookie that no script and no other site gets. Nothing is loaded from other hosts:
-the web font that textual-serve's page links to is removed.
+query of the printed URL, which the page takes out of the address bar, then as a cookie that no script and no other site
+gets. Nothing is loaded from other hosts: the web font that textual-serve's page links to is removed.
+
+A page whose connection is lost (a laptop that slept) connects again, and finds its app as it was for ``KEEP_SECONDS``.
 """
 
 from __future__ import annotations
@@ -26,10 +28,14 @@ from textual_serve.server import Server, to_int
 from workbench import children, regex
 from workbench.cli._output import emit
 from workbench.cli._screen import BROWSER
+from workbench.cli._web_page import BEGIN, QUIT, with_script
 
 HOST = "127.0.0.1"
 PATIENCE = 5.0
 """Seconds an app has to end once its page is gone."""
+
+KEEP_SECONDS = 600.0
+"""Seconds that an app waits for its page to connect again; a laptop that was closed for a walk."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -40,6 +46,31 @@ class PageProcess(AppService):
     """Process of one page: runs the app, started without a shell."""
 
     words: Sequence[str] = ()
+    is_over = False
+    """The person has left the app."""
+
+    def attach(self, page: web.WebSocketResponse) -> None:
+        """Send what the app paints to a page."""
+
+        async def close() -> None:
+            self.is_over = True
+            await page.close(code=QUIT)
+
+        self.remote_write_bytes, self.remote_write_str, self.remote_close = page.send_bytes, page.send_str, close
+
+    def detach(self) -> None:
+        """Drop what the app paints, until another page is attached."""
+
+        async def drop(data: object) -> None:
+            pass
+
+        self.remote_write_bytes = self.remote_write_str = drop
+
+    async def paint_again(self, page: web.WebSocketResponse, width: int, height: int) -> None:
+        """Let the app paint everything: a change of its size does that."""
+        await page.send_bytes(BEGIN)
+        await self.set_terminal_size(width, max(1, height - 1))
+        await self.set_terminal_size(width, height)
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
         environment = children.environment(self._build_environment(width=width, height=height))
@@ -75,6 +106,8 @@ class Pages(Server):
         self.words = words
         self.token = secrets.token_urlsafe(32)
         self._open: set[web.WebSocketResponse] = set()
+        self._is_ending = False
+        self._kept: dict[str, tuple[PageProcess, asyncio.Event]] = {}
 
     @property
     def address(self) -> str:
@@ -85,14 +118,19 @@ class Pages(Server):
         """The guarded application."""
         made = await self._make_app()
         made.middlewares.append(self._guard)
+        made.router.add_get("/ws/{page}", self.handle_websocket)
         return made
 
     async def on_startup(self, app: web.Application) -> None:
         """Print nothing: ``_serve`` prints the address."""
 
     async def on_shutdown(self, app: web.Application) -> None:
+        self._is_ending = True
         for page in list(self._open):
-            await page.close()
+            await page.close(code=QUIT)
+        for child, taken in self._kept.values():
+            taken.set()
+            await child.stop()
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -127,16 +165,34 @@ class Pages(Server):
         }
 
     async def handle_index(self, request: web.Request) -> web.Response:
-        """The page without links to other hosts."""
+        """The page without links to other hosts, and with a script of its own."""
         response = await super().handle_index(request)
         assert isinstance(response, web.Response)
-        response.text = _FOREIGN.sub("", response.text or "")
+        response.text = with_script(_FOREIGN.sub("", response.text or ""))
         return response
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """Run the app for one page until it is closed."""
+        """Run the app for one page until it is left; if only the connection is lost, keep it for the page."""
         page = web.WebSocketResponse(heartbeat=15)
         await page.prepare(request)
+        name = request.match_info.get("page", "")
+        width, height = to_int(request.query.get("width", ""), 80), to_int(request.query.get("height", ""), 24)
+        self._open.add(page)
+        child = self._take_kept(name)
+        try:
+            if child is None:
+                child = self._new_child(page)
+                await child.start(width, height)
+            else:
+                child.attach(page)
+                await child.paint_again(page, width, height)
+            await self._process_messages(page, child)
+        finally:
+            self._open.discard(page)
+            await self._end(name, child)
+        return page
+
+    def _new_child(self, page: web.WebSocketResponse) -> PageProcess:
         child = PageProcess(
             "workbench",
             write_bytes=page.send_bytes,
@@ -145,14 +201,36 @@ class Pages(Server):
             download_manager=self.download_manager,
         )
         child.words = self.words
-        self._open.add(page)
-        try:
-            await child.start(to_int(request.query.get("width", ""), 80), to_int(request.query.get("height", ""), 24))
-            await self._process_messages(page, child)
-        finally:
-            self._open.discard(page)
+        child.attach(page)
+        return child
+
+    def _take_kept(self, name: str) -> PageProcess | None:
+        """The app that waits for a page; None if there is none."""
+        if name not in self._kept:
+            return None
+        child, taken = self._kept.pop(name)
+        taken.set()
+        return child
+
+    async def _end(self, name: str, child: PageProcess | None) -> None:
+        """End an app whose page is gone: at once if the person has left it, else unless its page connects again."""
+        if child is None:
+            return
+        is_kept = not child.is_over and not self._is_ending and name != "" and name not in self._kept
+        if not is_kept or not await self._is_taken_again(name, child):
             await child.stop()
-        return page
+
+    async def _is_taken_again(self, name: str, child: PageProcess) -> bool:
+        """Keep an app for its page. Returns False if the page does not come back in time."""
+        child.detach()
+        taken = asyncio.Event()
+        self._kept[name] = child, taken
+        with suppress(TimeoutError):
+            async with asyncio.timeout(KEEP_SECONDS):
+                await taken.wait()
+        if not taken.is_set():
+            self._kept.pop(name, None)
+        return taken.is_set()
 
 
 def serve_app(args: argparse.Namespace, *words: str) -> int:
