@@ -29,6 +29,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     _files.add_exchange(parser)
     _files.add_provider(parser)
+    parser.add_argument(
+        "--linear",
+        action="store_true",
+        help="for screen readers: the same session as text, a place at a time, with the same keys",
+    )
     _screen.add_options(parser)
 
 
@@ -37,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
     _files.validate(args)
     if (Path(args.file) / "_survey.json").is_file():
         return _show_survey(args)
+    if args.linear:
+        return _linear(args)
     if args.web:
         return _serve(args)
     screen = _screen.is_shown(sys.stdout, sys.stderr)  # the app paints on standard error
@@ -68,6 +75,18 @@ def _show_survey(args: argparse.Namespace) -> int:
     from workbench.tui import run as run_app
 
     return run_app(None, survey=Path(args.file), **_screen.appearance(args)._asdict())
+
+
+def _linear(args: argparse.Namespace) -> int:
+    """Read the session aloud."""
+    from workbench.cli import _linear
+    from workbench.rules import Inspector
+
+    session = _open(args)
+    try:
+        return _linear.read_aloud(Inspector(session, args.provider, args.protocol), args.exchange)
+    finally:
+        session.close()
 
 
 def _serve(args: argparse.Namespace) -> int:

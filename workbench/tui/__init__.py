@@ -13,12 +13,14 @@ from workbench.fronts import lazy
 if TYPE_CHECKING:
     from workbench.tui import keymap, keys
     from workbench.tui.keymap import Keymap
+    from workbench.tui.linear import LinearReader
     from workbench.tui.start import run
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
     "Keymap",
+    "LinearReader",
     "keymap",
     "keys",
     "run",
