@@ -10,7 +10,8 @@ import yaml
 from tests.breakages.tool_hops import Entry, grade
 
 HERE = Path(__file__).parent
-ENTRIES = yaml.safe_load((HERE / "tool-hops-2.yaml").read_bytes())["entries"]
+FILES = ("tool-hops-2.yaml", "tool-hops-3.yaml")
+ENTRIES = [entry for name in FILES for entry in yaml.safe_load((HERE / name).read_bytes())["entries"]]
 
 MAY_FIND = {
     "N011": ("schema.name",),
@@ -19,6 +20,8 @@ MAY_FIND = {
     "N029": ("mcp.wrong-call",),
     "N031": ("mcp.no-answer",),
     "N037": ("mcp.no-answer",),
+    "P010": ("mcp.framing",),
+    "P013": ("mcp.wrong-call",),
 }
 """Entry → rules of its error findings, all of them right."""
 

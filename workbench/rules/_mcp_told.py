@@ -113,6 +113,9 @@ def _of_form(
     if is_shown and any(each in part.text for each in data for part in told.result.content if isinstance(part, Text)):
         text = f"the data of an image or file of exchange {link.exchange + 1} are here twice: once as text"
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text)
+    elif not is_shown and not form and any(part in words for part in _media(outcome.result) if part):
+        text = f"an image or file of exchange {link.exchange + 1} is text here: its data, which a model cannot read"
+        yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
 
 
 def _media(result: dict[str, JsonValue]) -> Iterator[str]:
