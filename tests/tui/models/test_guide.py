@@ -18,8 +18,8 @@ from workbench.views.lines import Line, plain
 
 TUI = Path(__file__).resolve().parents[3] / "workbench" / "tui"
 TABLES = [(scope.title, scope.keys) for scope in keys.SCOPES.values()]
-OF_OTHER_PLACES = set("…–—←↑→↓“”‘’⋮·\ufffd")
-"""Punctuation and arrows, which say themselves what they mean."""
+OF_OTHER_PLACES = set("…–—←↑→↓“”‘’⋮·\ufffd▁▂▃▅▆▇")
+"""Punctuation, arrows and the heights of a sparkline, which say themselves what they mean."""
 
 
 def test_every_pane_has_a_guide_and_every_guide_knows_its_signs() -> None:
