@@ -25,7 +25,7 @@ def _rule(name: str, severity: Severity, summary: str) -> Rule:
 FRAMING = _rule("framing", ERROR, "A line on the channel of a tool server is not a message.")
 RESPONSE_ID = _rule("response-id", WARNING, "A response on the channel of a tool server answers no open request.")
 LIST_CHANGED = _rule("list-changed", WARNING, "The tool list changed, and the client did not read it again.")
-CANCELLED_END = _rule("cancelled", WARNING, "A cancelled call and what the server does about it do not fit.")
+CANCELLED_END = _rule("cancelled", WARNING, "Client, server and model disagree on whether a call was cancelled.")
 
 # On one request.
 
@@ -40,24 +40,24 @@ SESSION_LOST = _rule("session-lost", WARNING, "A tool server no longer knows the
 PAGINATION = _rule("pagination", WARNING, "A further page of the tool list was not read.")
 SCHEMA_REJECTED = _rule("schema-rejected", WARNING, "An entry of the tool list has a schema that clients refuse.")
 DESCRIPTION_CHANGED = _rule("description-changed", WARNING, "A tool's description changed after it was listed.")
-HIDDEN_TEXT = _rule("hidden-text", WARNING, "A tool server sent characters that people do not see.")
-INJECTED_TEXT = _rule("injected-text", WARNING, "A tool server's text gives the model orders.")
+HIDDEN_TEXT = _rule("hidden-text", WARNING, "A tool server sent invisible characters.")
+INJECTED_TEXT = _rule("injected-text", WARNING, "A tool server's text gives the model instructions.")
 
 # On the way to the model and from it.
 
 STRUCTURED_DROPPED = _rule("structured-dropped", WARNING, "The structured content of a tool's result is lost.")
 RESULT_DROPPED = _rule("result-dropped", WARNING, "A part of a tool's result did not reach the model.")
-RESULT_TRUNCATED = _rule("result-truncated", WARNING, "The model got only a piece of a text in a tool result.")
-CONTENT_SHADOWED = _rule("content-shadowed", INFO, "The model got the structured content, not the text next to it.")
+RESULT_TRUNCATED = _rule("result-truncated", WARNING, "The model got only a part of a text in a tool result.")
+CONTENT_SHADOWED = _rule("content-shadowed", INFO, "The model got the structured content, but not the text next to it.")
 RESULT_ALTERED = _rule("result-altered", WARNING, "A tool's result reached the model in another form.")
 RESULT_DUPLICATED = _rule("result-duplicated", WARNING, "The same data of a tool's result reached the model twice.")
-ERROR_FLAG = _rule("error-flag", WARNING, "A failure of a tool does not count as one, or a success counts as one.")
-WRONG_CALL = _rule("wrong-call", ERROR, "The result of one tool call was told as the result of another.")
-ARGS_CHANGED = _rule("args-changed", WARNING, "A tool server got other arguments than the model wrote.")
+ERROR_FLAG = _rule("error-flag", WARNING, "A failed tool is not marked as an error, or a successful one is.")
+WRONG_CALL = _rule("wrong-call", ERROR, "The model got the result of one tool call for another.")
+ARGS_CHANGED = _rule("args-changed", WARNING, "A tool server got different arguments than the model wrote.")
 CALLED_TWICE = _rule("called-twice", WARNING, "One call of the model was carried out more than once.")
-NOT_CALLED = _rule("not-called", WARNING, "The model was told a result of a call that never reached the tool server.")
-NAME = _rule("name", WARNING, "The name under which a tool is declared causes trouble.")
-SCHEMA_CHANGED = _rule("schema-changed", WARNING, "A tool is declared with another schema than its server listed.")
+NOT_CALLED = _rule("not-called", WARNING, "The model got a result for a call that never reached the tool server.")
+NAME = _rule("name", WARNING, "The name of a declared tool is too long or not unique.")
+SCHEMA_CHANGED = _rule("schema-changed", WARNING, "A tool is declared with a different schema than its server listed.")
 TOOL_MISSING = _rule("tool-missing", INFO, "A tool that a server listed is not declared to the model.")
 
 RULES = (

@@ -16,12 +16,14 @@ from workbench.wire import Origin
 WARNING = Severity.WARNING
 
 UNSUPPORTED = Rule(
-    "choice.unsupported", WARNING, "A tool_choice value the provider does not accept.", breaks=Breaks.REQUEST
+    "choice.unsupported", WARNING, "The provider does not accept this tool_choice value.", breaks=Breaks.REQUEST
 )
 CONFLICT = Rule(
     "choice.thinking-conflict", WARNING, "A tool call is forced while thinking is on.", breaks=Breaks.REQUEST
 )
-WITHOUT_TOOLS = Rule("choice.without-tools", WARNING, "tool_choice without tools.", breaks=Breaks.REQUEST)
+WITHOUT_TOOLS = Rule(
+    "choice.without-tools", WARNING, "The request has tool_choice but no tools.", breaks=Breaks.REQUEST
+)
 
 RULES = (UNSUPPORTED, CONFLICT, WITHOUT_TOOLS)
 

@@ -17,7 +17,7 @@ from workbench.rules.wording import as_unproved, enforced_exactly, from_anomalie
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
-EMPTY = Rule("content.empty", WARNING, "An empty text, part or turn.", breaks=Breaks.REQUEST)
+EMPTY = Rule("content.empty", WARNING, "A text, part or turn is empty.", breaks=Breaks.REQUEST)
 ASSISTANT_LAST = Rule(
     "content.assistant-last", WARNING, "The conversation ends with an assistant turn.", breaks=Breaks.REQUEST
 )
@@ -25,7 +25,7 @@ TRAILING = Rule(
     "content.trailing-whitespace", WARNING, "The final assistant text ends with whitespace.", breaks=Breaks.REQUEST
 )
 MEDIA = Rule(
-    "content.image-in-result", WARNING, "An image in a result that may only contain text.", breaks=Breaks.REQUEST
+    "content.image-in-result", WARNING, "A result contains an image, but may only contain text.", breaks=Breaks.REQUEST
 )
 
 RULES = (EMPTY, ASSISTANT_LAST, TRAILING, MEDIA)

@@ -20,10 +20,10 @@ from workbench.wire import Origin
 WARNING = Severity.WARNING
 
 UNKNOWN_FIELD = Rule(
-    "gateway.unknown-field", WARNING, "A field the backend does not know is passed through.", breaks=Breaks.REQUEST
+    "gateway.unknown-field", WARNING, "A field that the backend does not know is forwarded.", breaks=Breaks.REQUEST
 )
-CACHE_LIMIT = Rule("gateway.cache-limit", WARNING, "Too many cache breakpoints.", breaks=Breaks.REQUEST)
-BETA_HEADER = Rule("gateway.beta-header", WARNING, "A beta header the backend refuses.", breaks=Breaks.REQUEST)
+CACHE_LIMIT = Rule("gateway.cache-limit", WARNING, "The request has too many cache breakpoints.", breaks=Breaks.REQUEST)
+BETA_HEADER = Rule("gateway.beta-header", WARNING, "The backend refuses a beta header.", breaks=Breaks.REQUEST)
 
 RULES = (UNKNOWN_FIELD, CACHE_LIMIT, BETA_HEADER)
 

@@ -15,12 +15,15 @@ from workbench.rules.wording import by_term, enforced_exactly, quote, show_value
 from workbench.wire import Origin
 
 UNSUPPORTED = Rule(
-    "params.unsupported", Severity.WARNING, "A parameter or value the provider does not accept.", breaks=Breaks.REQUEST
+    "params.unsupported",
+    Severity.WARNING,
+    "The provider does not accept a parameter or its value.",
+    breaks=Breaks.REQUEST,
 )
 MISSING = Rule(
     "params.missing", Severity.WARNING, "A parameter that the provider requires is missing.", breaks=Breaks.REQUEST
 )
-IGNORED = Rule("params.ignored", Severity.INFO, "A parameter that the provider accepts and ignores.", is_advice=True)
+IGNORED = Rule("params.ignored", Severity.INFO, "The provider accepts a parameter but ignores it.", is_advice=True)
 
 RULES = (UNSUPPORTED, MISSING, IGNORED)
 

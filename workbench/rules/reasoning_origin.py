@@ -28,7 +28,7 @@ FABRICATED = Rule(
 FOREIGN = Rule(
     "reasoning.foreign",
     WARNING,
-    "Reasoning state of another provider, account or model, or sent to a provider that refuses it.",
+    "Reasoning state is from another provider, account or model, or the provider refuses it.",
     breaks=Breaks.REQUEST,
 )
 

@@ -25,7 +25,7 @@ REFUSED = Rule(
 FALLBACK = Rule(
     "recording.websocket-refused",
     Severity.INFO,
-    "The recorder refused a WebSocket, as it was asked to, so that the client uses HTTP.",
+    "The recorder was set to refuse WebSockets, so that the client uses HTTP.",
     is_advice=True,
     basis=Basis.RECORDING,
 )

@@ -48,34 +48,34 @@ CONFLICT = Rule(
     "params.conflict", Severity.WARNING, "Two parameters of a request exclude each other.", breaks=Breaks.REQUEST
 )
 TOOL_TYPE = Rule(
-    "schema.tool-type", Severity.WARNING, "A tool type that the endpoint does not offer.", breaks=Breaks.REQUEST
+    "schema.tool-type", Severity.WARNING, "A tool has a type that the endpoint does not offer.", breaks=Breaks.REQUEST
 )
 DESCRIPTION = Rule(
     "schema.description",
     Severity.WARNING,
-    "A description in a tool declaration that the provider does not accept.",
+    "The provider does not accept a description in a tool declaration.",
     breaks=Breaks.REQUEST,
 )
 PROPERTY_NAME = Rule(
-    "schema.property-name", Severity.WARNING, "A property name the provider does not accept.", breaks=Breaks.REQUEST
+    "schema.property-name", Severity.WARNING, "The provider does not accept a property name.", breaks=Breaks.REQUEST
 )
 NO_TOOLS = Rule("tools.unsupported", Severity.WARNING, "The model or endpoint accepts no tools.", breaks=Breaks.REQUEST)
 PART = Rule(
     "content.unsupported-part",
     Severity.WARNING,
-    "A kind of content that this model or provider does not accept.",
+    "This model or provider does not accept this kind of content.",
     breaks=Breaks.REQUEST,
 )
 IMAGE_LIMIT = Rule(
     "content.image-limit",
     Severity.WARNING,
-    "An image breaks a limit of size or dimensions.",
+    "An image exceeds a limit of size or dimensions.",
     breaks=Breaks.REQUEST,
 )
 MIXED = Rule(
     "content.mixed-turn",
     Severity.WARNING,
-    "A message mixes text with tool calls or results where the model accepts one kind.",
+    "A message mixes text with tool calls or results, but the model accepts only one kind.",
     breaks=Breaks.REQUEST,
 )
 RULES = (CONFLICT, TOOL_TYPE, DESCRIPTION, PROPERTY_NAME, NO_TOOLS, PART, IMAGE_LIMIT, MIXED)

@@ -33,13 +33,13 @@ from workbench.wire import Origin, dumps, loads
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
-KEYWORD = Rule("schema.unsupported-keyword", ERROR, "A schema keyword this provider refuses.", breaks=Breaks.REQUEST)
-ITEMS = Rule("schema.items-missing", ERROR, "An array schema without items.", breaks=Breaks.REQUEST)
-REF = Rule("schema.ref", WARNING, "A reference that cannot be resolved or is refused.", breaks=Breaks.REQUEST)
+KEYWORD = Rule("schema.unsupported-keyword", ERROR, "This provider refuses a schema keyword.", breaks=Breaks.REQUEST)
+ITEMS = Rule("schema.items-missing", ERROR, "An array schema has no items.", breaks=Breaks.REQUEST)
+REF = Rule("schema.ref", WARNING, "A reference cannot be resolved or is refused.", breaks=Breaks.REQUEST)
 STRICT = Rule("schema.strict", ERROR, "Conditions of strict mode are not met.", breaks=Breaks.REQUEST)
 NAME = Rule("schema.name", ERROR, "A tool name violates the provider's naming rule.", breaks=Breaks.REQUEST)
 DUPLICATE = Rule("schema.duplicate-name", WARNING, "Two tools have the same name.", breaks=Breaks.REQUEST)
-TOO_MANY = Rule("schema.too-many-tools", ERROR, "Too many tools.", breaks=Breaks.REQUEST)
+TOO_MANY = Rule("schema.too-many-tools", ERROR, "The request declares too many tools.", breaks=Breaks.REQUEST)
 NO_PARAMETERS = Rule(
     "schema.missing-parameters", ERROR, "The required parameters object is missing.", breaks=Breaks.REQUEST
 )

@@ -18,7 +18,7 @@ from workbench.wire import Origin
 SHAPE = Rule(
     "content.shape",
     Severity.WARNING,
-    "Content whose structure the provider interprets in an unintended way.",
+    "The provider interprets the structure of this content in an unintended way.",
     breaks=Breaks.CONVERSATION,
 )
 

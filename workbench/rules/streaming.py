@@ -36,7 +36,9 @@ TRUNCATED = Rule("stream.truncated", ERROR, "The stream stops inside a block.", 
 NO_TERMINATOR = Rule(
     "stream.no-terminator", ERROR, "The stream ends without its terminal event.", breaks=Breaks.CONVERSATION
 )
-EMPTY_CHOICES = Rule("stream.empty-choices", WARNING, "A chunk without choices.", breaks=Breaks.CONVERSATION)
+EMPTY_CHOICES = Rule(
+    "stream.empty-choices", WARNING, "A chunk of the stream has no choices.", breaks=Breaks.CONVERSATION
+)
 ENCODING = Rule("stream.encoding", ERROR, "A character was damaged at a chunk boundary.", breaks=Breaks.CONVERSATION)
 FRAMING = Rule(
     "stream.framing",
@@ -52,7 +54,10 @@ BLOCK_ORDER = Rule(
 )
 ERROR_EVENT = Rule("stream.error-event", ERROR, "The stream ends with an error event.", breaks=Breaks.CONVERSATION)
 UNKNOWN_FIELD = Rule(
-    "stream.unknown-field", Severity.INFO, "A field that event streams do not have.", breaks=Breaks.CONVERSATION
+    "stream.unknown-field",
+    Severity.INFO,
+    "The stream has a field that event streams do not define.",
+    breaks=Breaks.CONVERSATION,
 )
 
 RULES = (
