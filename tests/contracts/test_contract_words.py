@@ -175,7 +175,7 @@ def test_broken_contracts_are_skipped_where_contracts_are_listed_or_chosen(own: 
     assert contracts.get("openai").title == "OpenAI"
     assert "mine" not in matrix.labels()
     instead = {line.partition(":")[0].rpartition("/")[2].partition(".")[0]: line for line in contracts.warnings()}
-    assert instead["openai"].endswith("; the one that ships is used")
+    assert instead["openai"].endswith("; the contract that ships with Workbench is used")
     assert instead["mine"].endswith("; this contract is ignored")
 
 

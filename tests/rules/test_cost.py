@@ -81,7 +81,7 @@ BREAKS = [
     ("an edited message", {"messages": [user("stop"), SAID, user("on", **MARK)]},
      ("/messages/0/content/0/text", "an earlier message of role 'user' changed", "stop", "info")),
     ("no marks", {"system": LONG + "Today is 2026-11-20 10:15.", "messages": [user("go"), SAID, user("on")]},
-     ("", "marks of exchange 1 are missing", "", "warning")),
+     ("", "cache breakpoints of exchange 1 are missing", "", "warning")),
     ("another model", {"model": "claude-opus-4-1", "system": EDITED}, None),
 ]  # fmt: skip
 

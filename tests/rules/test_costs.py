@@ -174,9 +174,9 @@ def test_ones_own_prices_replace_them(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 FAULTS = {
-    "models": "no list of prices",
-    "models: [7]": "entry 1: no price",
-    "models: [{model: a, input: 1}]": "entry 1: no price for input and output",
+    "models": "not a list of prices",
+    "models: [7]": "entry 1: not a price",
+    "models: [{model: a, input: 1}]": "entry 1: no price for input or output",
     "models: [{model: a, input: -1, output: 1}]": "entry 1: input is not a price: -1",
     "models: [{model: a, input: yes, output: 1}]": "entry 1: input is not a price",
     "models: [{model: a, input: 1, output: 1}, {model: b, in: 1}]": "entry 2: an unknown key 'in'",

@@ -17,7 +17,8 @@ CUTS = [
         "the call",
         [RESULT, DONE],
         "closure.orphan-result",
-        "the call was received in exchange 1, and this request no longer contains it: the history was cut from 3 to 2",
+        "the call was received in exchange 1, and this request no longer contains it"
+        ": the history was shortened from 3 to 2",
     ),
     (
         "the result",

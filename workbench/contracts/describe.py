@@ -36,14 +36,14 @@ def lines(file: ContractFile, part: Part = EVERYTHING, width: int = 80) -> Itera
     yield from wrap(f"{label}: {file.title}", width, "", "  ")
     if file.note:
         yield from wrap(file.note, width)
-    yield from section("How it is recognised", _fact_lines(file, width))
+    yield from section("How requests are recognised", _fact_lines(file, width))
     if file.variants and not part.variant:
         yield from section("Variants, the current one first", _variants(file, width))
     checks = [(holds, check) for holds, check in file.checks if part.takes(holds)]
     if checks:
         yield from section("Refuses, in the order of its checks", _checks(checks, width))
     else:
-        yield from section("Refuses", ["  Nothing known."])
+        yield from section("Refuses", ["  No refusals are known."])
     for holds, facts in file.facts:
         if part.takes(holds):
             yield from section(f"Known facts{_where(holds)}", _facts(facts, width))

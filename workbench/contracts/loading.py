@@ -83,7 +83,7 @@ def broken_files() -> Mapping[str, ProfileError]:
 def warnings() -> tuple[str, ...]:
     """A line for each broken contract: file, place, problem, and what counts in its place."""
     shipped = resources.shipped_profiles()
-    instead = {True: "the one that ships is used", False: "this contract is ignored"}
+    instead = {True: "the contract that ships with Workbench is used", False: "this contract is ignored"}
     return tuple(f"{error}; {instead[name in shipped]}" for name, error in broken_files().items())
 
 

@@ -260,7 +260,7 @@ def _word(node: Node, words: Any, usual: Any) -> Any:
     try:
         return words(node.text(str(usual)))
     except ValueError as error:
-        raise node.fail(f"{node.value!r} is none of {', '.join(words)}") from error
+        raise node.fail(f"{node.value!r} is not one of: {', '.join(words)}") from error
 
 
 def _test(node: Node) -> Test:

@@ -110,7 +110,7 @@ def of_call(
     change = _first_change(before.call.input, outcome.arguments or {}, "", member(entry, "inputSchema"))
     if change is not None:
         pointer, words = change
-        text = f"{words}: not what the model wrote in exchange {before.exchange + 1}"
+        text = f"{words}: the model wrote something else in exchange {before.exchange + 1}"
         yield make(decoded, ARGS_CHANGED, REQUEST, f"/params/arguments{pointer}", text, how)
     if before.carried:
         yield _twice(decoded, before, entry, how)
@@ -123,7 +123,7 @@ def _twice(decoded: DecodedExchange, before: ModelCall, entry: Mapping[str, Json
     first = before.carried.exchange + 1
     ended = {"answered": "was answered", "refused": "got an error"}.get(before.carried.state, "got no answer in time")
     text = f"exchange {first} carried out the same call of exchange {before.exchange + 1} and {ended}"
-    hint = "the tool says that this does no harm" if is_safe else "the tool does not say that this does no harm"
+    hint = "the tool declares repetition safe" if is_safe else "the tool does not declare repetition safe"
     evidence = "; ".join(filter(None, (hint, how)))
     return make(decoded, CALLED_TWICE, REQUEST, "/params", text, evidence, INFO if is_safe else WARNING)
 
@@ -135,7 +135,11 @@ def _first_change(wrote: JsonValue, sent: JsonValue, pointer: str, schema: JsonV
     """
     if not isinstance(wrote, dict) or not isinstance(sent, dict):
         is_unknown = wrote is None and not pointer
-        return None if is_unknown or _is_equal(wrote, sent) else (pointer, f"{_text_of(sent)} for {_text_of(wrote)}")
+        return (
+            None
+            if is_unknown or _is_equal(wrote, sent)
+            else (pointer, f"{_text_of(sent)} instead of {_text_of(wrote)}")
+        )
     known = member(schema, "properties")
     for name, value in sent.items():
         at, inside = f"{pointer}/{escape(name)}", member(known, name)
@@ -145,7 +149,7 @@ def _first_change(wrote: JsonValue, sent: JsonValue, pointer: str, schema: JsonV
         elif (found := _first_change(wrote[name], value, at, inside)) is not None:
             return found
     gone = [n for n, v in wrote.items() if n not in sent and v is not None and _is_of_tool(n, known, schema)]
-    return (pointer, f"{quote(gone[0])} is gone") if gone else None
+    return (pointer, f"{quote(gone[0])} is missing") if gone else None
 
 
 def _is_of_tool(name: str, known: JsonValue, schema: JsonValue) -> bool:

@@ -60,18 +60,18 @@ def _is_from(name: str, tool: ListedTool) -> bool:
 def _of_tool(decoded: DecodedExchange, tool: ToolDef, sources: Sequence[ListedTool]) -> Iterator[Finding]:
     name, pointer = tool.name or "", tool.pointer
     if len(name) > _LONGEST:
-        text = f"the name has {len(name)} characters, with that of its server: more than the {_LONGEST} that all take"
+        text = f"the name has {len(name)} characters with its server's name; all providers accept {_LONGEST}"
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
     equal = [one for one in sources if _plain(one.name) == _plain(name)]
     if len(equal) > 1:
         servers = ", ".join(quote(one.server) for one in equal)
-        text = f"{servers} all have a tool {quote(name)}; only one of them is declared, and nothing says which"
+        text = f"{servers} all have a tool {quote(name)}; only one is declared, and its server is unknown"
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
     best = max(sources, key=lambda one: (len(_plain(one.name)), _plain(one.server) in _plain(name)))
     change = _schema_change(member(best.entry, "inputSchema"), tool.schema)
     if change:
         inside, words = change
-        text = f"{words}, other than {quote(best.server)} listed {quote(best.name)}"
+        text = f"{words}: server {quote(best.server)} listed {quote(best.name)} differently"
         place = next((p for p in _schema_places(decoded, pointer)), pointer)
         yield make(decoded, SCHEMA_CHANGED, REQUEST, f"{place}{inside}", text)
 
@@ -92,7 +92,7 @@ def _schema_change(listed: JsonValue, declared: JsonValue) -> tuple[str, str] | 
         return None
     for name in ("$defs", "definitions"):
         if name in listed and name not in declared and f"#/{name}/" in repr(declared):
-            return "", f"{name} is gone, and a $ref still points to it"
+            return "", f"{name} is missing, and a $ref still points to it"
     return _object_change(listed, declared, "")
 
 
@@ -102,7 +102,7 @@ def _object_change(
     known, kept = member(listed, "properties"), member(declared, "properties")
     for name in known if isinstance(known, dict) and isinstance(kept, dict) else ():
         if name not in kept:
-            return f"{at}/properties", f"the property {quote(name)} is gone"
+            return f"{at}/properties", f"the property {quote(name)} is missing"
     before, now = _names(listed.get("required")), _names(declared.get("required"))
     if more := sorted(now - before):
         return f"{at}/required", f"{quote(more[0])} is required"
@@ -122,10 +122,10 @@ def _object_change(
 def _leaf_change(listed: Mapping[str, JsonValue], declared: Mapping[str, JsonValue], at: str) -> tuple[str, str] | None:
     gone = [name for name in _LIMITS if name in listed and name not in declared]
     if gone and "$ref" not in declared and not _may_be_written_otherwise(gone[0], declared):
-        return at, f"{gone[0]} is gone"
+        return at, f"{gone[0]} is missing"
     one, other = listed.get("type"), declared.get("type")
     is_same = not isinstance(one, str) or not isinstance(other, str) or one.lower() == other.lower()
-    return None if is_same else (f"{at}/type", f"the type is {quote(other)} for {quote(one)}")
+    return None if is_same else (f"{at}/type", f"the type is {quote(other)} instead of {quote(one)}")
 
 
 def _may_be_written_otherwise(name: str, declared: Mapping[str, JsonValue]) -> bool:
@@ -151,5 +151,5 @@ def _of_missing(
         all_of = sorted({one.server for one in missing} - {one.server for one in listed if one not in missing})
         shown = ", ".join(quote(one.name) for one in missing[:5]) + (" …" if len(missing) > 5 else "")
         words = f"{len(missing):,} listed tools are not declared: {shown}"
-        text = f"{words}; of {', '.join(map(quote, all_of))} none is" if all_of else words
+        text = f"{words}; no tool of {', '.join(map(quote, all_of))} is declared" if all_of else words
         yield make(decoded, TOOL_MISSING, REQUEST, "", text, severity=WARNING if all_of else INFO)

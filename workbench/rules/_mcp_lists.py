@@ -74,7 +74,7 @@ def of_list(
         names.setdefault(name, number)
         before, now = member(known.get(name), "description"), member(entry, "description")
         if name in known and before != now:
-            text = f"the description of {quote(name)} is not the one that the server listed before"
+            text = f"the description of {quote(name)} differs from the one that the server listed before"
             evidence = f"before: {quote(before)}; now: {quote(now)}"
             yield make(decoded, DESCRIPTION_CHANGED, RESPONSE, f"{pointer}/description", text, evidence)
 
@@ -88,7 +88,7 @@ def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | 
         text = f"the cursor {quote(cursor)} leads to itself: the list never ends"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text)
     elif channel is not None and cursor not in channel.cursors:
-        text = f"the list continues at {quote(cursor)}, and the client never asked for that page"
+        text = f"the list continues at {quote(cursor)}, but the client never asked for that page"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text)
 
 
@@ -98,10 +98,10 @@ def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterat
     if isinstance(inputs, dict) and inputs.get("type") != "object":
         combinator = next((name for name in _COMBINATORS if name in inputs), "")
         why = f" ({combinator} at the root)" if combinator else ""
-        text = f"an inputSchema has type object at its root{why}; clients drop this tool, or all tools of the server"
+        text = f"an inputSchema must have type object at its root{why}; clients drop this tool, or all of its server"
         yield make(decoded, SCHEMA_REJECTED, RESPONSE, where, text)
     if isinstance(outputs, dict) and outputs.get("type") != "object":
-        text = f"before revision {_ANY_VALUE} an outputSchema has type object; clients may refuse the whole list"
+        text = f"before revision {_ANY_VALUE} an outputSchema must have type object; clients may refuse the whole list"
         yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{pointer}/outputSchema", text)
     properties = member(inputs, "properties")
     for name, schema in properties.items() if isinstance(properties, dict) else ():
@@ -118,11 +118,11 @@ def texts_aimed_at_model(decoded: DecodedExchange, text: JsonValue, pointer: str
     hidden = [char for char in _HIDDEN.findall(text) if char != _ZERO_WIDTH_JOINER]
     if hidden:
         kinds = ", ".join(dict.fromkeys(f"U+{ord(char):04X}" for char in hidden))
-        words = f"{len(hidden):,} characters that people do not see: {kinds[:80]}"
+        words = f"{len(hidden):,} invisible characters: {kinds[:80]}"
         yield make(decoded, HIDDEN_TEXT, RESPONSE, pointer, words, _uncover(hidden))
     order = _ORDERS.search(text)
     if order:
-        words = "the text gives the model orders; people do not see it"
+        words = "the text gives the model instructions; the user does not see it"
         yield make(decoded, INJECTED_TEXT, RESPONSE, pointer, words, quote(order[0]))
 
 

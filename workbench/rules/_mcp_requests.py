@@ -137,7 +137,7 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         text = f"the server answered {http.status} for a session that it does not know{how}"
         yield make(decoded, SESSION_LOST, RESPONSE, "", text, quote(told), severity)
     elif http.status >= 400 and method == "initialize" and "version" in told.lower():
-        text = f"the server refused the version with status {http.status}; versions are agreed on in the response"
+        text = f"the server refused the version with status {http.status}; the response negotiates the version"
         yield make(decoded, VERSION, RESPONSE, "", text, quote(told))
     elif http.status >= 400 and http.status not in _AUTH and method in _MUST_RESULT and not isinstance(error, dict):
         text = f"{method} was answered with status {http.status}"
@@ -155,7 +155,7 @@ def _given_up(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     """A call that the client cancelled: because it had waited too long, or for another reason."""
     reason = str(decoded.exchange.meta[CANCELLED])
     response = message_of(response_message(decoded))
-    came = "; the response came all the same, too late" if response else ""
+    came = "; the response arrived anyway, too late" if response else ""
     if _TIMED_OUT.search(reason):
         token = member(message_of(decoded.request_text), "params", "_meta", "progressToken")
         hint = "" if token is not None else "; without a progressToken the server cannot show that it is at work"
@@ -163,7 +163,7 @@ def _given_up(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
             decoded, TIMEOUT, REQUEST, "/params", f"the client gave up {quote(method)}{came}{hint}", quote(reason)
         )
     elif method == "tools/call" and isinstance(response.get("result"), dict) and not _is_failure(response["result"]):
-        text = "the client cancelled this call, and the server carried it out all the same"
+        text = "the client cancelled this call, but the server carried it out anyway"
         yield make(decoded, CANCELLED_END, RESPONSE, "/result", text, quote(reason), INFO)
 
 
@@ -178,11 +178,11 @@ def _error(decoded: DecodedExchange, method: str, error: JsonValue) -> Iterator[
     shown = str(code) if isinstance(code, int) else quote(code, 20)
     text = f"{method} was answered with error {shown}: {quote(told)}"
     if method == "initialize" and ("version" in told.lower() or member(error, "data", "supported")):
-        text += "; a server that does not know a version answers with one that it knows"
+        text += "; a server that does not know the version should answer with one that it knows"
         yield make(decoded, VERSION, RESPONSE, "/error", text)
         return
     if method == "tools/call" and code not in _OF_JSON_RPC:
-        text += "; a tool that fails belongs in a result with isError, which clients show to the model"
+        text += "; report a failed tool as a result with isError, which clients show to the model"
     yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
 
 
@@ -196,7 +196,7 @@ def _version(
     asked, given = member(request, "params", "protocolVersion"), member(response, "result", "protocolVersion")
     if not isinstance(asked, str) or not isinstance(given, str) or given == asked:
         return
-    text = f"the client asked for {quote(asked)}, and the server answers with {quote(given)}"
+    text = f"the client asked for {quote(asked)}, but the server answered with {quote(given)}"
     if given > asked:
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}, which is later")
     elif channel is not None and not channel.is_used:
@@ -215,10 +215,12 @@ def _of_result(
     if not _is_failure(result):
         told = str(member(response, "error", "message") or "")
     elif _NO_OUTPUT.search(told):
-        text = "the result is an error about structured content that is missing where the tool declares an outputSchema"
+        text = (
+            "the result is an error because structured content is missing, although the tool declares an outputSchema"
+        )
         yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result", text, quote(told))
     elif _UNKNOWN_TOOL.search(told):
-        text = "the tool is unknown, which the protocol asks to say as a JSON-RPC error (-32602)"
+        text = "the tool is unknown; the protocol expects a JSON-RPC error for this (-32602)"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/result/isError", text, quote(told), INFO)
     if _INVALID_INPUT.search(told):
         yield from _of_refusal(
@@ -239,10 +241,10 @@ def _flag(decoded: DecodedExchange, result: JsonValue, told: str) -> Iterator[Fi
     """A text that tells of a failure in a success, or of a success in a failure: words, and so a guess."""
     if _is_failure(result):
         if _SUCCEEDED.search(told) and not _FAILED.match(told):
-            text = "the result counts as a failure, and its text tells of a success"
+            text = "the result is marked as an error, but its text reports a success"
             yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError", text, quote(told), INFO)
     elif _FAILED.match(told) and len(texts_of(result)) == 1 and member(result, "structuredContent") is None:
-        text = "the text tells of a failure, and the result does not count as one (isError)"
+        text = "the text reports a failure, but the result is not marked as an error (isError)"
         pointer = "/result/isError" if member(result, "isError") is not None else "/result"
         yield make(decoded, ERROR_FLAG, RESPONSE, pointer, text, quote(told), INFO)
 
@@ -254,7 +256,7 @@ def _output(decoded: DecodedExchange, params: JsonValue, result: JsonValue, entr
     if result.get("resultType", "complete") != "complete":
         return
     if "structuredContent" not in result:
-        text = f"{quote(name)} declares an outputSchema, and its result has no structuredContent"
+        text = f"{quote(name)} declares an outputSchema, but its result has no structuredContent"
         yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result", text)
         return
     for fault in climb(None, result["structuredContent"], schema).faults:

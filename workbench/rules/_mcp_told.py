@@ -75,7 +75,9 @@ def of_told(
         return
     is_stopped = bool(_STOPPED.search(words[:200])) and bool(link.lost) and outcome.result.get("isError") is not True
     if is_stopped and not any(_STOPPED.search(text) for text in texts_of(outcome.result)):
-        text = f"the model hears that the call was stopped; the server carried it out in exchange {link.exchange + 1}"
+        text = (
+            f"this result says that the call was stopped, but the server carried it out in exchange {link.exchange + 1}"
+        )
         yield make(decoded, CANCELLED_END, REQUEST, link.pointer, f"{text}, and got no cancellation", quote(words))
         return
     yield from _of_form(decoded, link, told, outcome, words)
@@ -91,7 +93,7 @@ def _tells(words: str, outcome: ToolOutcome) -> bool:
 def _of_lost(decoded: DecodedExchange, link: ToolLink, lost: LostPart, words: str) -> Finding:
     message = f"{lost.size:,} bytes of {lost.pointer} in exchange {link.exchange + 1} are not in this result"
     if lost.kind == "shadowed":
-        message += ": the client passes on the structured content instead"
+        message += ": the client forwards the structured content instead"
     is_notice = lost.kind == "part" and lost.pointer.endswith("/text") and _CUT.search(words)
     rule = RESULT_TRUNCATED if is_notice else _LOST[lost.kind]
     return make(decoded, rule, REQUEST, link.pointer, message, f"matched {link.how}")
@@ -103,7 +105,7 @@ def _of_form(
     received = dumps(outcome.result).decode("utf-8", "replace")
     form = _REPR.search(words)
     if form and form[0] not in received:
-        text = f"the result of exchange {link.exchange + 1} was told as a program prints its objects"
+        text = f"the result of exchange {link.exchange + 1} reached the model as printed objects of a program"
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
     if "�" in words and "�" not in received and "\\ufffd" not in received:
         text = f"characters of the result of exchange {link.exchange + 1} are broken (U+FFFD)"
@@ -111,7 +113,7 @@ def _of_form(
     data = [each for part in _media(outcome.result) if (each := part[:_SHORT])]
     is_shown = any(isinstance(part, Media) for part in told.result.content)
     if is_shown and any(each in part.text for each in data for part in told.result.content if isinstance(part, Text)):
-        text = f"the data of an image or file of exchange {link.exchange + 1} are here twice: once as text"
+        text = f"the data of an image or file of exchange {link.exchange + 1} appear twice here, once as text"
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text)
     elif not is_shown and not form and any(part in words for part in _media(outcome.result) if part):
         text = f"an image or file of exchange {link.exchange + 1} is text here: its data, which a model cannot read"
@@ -132,11 +134,11 @@ def _of_flag(
     where = f"exchange {link.exchange + 1}"
     if is_failure and not is_marked:
         if decoded.protocol and protocols.get(decoded.protocol).capabilities.tools.error_flag:
-            text = f"the result of {where} is a failure (isError), and is not marked as one here"
+            text = f"the result of {where} is an error (isError), but is not marked as one here"
             yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, f"matched {link.how}")
         elif not _FAILED.search(words):
-            text = f"the result of {where} is a failure (isError); the text for the model does not say so"
+            text = f"the result of {where} is an error (isError), but the text for the model does not say so"
             yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, f"matched {link.how}")
     elif is_marked and not is_failure:
-        text = f"the result of {where} is a success, and is marked as a failure here"
+        text = f"the result of {where} is a success, but is marked as an error here"
         yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, f"matched {link.how}")

@@ -45,4 +45,4 @@ def before(case: RuleContext) -> DecodedExchange | None:
 def _cut(case: RuleContext, last: DecodedExchange | None) -> str:
     """True if the history has become shorter: it was trimmed or compacted, and the damage is no single slip."""
     was, now = len(last.messages(REQUEST)) if last else 0, len(case.decoded.messages(REQUEST))
-    return f": the history was cut from {was} to {now} messages" if now < was else ""
+    return f": the history was shortened from {was} to {now} messages" if now < was else ""

@@ -56,7 +56,7 @@ def _value(case: RuleContext, choice: ToolChoice, at: str) -> Iterator[Finding]:
     kind, known = kind_of(choice.value), case.contract.term("choice.values")
     found = {"found": kind or str(choice.value), "name": choice.name or ""}
     if known and kind in _KINDS and kind not in known:
-        text = f"tool_choice {quote(kind)} is not supported here; use {', '.join(known) or 'none'}"
+        text = f"tool_choice {quote(kind)} is not supported by {case.contract.title}; use {', '.join(known) or 'none'}"
         yield by_term(case, UNSUPPORTED, "choice.values", at, text, when="value", values=found)
     elif known and (kind not in _KINDS) and any(from_anomalies(case, UNSUPPORTED)):
         text = f"tool_choice {quote(choice.value)} is not a value of this protocol"

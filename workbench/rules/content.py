@@ -81,7 +81,7 @@ def _texts(case: RuleContext, number: int, message: Message) -> Iterator[Finding
         if when == "empty-text" and is_marked and enforced_exactly(case, EMPTY, "cached"):
             when = "cached"
         if when and enforced_exactly(case, EMPTY, when):
-            what = {"empty-text": "empty", "cached": "empty, and marked for the cache"}.get(when, "only white space")
+            what = {"empty-text": "empty", "cached": "empty but has a cache breakpoint"}.get(when, "only whitespace")
             yield case.at(EMPTY, NodeRef(REQUEST, number, k), f"the text is {what}", when=when)
 
 
@@ -122,7 +122,7 @@ def _lists(case: RuleContext) -> Iterator[Finding]:
     for _, message in case.suspects(_is_list):
         if anywhere or any(message.tool_results()):
             when, pointer = "array-content" if anywhere else "result-content", f"{message.pointer}/content"
-            text = f"the content of a message of role {quote(message.role)} is a list; it must be a string here"
+            text = f"the content of a message of role {quote(message.role)} must be a string, not a list"
             yield case.finding(SHAPE, REQUEST, pointer, text, when=when)
 
 
@@ -173,7 +173,7 @@ def _last_message(case: RuleContext) -> Iterator[Finding]:
             )
     elif isinstance(text, Text) and text.text != text.text.rstrip() and case.contract.check_for(TRAILING.slug):
         where = NodeRef(REQUEST, number, len(last.parts) - 1)
-        message = "the prefilled response ends with white space"
+        message = "the prefilled response ends with whitespace"
         yield case.at(TRAILING, where, message, name="text", evidence=quote(text.text[-40:]))
 
 

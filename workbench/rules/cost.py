@@ -89,8 +89,10 @@ def _broken_prefix(case: RuleContext, old: DecodedExchange, found: Break, paid: 
 
 
 def _missing_mark(case: RuleContext, old: DecodedExchange, mark: str) -> Finding:
-    text = f"the cache marks of exchange {old.index + 1} are missing: nothing of this prompt is read from the cache"
-    came = FaultOrigin(old.index, REQUEST, mark, "the last cache mark of the previous request", old.exchange.hop)
+    text = (
+        f"the cache breakpoints of exchange {old.index + 1} are missing: nothing of this prompt is read from the cache"
+    )
+    came = FaultOrigin(old.index, REQUEST, mark, "the last cache breakpoint of the previous request", old.exchange.hop)
     return replace(case.finding(CACHE_BREAK, REQUEST, "", text), span=None, origin=came)
 
 

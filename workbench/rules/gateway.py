@@ -80,7 +80,7 @@ def _message_fields(case: RuleContext) -> Iterator[Finding]:
         for key in _strange_keys(message, known):
             pointer = f"{message.pointer}/{escape(key)}"
             said = {"path": dotted_path(pointer), "field": key, "name": key, "role": message.role}
-            text = f"a message of role {quote(message.role)} has no field {quote(key)} here"
+            text = f"a message of role {quote(message.role)} may not have the field {quote(key)}"
             yield by_term(
                 case, UNKNOWN_FIELD, "content.message-fields", pointer, text, when="message-field", values=said
             )
@@ -116,9 +116,7 @@ def _cache_marks(case: RuleContext) -> Iterator[Finding]:
         return
     found = marks(case.decoded)
     if len(found) > most:
-        text = (
-            f"{len(found)} cache marks in tools, system and messages; at most {most} are accepted: this is one too many"
-        )
+        text = f"{len(found)} cache breakpoints in the request, at most {most} are accepted: this is one too many"
         said = {"limit": str(most), "found": str(len(found))}
         finding = by_term(case, CACHE_LIMIT, "gateway.max-cache-marks", found[most], text, values=said)
         yield with_related(finding, found)
@@ -149,7 +147,9 @@ def _betas(case: RuleContext) -> Iterator[Finding]:
         if is_refused or is_unknown:
             term = "gateway.refused-betas" if is_refused else "gateway.betas"
             said = {"found": name, "name": name, "value": name, "field": BETA}
-            yield by_term(case, BETA_HEADER, term, pointer, f"the beta {quote(name)} is refused here", values=said)
+            yield by_term(
+                case, BETA_HEADER, term, pointer, f"{case.contract.title} refuses the beta {quote(name)}", values=said
+            )
         elif name in answer:
             yield _refused_beta(case, pointer, name, answer)
         elif any(matches_glob(name, glob) for glob in own):

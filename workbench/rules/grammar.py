@@ -309,10 +309,10 @@ def _slug(fault: grammars.ShapeFault, place: str, value: str) -> str:
 def _text(fault: grammars.ShapeFault, path: str, value: str) -> str:
     if fault.code == grammars.UNKNOWN_KEY:
         meant = _similar_key(fault)
-        return f"{path} is unknown here" + (f"; did you mean {quote(meant)}?" if meant else "")
+        return f"{path} is not a known field" + (f"; did you mean {quote(meant)}?" if meant else "")
     if fault.code == grammars.MISSING:
         return f"{path or 'the request'} has no {quote(fault.name)}, which is required"
     if fault.code == grammars.UNKNOWN_VARIANT:
-        return f"{path} {quote(value)} is unknown here; known: {', '.join(fault.known[:12])}"
+        return f"{path} {quote(value)} is not a known value; known: {', '.join(fault.known[:12])}"
     expected = fault.expected or "another value"
     return f"{path} is {quote(value)}: {expected} is expected"

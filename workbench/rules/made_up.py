@@ -104,7 +104,7 @@ def _said_behind_calls(case: RuleContext, answer: ModelResponse) -> Iterator[Fin
         calls = [k for k, part in enumerate(message.parts) if isinstance(part, ToolCallIR) and not part.is_server]
         for k, part in enumerate(message.parts):
             if calls and k > calls[-1] and isinstance(part, Text) and part.text.strip():
-                text = "text behind the last call of this turn: the model wrote it without any result of the call"
+                text = "text follows the last call of this turn: the model wrote it without the result of the call"
                 yield case.at(MADE_UP, NodeRef(RESPONSE, n, k), text, evidence=quote(part.text))
                 return
 

@@ -64,20 +64,20 @@ def read(text: bytes, where: str) -> Prices:
     """Prices as YAML. Raises ProfileError: what is wrong, and at which entry."""
     held = safeyaml.load(text, name=where)
     if not isinstance(held, dict) or not isinstance(held.get("models"), list):
-        raise ProfileError("no list of prices", where=where, hint="it needs date, and models: a list of entries")
+        raise ProfileError("not a list of prices", where=where, hint="it needs date, and models: a list of entries")
     made = tuple(_price(entry, f"{where}, entry {n}") for n, entry in enumerate(held["models"], 1))
     return Prices(str(held.get("date") or ""), made, where)
 
 
 def _price(entry: JsonValue, where: str) -> Price:
     if not isinstance(entry, dict) or not isinstance(entry.get("model"), str):
-        raise ProfileError("no price", where=where, hint="it needs model, input and output")
+        raise ProfileError("not a price", where=where, hint="it needs model, input and output")
     unknown = [key for key in entry if key not in _KEYS]
     if unknown:
         raise ProfileError(f"an unknown key {unknown[0]!r:.40}", where=where, hint=f"known: {', '.join(sorted(_KEYS))}")
     rates = {name: _rate(entry, name, where) for name in _NUMBERS}
     if rates["input"] is None or rates["output"] is None:
-        raise ProfileError("no price for input and output", where=where, hint="both are needed")
+        raise ProfileError("no price for input or output", where=where, hint="both are needed")
     return Price(
         model=entry["model"].lower(),
         input=rates["input"],

@@ -127,7 +127,7 @@ def _by_reference(case: RuleContext) -> Iterator[Finding]:
             continue
         what = "a reasoning item without its encrypted content" if _is_reasoning(message) else "a reference"
         why = "store is false" if _is_stateless(case) else f"exchange {unstored[name] + 1} had store false"
-        text = f"{what} names {quote(name, 60)} only by its id, and {why}: no server has kept it"
+        text = f"{what} names {quote(name, 60)} only by its id, and {why}: no server stored it"
         field = "data" if _is_reasoning(message) else None
         values = {"id": name, "kind": item_kind(message)}
         yield case.at(BY_REFERENCE, NodeRef(REQUEST, n, 0), text, name=field, values=values)

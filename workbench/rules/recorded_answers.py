@@ -194,7 +194,7 @@ def _wrong_text(case: RuleContext, told: ExplainedRefusal, refused: Finding | No
     check = named.check if named else None
     if chosen and chosen.check is None and (known := case.contract.check_for(chosen.rule)):
         check = known
-        words = f"the contract {label} enforces {check.rule}, but not in this case, and it was refused"
+        words = f"the contract {label} enforces {check.rule}, but not in this case; the provider refused it"
     elif check is None:
         return
     elif told.is_new:

@@ -452,7 +452,7 @@ def _beside(relation: Relation) -> str:
     if first is None:
         return ""
     beside = dotted_path(str(first.place).replace("/*", ""))
-    return f" {'without' if first.test.is_absent else 'beside'} {beside}"
+    return f" {'without' if first.test.is_absent else 'together with'} {beside}"
 
 
 def _without_effect(case: RuleContext, relation: Relation, found: PlacedValue) -> Finding:

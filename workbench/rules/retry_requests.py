@@ -215,10 +215,10 @@ class _Change:
 def _changes(then: ModelRequest, now: ModelRequest) -> list[_Change]:
     found: list[_Change] = []
     if then.model != now.model:
-        found.append(_Change(f"asked {quote(now.model, 60)} instead of {quote(then.model, 60)}"))
+        found.append(_Change(f"used model {quote(now.model, 60)} instead of {quote(then.model, 60)}"))
     found += _tools(then, now)
     if then.thinking != now.thinking:
-        found.append(_Change(f"thinking {then.thinking or 'unsaid'} → {now.thinking or 'unsaid'}"))
+        found.append(_Change(f"thinking {then.thinking or 'not set'} → {now.thinking or 'not set'}"))
     if _reasoning(then) != _reasoning(now):
         found.append(_Change(f"{_reasoning(then)} → {_reasoning(now)} blocks of reasoning"))
     if len(then.messages) != len(now.messages):

@@ -129,7 +129,7 @@ def _check_types(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     for tool in request.tools if isinstance(taken, list) else ():
         for pointer, kind in values(case.decoded, f"{tool.pointer}/type"):
             if isinstance(kind, str) and not any(matches_glob(kind, glob) for glob in taken):
-                text = f"tools of type {quote(kind)} are not accepted here, only {', '.join(taken)}"
+                text = f"tools of type {quote(kind)} are not accepted, only {', '.join(taken)}"
                 said = {
                     **_tool_values(tool),
                     "found": kind,
@@ -216,7 +216,7 @@ def _list(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
         if not tool.name or tool.kind == "custom" or not tool.pointer.startswith("/tools"):
             continue
         if tool.name in seen:
-            text = f"a second tool {quote(tool.name)}"
+            text = f"a second tool is named {quote(tool.name)}"
             said = {"name": tool.name, "found": tool.name}
             finding = _from(case, "schema.unique-names", DUPLICATE, _name_of(case, tool), text, values=said)
             yield replace(finding, related=(seen[tool.name].pointer,))
@@ -293,7 +293,7 @@ def _meta_faults(schema: JsonValue, dialect: Dialect, known: Collection[str], *,
     faults = find_meta_faults(schema, is_mapped=dialect.nullable)
     root = schema.get("type") if isinstance(schema, Mapping) else None
     if is_tool and not faults and root is not None and not _describes_object(root):
-        message = f"the root has type {quote(root)}: arguments are an object"
+        message = f"the root has type {quote(root)}: arguments must be an object"
         faults = (lint.Issue("/type", "type", lint.REFUSED, message, lint.SHAPE, "root-type"),)
     for fault in faults:
         if fault.pointer not in known and not ("" in known and fault.pointer == "/type"):

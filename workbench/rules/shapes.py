@@ -90,7 +90,7 @@ def _roles(case: RuleContext) -> Iterator[Finding]:
     results = case.contract.closure.result_role
     foreign = () if results in (None, "tool", LEGACY_ROLE) else ("tool", LEGACY_ROLE)
     for _, message in case.suspects(_is_of_other_role, (*map(str, known), *foreign)):
-        text = f"role {quote(message.role)} is unknown here; the roles are {', '.join(map(str, known))}"
+        text = f"role {quote(message.role)} is not known to {case.contract.title}; known: {', '.join(map(str, known))}"
         said = {"role": message.role, "found": message.role}
         yield by_term(case, SHAPE, "content.roles", f"{message.pointer}/role", text, when="role", values=said)
 

@@ -25,7 +25,7 @@ WORDS = {
     "structured": "the structured content",
     "part": "a part of the content",
     "cut": "a piece of a text",
-    "shadowed": "a text: the client passes on the structured content instead",
+    "shadowed": "a text: the client forwards the structured content instead",
 }
 """Kind of a lost part → what it is."""
 

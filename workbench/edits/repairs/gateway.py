@@ -35,7 +35,9 @@ def cache_limit(fault: Fault) -> Iterator[Proposal]:
     surplus = len(found) - most
     spare = [p for p in found[:-1] if fault.number_at(p) is not None] or found
     for gone in (spare[:surplus], found[most:]):
-        title = f"remove the oldest {surplus} cache marks" if surplus > 1 else "remove the oldest cache mark"
+        title = (
+            f"remove the oldest {surplus} cache breakpoints" if surplus > 1 else "remove the oldest cache breakpoint"
+        )
         yield Proposal(title, tuple(Remove(_mark_pointer(p)) for p in gone))
 
 
