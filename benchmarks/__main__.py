@@ -1,7 +1,7 @@
 """``python -m benchmarks [PART]…``: prints ratios against a peer measured in the same run, then the goals beside them.
 
 Parts: stream, listing, writing, inspect, checking, startup, keys, follow, relay, convert, textcalls, arguments,
-matrix, minimize, edit, large.
+matrix, minimize, edit, large, surveys.
 
 Figures on a shared machine are good to about a factor of 1.5; compare the ratios, not the seconds.
 """
@@ -15,7 +15,7 @@ from benchmarks.goals import print_table
 
 PARTS = (
     *("stream", "listing", "writing", "inspect", "checking", "startup", "keys", "follow"),
-    *("relay", "convert", "textcalls", "arguments", "matrix", "minimize", "edit", "large"),
+    *("relay", "convert", "textcalls", "arguments", "matrix", "minimize", "edit", "large", "surveys"),
 )
 
 

@@ -17,6 +17,7 @@ from workbench.survey.rows import Row
 from workbench.survey.schema import (
     EXCHANGES,
     FINDINGS,
+    GROUPED,
     INT,
     MADE_BY_CHILD,
     OBJECTS,
@@ -46,6 +47,8 @@ def commit_run(catalog: Catalog, plan: SurveyPlan, engine: str) -> Commit:
         "engine": engine,
         "committed": time.time(),
         "counts": {**plan.about["counts"], **{s: counts[s] for s in STATUSES}, "lost": lost},
+        "statuses": {status: counts[status] for status in STATUSES if counts[status]},
+        "verdicts": {name.removeprefix("verdict "): n for name, n in counts.items() if name.startswith("verdict ")},
         "rows": {table: counts[f"rows {table}"] for table in TABLES},
         "complete": lost == 0,
         "tables": files,
@@ -62,6 +65,7 @@ def write_tables(catalog: Catalog, run: int, parts: Sequence[Path]) -> tuple[Map
     except ImportError:
         return _write_lines(catalog, run, parts)
     with duckdb.connect(config={"autoinstall_known_extensions": False}) as base:
+        base.execute("SET enable_progress_bar = false")
         return _write_parquet(base, catalog, run, parts)
 
 
@@ -80,7 +84,7 @@ def _write_parquet(
         base.execute(f"CREATE TEMP TABLE part ({', '.join(f'{_quote(n)} {k}' for n, k in columns.items())})")
     files: dict[str, list[str]] = {}
     for table, held in TABLES.items():
-        source = _SESSIONS if table == SESSIONS else f"SELECT {_columns(held)} FROM part WHERE t = '{table}'"
+        source = _MADE.get(table) or f"SELECT {_columns(held)} FROM part WHERE t = '{table}'"
         order = f" ORDER BY {_SORTED[table]}" if table in _SORTED else ""
         path = catalog.path_of(table, run, PARQUET)
         rows = base.execute(
@@ -89,6 +93,10 @@ def _write_parquet(
         ).fetchone()
         counts[f"rows {table}"] = int(rows[0])
         files[table] = [f"{table}/{path.name}"]
+    for verdict, number in base.execute(
+        f"SELECT verdict, count(*) FROM part WHERE t = '{EXCHANGES}' GROUP BY 1"
+    ).fetchall():
+        counts[f"verdict {verdict}"] = number
     for status, number in base.execute(
         f"SELECT status, count(*) FROM part WHERE t = '{OBJECTS}' GROUP BY 1"
     ).fetchall():
@@ -125,32 +133,60 @@ _SESSIONS = f"""
 """
 
 
+_KEYS = tuple(TABLES[GROUPED])[:9]
+_GROUPED = f"""
+    SELECT {", ".join(_KEYS)}, count(*) AS findings, count(DISTINCT conversation) AS sessions,
+           split_part(min(object || ' ' || exchange), ' ', 1) AS object,
+           split_part(min(object || ' ' || exchange), ' ', 2)::BIGINT AS exchange
+    FROM part WHERE t = '{FINDINGS}' GROUP BY ALL ORDER BY ALL
+"""
+_MADE = {SESSIONS: _SESSIONS, GROUPED: _GROUPED}
+
+
 def _write_lines(catalog: Catalog, run: int, parts: Sequence[Path]) -> tuple[Mapping[str, Sequence[str]], Counter[str]]:
     """The same without DuckDB. Rows pass one part at a time."""
     counts = Counter[str]()
     files: dict[str, list[str]] = {}
     sessions: dict[JsonValue, Row] = {}
+    groups: dict[tuple[JsonValue, ...], list[Row]] = defaultdict(list)
     writers = {table: _LineWriter(catalog.path_of(table, run, SUFFIX)) for table in TABLES}
     for path in parts:
         rows = read_part(path) or []
-        conversations = _add_sessions(sessions, rows)
+        _add_sessions(sessions, rows)
         counts.update(str(row["status"]) for row in rows if row["t"] == OBJECTS)
+        counts.update(f"verdict {row['verdict']}" for row in rows if row["t"] == EXCHANGES)
         for row in rows:
             table = str(row["t"])
+            if table == FINDINGS:
+                kept = {name: row[name] for name in ("object", "exchange", "conversation")}
+                groups[tuple(row[name] for name in _KEYS)].append(kept)
             counts[f"rows {table}"] += 1
             writers[table].write({"run": run, **{name: row.get(name) for name in TABLES[table]}})
-        del conversations
     for row in sessions.values():
         objects = row.pop("seen")
         counts[f"rows {SESSIONS}"] += 1
         writers[SESSIONS].write({"run": run, **row, "objects": len(objects)})
+    for key, held in groups.items():
+        counts[f"rows {GROUPED}"] += 1
+        writers[GROUPED].write({"run": run, **_grouped_row(key, held)})
     for table, writer in writers.items():
         writer.close()
         files[table] = [f"{table}/{writer.path.name}"]
     return files, counts
 
 
-def _add_sessions(sessions: dict[JsonValue, Row], rows: Iterable[Row]) -> int:
+def _grouped_row(key: tuple[JsonValue, ...], rows: Sequence[Row]) -> Row:
+    first = min(f"{row['object']} {row['exchange']}" for row in rows).partition(" ")
+    return {
+        **dict(zip(_KEYS, key, strict=True)),
+        "findings": len(rows),
+        "sessions": len({row["conversation"] for row in rows}),
+        "object": first[0],
+        "exchange": int(first[2]),
+    }
+
+
+def _add_sessions(sessions: dict[JsonValue, Row], rows: Iterable[Row]) -> None:
     """Add what some rows say of conversations."""
     severities: dict[JsonValue, Counter[str]] = defaultdict(Counter)
     for row in rows:
@@ -169,7 +205,6 @@ def _add_sessions(sessions: dict[JsonValue, Row], rows: Iterable[Row]) -> int:
     for conversation, found in severities.items():
         sessions[conversation]["errors"] += found["error"]
         sessions[conversation]["warnings"] += found["warning"]
-    return len(sessions)
 
 
 def _empty_session(row: Row) -> Row:

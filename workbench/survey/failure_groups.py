@@ -11,7 +11,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.survey.catalog import Catalog, Commit
 from workbench.survey.places import StoredObject
 from workbench.survey.rows import Row
-from workbench.survey.schema import EXCHANGES, FINDINGS, OBJECTS, STATUSES
+from workbench.survey.schema import EXCHANGES, FINDINGS, GROUPED, OBJECTS, STATUSES
 from workbench.survey.tables import commits_of, open_tables, rows_of
 
 GROUPS = ("provider", "client", "model", "protocol")
@@ -21,7 +21,8 @@ FILTERS = ("rule", "severity", *GROUPS, "week", "side", "basis")
 """Columns that a filter can name."""
 
 _EXACT = 1_000_000
-"""Findings up to which sessions are counted exactly: beyond it, that takes seconds."""
+"""Findings up to which sessions are counted exactly. Beyond it that takes seconds: the counts of the run are added up,
+where a session that fails in two weeks, or with two models, counts twice."""
 
 
 class FailureGroup(NamedTuple):
@@ -55,7 +56,7 @@ class Overview:
         weeks: all weeks, in order.
         objects: numbers of objects by status.
         exchanges: numbers of exchanges by verdict.
-        is_exact: sessions are counted one by one, not estimated.
+        is_exact: sessions are counted one by one; else one that fails in two weeks or with two models counts twice.
     """
 
     commit: Commit
@@ -92,33 +93,42 @@ def overview(catalog: Catalog, by: str = "provider", where: Mapping[str, str] | 
     except ImportError:
         return _from_rows(catalog, commits, by, where or {})
     with open_tables(catalog, commits) as base:
-        return _from_tables(base, commits[-1], by, where or {})
+        return _from_tables(base, commits, by, where or {})
 
 
-def _from_tables(base: Any, commit: Commit, by: str, where: Mapping[str, str]) -> Overview:
+def _from_tables(base: Any, commits: Sequence[Commit], by: str, where: Mapping[str, str]) -> Overview:
+    commit = commits[-1]
+    is_exact = len(commits) > 1 or commit.about["rows"][FINDINGS] <= _EXACT
     conditions = ["severity <> 'info'", *(f'"{name}" LIKE ?' for name in where)]
+    source = f"FROM {FINDINGS if is_exact else GROUPED} WHERE {' AND '.join(conditions)}"
     values = [pattern.replace("*", "%") for pattern in where.values()]
-    is_exact = commit.about["rows"][FINDINGS] <= _EXACT
-    distinct = "count(DISTINCT conversation)" if is_exact else "approx_count_distinct(conversation)"
-    source = f"FROM findings WHERE {' AND '.join(conditions)}"
+    number = "count(*)" if is_exact else "sum(findings)::BIGINT"
+    sessions = "count(DISTINCT conversation)" if is_exact else "sum(sessions)::BIGINT"
     held = base.execute(
-        f"SELECT rule, severity, coalesce({by}, ''), count(*), {distinct}, min(object || ' ' || exchange) "
+        f"SELECT rule, severity, coalesce({by}, ''), {number}, {sessions}, min(object || ' ' || exchange) "
         f"{source} GROUP BY 1, 2, 3 ORDER BY 5 DESC, 4 DESC, 1, 3",
         values,
     ).fetchall()
     weeks: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
-    for rule, severity, name, week, number in base.execute(
-        f"SELECT rule, severity, coalesce({by}, ''), week, count(*) {source} AND week IS NOT NULL GROUP BY 1, 2, 3, 4",
+    for rule, severity, name, week, findings in base.execute(
+        f"SELECT rule, severity, coalesce({by}, ''), week, {number} {source} AND week IS NOT NULL GROUP BY 1, 2, 3, 4",
         values,
     ).fetchall():
-        weeks[rule, severity, name][week] = number
-    objects = dict(base.execute("SELECT status, count(*) FROM objects GROUP BY 1").fetchall())
-    exchanges = dict(base.execute("SELECT verdict, count(*) FROM exchanges GROUP BY 1").fetchall())
+        weeks[rule, severity, name][week] = findings
+    objects, exchanges = _numbers(base, commits)
     groups = [
-        FailureGroup(rule, severity, name, number, sessions, weeks[rule, severity, name], *_place(example))
-        for rule, severity, name, number, sessions, example in held
+        FailureGroup(rule, severity, name, findings, several, weeks[rule, severity, name], *_place(example))
+        for rule, severity, name, findings, several, example in held
     ]
     return Overview(commit, by, groups, _all_weeks(groups), objects, exchanges, is_exact)
+
+
+def _numbers(base: Any, commits: Sequence[Commit]) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """(objects by status, exchanges by verdict): of one run from its manifest, of several from the tables."""
+    if len(commits) == 1:
+        return commits[0].about["statuses"], commits[0].about["verdicts"]
+    objects = dict(base.execute("SELECT status, count(*) FROM objects GROUP BY 1").fetchall())
+    return objects, dict(base.execute("SELECT verdict, count(*) FROM exchanges GROUP BY 1").fetchall())
 
 
 def _place(example: str) -> tuple[str, int]:

@@ -17,6 +17,7 @@ FINDINGS = "findings"
 SESSIONS = "sessions"
 FACTS = "facts"
 METRICS = "metrics"
+GROUPED = "grouped"
 
 TEXT, INT, REAL, FLAG = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"
 
@@ -116,6 +117,21 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "cache_read": INT,
         "repeated": INT,  # tokens of requests that sent what was sent before, because it had failed
         "dollars": REAL,
+    },
+    GROUPED: {  # findings of a run, counted: what an overview of many findings is made of
+        "rule": TEXT,
+        "severity": TEXT,
+        "basis": TEXT,
+        "side": TEXT,
+        "provider": TEXT,
+        "protocol": TEXT,
+        "model": TEXT,
+        "client": TEXT,
+        "week": TEXT,
+        "findings": INT,
+        "sessions": INT,
+        "object": TEXT,  # an example; its exchange
+        "exchange": INT,
     },
 }
 """Table → column → type, as DuckDB names it."""

@@ -15,7 +15,7 @@ from workbench.ir import JsonValue
 from workbench.survey.catalog import Catalog, Commit
 from workbench.survey.committing import PARQUET, read_lines
 from workbench.survey.rows import Row
-from workbench.survey.schema import OBJECTS, SETTLED, TABLES
+from workbench.survey.schema import GROUPED, OBJECTS, SETTLED, TABLES
 
 NEEDED = "questions in SQL need DuckDB"
 HINT = "pip install 'agent-workbench[scale]'"
@@ -104,6 +104,7 @@ def open_tables(catalog: Catalog, commits: Sequence[Commit] | None = None) -> It
     if not used:
         raise UsageError(f"{catalog.folder}: no run is committed yet")
     with duckdb.connect(config={"autoinstall_known_extensions": False}) as base:
+        base.execute("SET enable_progress_bar = false")
         for table, columns in TABLES.items():
             base.execute(f"CREATE VIEW {table}_all AS {_source(catalog, used, table, columns)}")
         for table in TABLES:
@@ -113,6 +114,9 @@ def open_tables(catalog: Catalog, commits: Sequence[Commit] | None = None) -> It
 
 def _source(catalog: Catalog, commits: Sequence[Commit], table: str, columns: Mapping[str, str]) -> str:
     names = [catalog.folder / name for commit in commits for name in commit.files(table)]
+    if not names:
+        kinds = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in {"run": "BIGINT", **columns}.items())
+        return f"SELECT {kinds} WHERE false"
     parquet = [_literal(str(path)) for path in names if path.suffix == PARQUET]
     lines = [_literal(str(path)) for path in names if path.suffix != PARQUET]
     typed = "{" + ", ".join(f"'{n}': '{k}'" for n, k in {"run": "BIGINT", **columns}.items()) + "}"
@@ -135,7 +139,7 @@ def _view(table: str, *, is_alone: bool) -> str:
         return f"SELECT * FROM {table}_all"
     if table == OBJECTS:
         return "SELECT * FROM objects_all QUALIFY row_number() OVER (PARTITION BY uri ORDER BY run DESC) = 1"
-    if "object" not in TABLES[table]:
+    if "object" not in TABLES[table] or table == GROUPED:
         return f"SELECT * FROM {table}_all"
     return f"SELECT t.* FROM {table}_all t SEMI JOIN objects o ON t.object = o.object AND t.run = o.run"
 

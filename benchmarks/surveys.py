@@ -1,0 +1,162 @@
+"""A survey: objects for each second of a core, two processes against one, the overview of ten million findings.
+
+Peer: a loop in one process that inspects the same files and writes nothing. CPU seconds are compared, which do not
+depend on what else runs: with ``c`` of a judging process and ``d`` of its driver for each object, two processes on two
+cores are ``2c / (c + d)`` times as fast as one.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.real.survey import bodies, options
+from tests.survey.conftest import Quiet
+from workbench.formats.importers import open_found
+from workbench.rules import Inspector
+from workbench.survey import Catalog, overview, run_survey
+from workbench.survey.places import StoredObject
+from workbench.survey.planning import ObjectSelection, make_plan
+from workbench.survey.schema import GROUPED, TABLES, VERSION
+
+OBJECTS = int(os.environ.get("WORKBENCH_SURVEY_OBJECTS", "2000"))
+FINDINGS = 10_000_000
+LISTED = 1_000_000
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="workbench-bench-") as name:
+        folder = Path(name)
+        os.environ["XDG_STATE_HOME"] = str(folder / "state")
+        (folder / "key").write_bytes(b"k" * 32)
+        store = bodies(folder / "store", OBJECTS)
+        loop = _loop(store)
+        children, driver, wall = _survey(folder, store)
+        count = OBJECTS
+        print(
+            f"survey: loop {count / loop:,.0f} objects for each CPU second; survey {count / (children + driver):,.0f}"
+        )
+        print(
+            f"survey: a judging process takes {children / loop:.2f} of the loop's CPU; its driver {driver / loop:.3f}"
+        )
+        print(
+            f"survey: two processes against one, from CPU: {2 * children / (children + driver):.2f}; wall {wall:.1f} s"
+        )
+        _plan(folder)
+        _overview(folder)
+
+
+def _loop(store: Path) -> float:
+    files = sorted(store.iterdir())
+    for path in files[:50]:
+        Inspector(open_found(str(path))).run()  # type: ignore[arg-type]
+    begun = time.process_time()
+    for path in files:
+        session = open_found(str(path))
+        assert session is not None
+        Inspector(session).run()
+        session.close()
+    return time.process_time() - begun
+
+
+def _survey(folder: Path, store: Path) -> tuple[float, float, float]:
+    """(CPU seconds of judging processes, of the driver, wall seconds); starting a process is not counted."""
+    few = bodies(folder / "few", 1)
+    idle = _cpu(folder / "warm", few, folder)
+    spent = _cpu(folder / "out", store, folder)
+    return spent[0] - idle[0], spent[1] - idle[1], spent[2] - idle[2]
+
+
+def _cpu(out: Path, store: Path, folder: Path) -> tuple[float, float, float]:
+    before, own, begun = _children(), time.process_time(), time.monotonic()
+    run_survey(Catalog(out), options(str(store), folder / "key", "local:1"), Quiet())
+    return _children() - before, time.process_time() - own, time.monotonic() - begun
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _plan(folder: Path) -> None:
+    listing = [StoredObject(f"s3://bucket/logs/{n:08}.json.gz", 12_000, f"{n:032x}") for n in range(LISTED)]
+    begun = time.process_time()
+    plan = make_plan(listing, frozenset(), b"k" * 32, ObjectSelection(), lambda objects: (), {"run": 1})
+    planned = time.process_time() - begun
+    begun = time.process_time()
+    catalog = Catalog(folder / "planned")
+    catalog.create()
+    catalog.begin(plan)
+    kept = time.process_time() - begun
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"survey: plan of {LISTED:,} objects: {planned:.1f} s, kept and read {kept:.1f} s, {most:,.0f} MB at most")
+
+
+def _overview(folder: Path) -> None:
+    """The overview of a survey with made-up findings, in the form that the committer writes."""
+    import duckdb
+
+    catalog = Catalog(folder / "large")
+    catalog.create()
+    with duckdb.connect() as base:
+        base.execute("SET enable_progress_bar = false")
+        files = {table: [f"{table}/000001.parquet"] for table in TABLES}
+        for table, columns in TABLES.items():
+            (catalog.folder / table).mkdir()
+            if table == GROUPED:
+                findings = catalog.folder / "findings" / "000001.parquet"
+                base.execute(
+                    f"COPY (SELECT 1::BIGINT AS run, {', '.join(list(columns)[:9])}, count(*) AS findings, "
+                    "count(DISTINCT conversation) AS sessions, min(object) AS object, min(exchange) AS exchange "
+                    f"FROM read_parquet('{findings}') GROUP BY ALL) "
+                    f"TO '{catalog.folder / table / '000001.parquet'}' (FORMAT parquet, COMPRESSION zstd)"
+                )
+                continue
+            rows = {"findings": FINDINGS, "exchanges": FINDINGS // 4, "objects": FINDINGS // 8}.get(table, 10)
+            values = ", ".join(f'{_value(name, kind)} AS "{name}"' for name, kind in columns.items())
+            order = "ORDER BY rule, provider, object" if table == "findings" else ""
+            base.execute(
+                f"COPY (SELECT 1::BIGINT AS run, {values} FROM range({rows}) t(i) {order}) "
+                f"TO '{catalog.folder / table / '000001.parquet'}' (FORMAT parquet, COMPRESSION zstd)"
+            )
+    counts = dict.fromkeys(("listed", "judged", "nothing", "unreadable", "poison", "skipped", "lost"), 0)
+    about: dict[str, Any] = {"run": 1, "schema": VERSION, "root": "s3://bucket", "rules": "r", "counts": counts}
+    about |= {"complete": True, "committed": time.time(), "tables": files, "rows": {"findings": FINDINGS}}
+    about |= {"statuses": {"judged": FINDINGS // 8}, "verdicts": {"ok": FINDINGS // 8, "broken": FINDINGS // 8}}
+    catalog.commit(about)
+    size = sum(path.stat().st_size for path in (catalog.folder / "findings").iterdir())
+    tries = []
+    for _ in range(3):
+        begun, cpu = time.monotonic(), time.process_time()
+        found = overview(catalog)
+        tries.append((time.monotonic() - begun, time.process_time() - cpu))
+    assert found is not None
+    wall, cpu = min(tries)
+    print(
+        f"survey: overview of {FINDINGS:,} findings: {wall:.2f} s, {cpu:.2f} CPU s, {size / FINDINGS:.1f} B a finding"
+    )
+
+
+def _value(name: str, kind: str) -> str:
+    """An expression with as many different values as real tables have."""
+    many = {"object": "md5((i // 8)::VARCHAR)", "conversation": "md5((i // 20)::VARCHAR)", "uri": "'s3://b/' || i"}
+    few = {
+        "rule": "'rule.' || (hash(i) % 40)",
+        "severity": "['error', 'warning', 'info'][(1 + hash(i) % 40 % 3)::INT]",
+        "provider": "'provider' || (i // 20 % 23 % 6)",
+        "client": "'client' || (i // 20 % 23 % 7)",
+        "model": "'model-' || (i // 20 % 23)",
+        "week": "'2026-W' || (10 + i // 20 % 30)",
+        "basis": "'contract'",
+        "side": "'request'",
+        "protocol": "'protocol' || (i // 20 % 23 % 6)",
+        "status": "'judged'",
+        "verdict": "['ok', 'broken'][1 + i % 2]",
+    }
+    if name in many or name in few:
+        return many.get(name) or few[name]
+    return {"BIGINT": "i % 1000", "DOUBLE": "i / 7.0", "BOOLEAN": "i % 2 = 0"}.get(kind, f"'{name}' || (i % 20)")
