@@ -291,3 +291,28 @@ def test_a_model_has_its_facts_each_with_source_and_date(run: Run) -> None:
     told = json.loads(run("explain", "gpt-4.1", "--format", "json").out)
     assert told["model"] == "gpt-4.1"
     assert {"reasoning"} <= {fact["name"] for fact in told["facts"]}
+
+
+def test_a_refusal_that_no_rule_knows_is_narrowed_down_to_what_is_new(run: Run, tmp_path: Path) -> None:
+    address = "https://gateway.example/v1/chat/completions"
+    before = {"model": "m", "messages": [{"role": "user", "content": "go"}]}
+    answer = {"object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": "ok"}}]}
+    after = {
+        "model": "m",
+        "messages": [*before["messages"], {"role": "assistant", "content": "ok"}, {"role": "user", "content": "on"}],
+        "verbosity": "high",
+    }
+    trips = [(before, 200, answer), (after, 400, {"error": {"message": "Bad request (E4411)"}})]
+    entries = [
+        {
+            "request": {"method": "POST", "url": address, "headers": [], "postData": {"text": json.dumps(sent)}},
+            "response": {"status": status, "headers": [], "content": {"text": json.dumps(said)}},
+        }
+        for sent, status, said in trips
+    ]
+    file = tmp_path / "session.har"
+    file.write_text(json.dumps({"log": {"version": "1.2", "entries": entries}}), encoding="utf-8")
+    done = run("explain", "Bad request (E4411)", "--in", str(file))
+    assert "suspected: /verbosity" in done.out
+    found = json.loads(run("explain", "Bad request (E4411)", "--in", str(file), "--format", "json").out)["in"]
+    assert found["pointer"] is None and found["suspected"][0] == "/verbosity"

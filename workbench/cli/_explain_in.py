@@ -27,12 +27,14 @@ class PointedPlace:
         exchange: index in the session, from zero.
         place: pointer, bytes, and how the message writes it; None if it names no place in this request.
         value: the bytes there, as text.
+        suspected: pointers to what most likely caused the refusal, where the message names no place.
     """
 
     path: str
     exchange: int
     place: ErrorPlace | None
     value: str
+    suspected: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """The place as ``--format json`` prints it."""
@@ -44,6 +46,7 @@ class PointedPlace:
             "bytes": list(place.span) if place and place.span else None,
             "how": place.how if place else None,
             "value": self.value if place else None,
+            "suspected": list(self.suspected),
         }
 
     def lines(self) -> Iterator[str]:
@@ -52,6 +55,8 @@ class PointedPlace:
         yield ""
         if self.place is None:
             yield f"{where}: the message names no place in this request"
+            if self.suspected:
+                yield f"  suspected: {', '.join(self.suspected)}; workbench check tells why, workbench minimize decides"
             return
         span = self.place.span
         here = f", bytes {span[0]}–{span[1]}" if span else ""
@@ -87,4 +92,11 @@ def _find_in(text: str, path: str, inspector: Inspector, index: int) -> PointedP
     place = place_of_text(text, detail.decoded, detail.contract)
     body = detail.decoded.request_text
     value = body[place.span[0] : place.span[1]].decode("utf-8", "replace") if place and place.span else ""
-    return PointedPlace(path, index, place, value)
+    return PointedPlace(path, index, place, value, () if place else _find_suspects(inspector, index))
+
+
+def _find_suspects(inspector: Inspector, index: int) -> tuple[str, ...]:
+    """What is suspected of a refusal that no rule explains, the most likely first."""
+    found = inspector.detail(index).row.findings
+    told = next((f for f in found if (f.rule, f.side) == ("answer.error", "request") and f.pointer), None)
+    return (told.pointer, *told.related) if told else ()

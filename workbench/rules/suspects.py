@@ -65,7 +65,9 @@ def _narrowed_down(case: RuleContext, finding: Finding, ranked: list[tuple[str, 
     if not ranked or (len(ranked) == 1 and f"{ranked[0][0]} of the request" in finding.message):
         return finding  # nothing to add to what it says
     places = [pointer for pointer, _ in ranked]
-    told = "; ".join(f"{n}. {at} ({', '.join(r.words for r in why)})" for n, (at, why) in enumerate(ranked, 1))
+    told = "; ".join(
+        f"{n}. {at} ({', '.join(dict.fromkeys(r.words for r in why))})" for n, (at, why) in enumerate(ranked, 1)
+    )
     number = finding.exchange + 1
     how = f"to find the cause, send it without {places[0]} (what-if) or run workbench minimize on exchange {number}"
     return replace(
