@@ -286,7 +286,7 @@ def test_who_says_it_is_told(run: Run, speaker: str, text: str) -> None:
 
 def test_a_model_has_its_facts_each_with_source_and_date(run: Run) -> None:
     done = run("explain", "claude-opus-4-7")
-    assert "claude-opus-4-7 at anthropic: takes no sampling parameters" in done.out
+    assert "claude-opus-4-7 at anthropic: does not accept sampling parameters" in done.out
     assert "litellm" in done.out
     told = json.loads(run("explain", "gpt-4.1", "--format", "json").out)
     assert told["model"] == "gpt-4.1"

@@ -48,12 +48,12 @@ def test_nothing_is_found_on_a_healthy_connection(name: str) -> None:
 @pytest.mark.parametrize(
     ("code", "reason", "means"),
     [
-        (1007, "Request contains an invalid argument.", "a message has a shape that the API does not know"),
+        (1007, "Request contains an invalid argument.", "a message has a structure that the API does not define"),
         (1009, "message too big", "a message"),
-        (1011, "keepalive ping timeout", "no pong came within the time"),
+        (1011, "keepalive ping timeout", "no pong arrived within the time"),
         (1008, "policy", "a violation of the other side's policy"),
         (4000, "invalid_request_error.beta_api_shape_disabled", "left beta on 2026-05-07"),
-        (4321, "", "a code of the provider's own"),
+        (4321, "", "a code that the provider defines"),
         (2999, "", "a code that is not registered"),
     ],
 )

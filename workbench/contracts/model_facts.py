@@ -27,17 +27,17 @@ RETIRED = "retired"
 """The fact whose value is a date."""
 
 WORDS: Mapping[str, str] = {
-    "tools": "takes no tools",
-    "vision": "takes no images",
-    "sampling": "takes no sampling parameters",
-    "forced": "takes no forced tool choice",
-    "prefill": "takes no beginning of its answer",
-    "reasoning": "does not reason: it takes no effort",
-    "parallel": "calls one tool at a time",
-    "effort-none": "has no reasoning effort none",
-    "effort-minimal": "has no reasoning effort minimal",
-    "effort-xhigh": "has no reasoning effort xhigh",
-    "effort-max": "has no reasoning effort max",
+    "tools": "does not accept tools",
+    "vision": "does not accept images",
+    "sampling": "does not accept sampling parameters",
+    "forced": "does not accept a forced tool choice",
+    "prefill": "does not accept a prefilled response",
+    "reasoning": "does not reason and accepts no reasoning effort",
+    "parallel": "makes only one tool call per response",
+    "effort-none": "does not accept reasoning effort none",
+    "effort-minimal": "does not accept reasoning effort minimal",
+    "effort-xhigh": "does not accept reasoning effort xhigh",
+    "effort-max": "does not accept reasoning effort max",
 }
 """Fact → what it means if it is false."""
 

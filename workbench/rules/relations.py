@@ -440,7 +440,7 @@ def _text(relation: Relation, path: str, value: str, limit: str) -> str:
 _WHERE = {
     Evidence.SIBLING: "by this provider in another protocol",
     Evidence.MODEL: "by the provider of this model",
-    Evidence.FAMILY: "with other models of this family",
+    Evidence.FAMILY: "by other models of this family",
 }
 """Evidence of a refusal that nobody saw here → where it was seen."""
 _LIMITS = {"above": "above", "below": "below", "longer": "longer than", "shorter": "shorter than"}

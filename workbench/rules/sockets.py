@@ -31,12 +31,12 @@ def _rule(name: str, severity: Severity, summary: str) -> Rule:
     return Rule(f"socket.{name}", severity, summary, breaks=Breaks.CONVERSATION, basis=Basis.RECORDING)
 
 
-CLOSED = _rule("closed", ERROR, "A WebSocket was closed with a code that names a fault.")
-BETA_SHAPE = _rule("beta-shape", ERROR, "A handshake asks for the beta of the Realtime API, which is gone.")
-TWO_RESPONSES = _rule("two-responses", ERROR, "A response was requested while another one was still being made.")
+CLOSED = _rule("closed", ERROR, "A WebSocket was closed with an error code.")
+BETA_SHAPE = _rule("beta-shape", ERROR, "A handshake requests the beta of the Realtime API, which was removed.")
+TWO_RESPONSES = _rule("two-responses", ERROR, "A response was requested while another response was in progress.")
 CANCELLED = _rule("cancelled-call", ERROR, "A result was sent for a call that was cancelled or cut off.")
-UNANSWERED = _rule("unanswered-call", ERROR, "A model waits for a result that is not sent, or that has another id.")
-UNUSED = _rule("unused-result", WARNING, "A result was sent, and no response was requested after it.")
+UNANSWERED = _rule("unanswered-call", ERROR, "The model waits for a result that was not sent or has a wrong id.")
+UNUSED = _rule("unused-result", WARNING, "A result was sent, but no response was requested after it.")
 
 RULES = (CLOSED, BETA_SHAPE, TWO_RESPONSES, CANCELLED, UNANSWERED, UNUSED)
 _BY_SLUG = {rule.slug: rule for rule in RULES}
@@ -86,12 +86,12 @@ def _closings(decoded: DecodedExchange) -> Iterator[Finding]:
 
 def _range(code: int) -> str:
     """What a code means that nobody registered."""
-    return "a code of the provider's own" if 4000 <= code < 5000 else "a code that is not registered"
+    return "a code that the provider defines" if 4000 <= code < 5000 else "a code that is not registered"
 
 
 def _finding(decoded: DecodedExchange, rule: Rule, side: str, message: str, frames: tuple[int, ...]) -> Finding:
     numbers = ", ".join(str(number + 1) for number in frames[:8])
-    evidence = f"message {numbers} of the connection" if frames else "its handshake"
+    evidence = f"message {numbers} of the connection" if frames else "the handshake of the connection"
     return Finding(
         rule.slug, rule.severity, decoded.index, side, "", message, evidence=evidence, basis=rule.basis
     )  # fmt: skip
