@@ -20,13 +20,13 @@ from workbench.cli._report import FileReport
 from workbench.config import resources
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.formats.importers import files_in, is_pattern, matches, open_found, reads_other_files
-from workbench.library import FileKey, KeptVerdict, VerdictStore
 from workbench.protocols import KnownParts
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from workbench.filters import Filter
+    from workbench.library import FileKey, VerdictStore
     from workbench.rules import Inspection
     from workbench.wire.session import Session
 
@@ -108,12 +108,18 @@ def check_all(
         kept.save()
 
 
+def _verdict_store(args: argparse.Namespace) -> VerdictStore:
+    from workbench.library import VerdictStore  # and all of inspection
+
+    return VerdictStore((args.provider, args.protocol, args.filter))
+
+
 class _KeptOutcomes:
     """Outcomes of earlier runs for files that are the same, and those of this run for later ones."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self._fail_on = args.fail_on
-        self._store = None if args.no_cache else VerdictStore((args.provider, args.protocol, args.filter))
+        self._store = None if args.no_cache else _verdict_store(args)
         self._keys: dict[FileToCheck, FileKey] = {}
 
     def find(self, file: FileToCheck) -> FileOutcome | None:
@@ -133,8 +139,7 @@ class _KeptOutcomes:
         """Keep an outcome, if it is to be kept."""
         key = self._keys.pop(file, None)
         if self._store and key and outcome.report and outcome.is_lasting:
-            verdict = KeptVerdict(outcome.report.inspection, outcome.report.contradicted)
-            self._store.add(file.path, key, verdict)
+            self._store.add(file.path, key, outcome.report.inspection, outcome.report.contradicted)
 
     def save(self) -> None:
         """Write what was added."""

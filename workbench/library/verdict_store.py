@@ -113,12 +113,12 @@ class VerdictStore:
                 return KeptVerdict(*verdict) if _is_verdict(verdict) else None
         return None
 
-    def add(self, path: str, key: FileKey, verdict: KeptVerdict) -> None:
-        """Keep a verdict on a file, unless the file has changed since, or the verdict must not be kept."""
-        if any(finding.rule.startswith(_SECRETS) for finding in verdict.inspection.findings):
+    def add(self, path: str, key: FileKey, inspection: Inspection, contradicted: tuple[ContradictedFact, ...]) -> None:
+        """Keep the verdict on a file, unless the file has changed since, or the verdict must not be kept."""
+        if any(finding.rule.startswith(_SECRETS) for finding in inspection.findings):
             return
         with suppress(*_FAULTS, OSError):
-            plain = plain_form.encode((_outline(verdict.inspection), tuple(verdict.contradicted)), _CLASSES)
+            plain = plain_form.encode((_outline(inspection), contradicted), _CLASSES)
             packed = zlib.compress(plain.encode(), 1)
             if len(packed) <= MOST_BYTES and cache_files.identity(path) == key.identity:
                 self._added[key.digest] = packed

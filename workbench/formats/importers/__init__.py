@@ -13,6 +13,7 @@ Their descriptions are public.
 from __future__ import annotations
 
 import re
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
@@ -167,8 +168,9 @@ def open_found(path: str) -> Session | None:
 
 def reads_other_files(session: Session) -> bool:
     """True if a part of the session may be in files beside the one that was opened."""
-    importers = map(load, plugins.names(__name__))
-    return getattr(session, "format", "") in {i.TITLE for i in importers if hasattr(i, "read_with")}
+    own = (sys.modules.get(f"{__name__}.{name}") for name in plugins.built_in(__name__))  # what read it is loaded
+    importers = (*filter(None, own), *plugins.third_party(__name__).values())
+    return any(hasattr(each, "read_with") and getattr(session, "format", "") == each.TITLE for each in importers)
 
 
 def inside(data: bytes, name: str) -> Session:
