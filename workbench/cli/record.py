@@ -34,8 +34,8 @@ key is that of the upstream's target if its variable is set, else the client's o
 
 Open the file while it grows: workbench open FILE
 
-WebSockets (Codex, the Responses API, Realtime) pass unchanged and are recorded: the connection with its messages, and
-each turn of the Responses API in it as an exchange of its own, once it is over. --no-websocket refuses them with 426,
+WebSockets (Codex, the Responses API, Realtime, Gemini Live) pass unchanged and are recorded: the connection with its
+messages, and each turn in it as an exchange of its own, once it is over. --no-websocket refuses them with 426,
 and clients that can use HTTP then do; so does --break, since a breakpoint cannot hold a message of a WebSocket.
 
 --break pauses an exchange by its meaning, before it is passed on: a complete request, or a response from its first tool

@@ -1,4 +1,4 @@
-"""Exchanges that nothing decodes: their messages and events are rows that can be read and selected."""
+"""Connections, and exchanges that nothing decodes: their messages and events are rows that can be read and selected."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from workbench.tui.models.ir import IrView
 from workbench.views.lines import plain
 
 FILES = {
-    "pydantic-ai/openai/test_openai_ws__test_tool_call_round.yaml": ("openai-realtime", 50, "< session.created"),
-    "pydantic-ai/google/test_google_ws__test_tool_call_round.yaml": ("gemini-live", 66, "> setup"),
+    "pydantic-ai/openai/test_openai_ws__test_tool_call_round.yaml": (None, 50, "< session.created"),
+    "pydantic-ai/google/test_google_ws__test_tool_call_round.yaml": (None, 66, "> setup"),
     "pydantic-ai/xai/test_xai__test_xai_builtin_tools_with_custom_tools.xai.yaml": ("xai-grpc", 2, "> protobuf"),
 }
 
