@@ -18,17 +18,20 @@ from tests.toolcalls.formats import (
     test_deepseek_v3,
     test_deepseek_v31,
     test_dsml,
+    test_functools,
     test_gemma,
     test_harmony,
     test_json_fence,
     test_llama_json,
     test_mistral,
     test_pythonic,
+    test_react,
 )
 from workbench.errors import LocalProtocolError
 
 MODULES: tuple[ModuleType, ...] = (
     *(test_deepseek_v3, test_deepseek_v31, test_dsml, test_gemma, test_harmony),
+    *(test_functools, test_react),
     *(test_json_fence, test_llama_json, test_mistral, test_pythonic),
 )
 LENGTH = 100_000

@@ -49,7 +49,8 @@ _PLACEHOLDER = regex.compile(
 _SENTENCE_END = regex.compile(r"(?:[.!?:;…。！？：)]|</?think>|</?mm:think>)\s*\Z")
 _LIST_OR_QUOTE = regex.compile(r"\s*(?:>|[-*+•]\s|\d{1,3}[.)]\s|[|])")
 _CLOSERS = regex.compile(r"(?:\s|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>)*+\Z")
-_TOKENS = ("<|", "<｜", "[TOOL_CALLS]", "]<]minimax[>[")  # what no sentence runs into: a word before it hides no call
+_TOKENS = ("<|", "<｜", "[TOOL_CALLS]", "]<]minimax[>[", "functools[", "Action:")
+"""Beginnings of calls that no sentence runs into: a word before one hides no call."""
 _TOKEN_OR_LINE = regex.compile(r"[<\n]")
 _MAX_HEADER = 400
 _INTRO = 200  # characters before a call that are searched for the announcement of an example

@@ -1,9 +1,8 @@
 """Forms of calls in text that no server asks for and models write all the same, in text of unknown format.
 
-* ReAct: ``Action: NAME`` and ``Action Input: …`` on lines of their own, or one object of both;
+* ReAct in one object: ``Action: {"action": NAME, "action_input": {…}}`` (the lines are a format of their own);
 * an element by the name of the tool: ``<NAME><key>value</key></NAME>``;
 * ``tool_code``: a Python call in a fence or an element of that name (Gemini, Gemma 3);
-* ``functools[{…}]`` (Phi-4 mini);
 * ``<function=NAME{…}</function>``, the form of Llama that Groq refuses, and what is left of it.
 
 Facts: model cards and chat templates of the models; huggingface/smolagents#1119; Groq's ``tool_use_failed`` errors.
@@ -21,7 +20,6 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.toolcalls.call_problems import DAMAGED
 from workbench.toolcalls.formats import TextCall
-from workbench.toolcalls.formats._json_calls import adjoin_calls, calls_only
 from workbench.toolcalls.formats._python_literals import call as python_call
 from workbench.toolcalls.formats._tags import Tags, TagSpec
 from workbench.toolcalls.json_text import JsonTracker
@@ -29,21 +27,23 @@ from workbench.wire import loads
 
 TAGS: Final = {
     "tool_code": Tags(TagSpec("call", "<tool_code>"), TagSpec("end", "</tool_code>"), TagSpec("call", "```tool_code")),
-    "functools": Tags(TagSpec("call", "functools[")),
 }
 """Control tokens of these forms, for halves and wrecks."""
 
-_HINTS: Final = ("Action:", "tool_code", "functools", "</", "/>", "<function")
+_HINTS: Final = ("Action", "tool_code", "funct", "</", "/>", "<function")
 _MOST: Final = 32  # calls of one form in a text: bounds the work
-_ACTION: Final = regex.compile(
-    r"^[ \t]*Action:[ \t]*([\w.\-]{1,128})[ \t]*\n[ \t]*Action[ _]?Input:[ \t]*", re.MULTILINE | re.IGNORECASE
+_NO_ACTION: Final = regex.compile(
+    r"^(?![ \t]*[>|*`\-])[^\n]{0,80}?\b([\w.\-]{1,128})[\"' \t]{0,4}\n[\"' \t]{0,8}Action[ _]?Input\b[:\s]{0,3}",
+    re.MULTILINE | re.IGNORECASE,
 )
+"""A step whose lines are damaged."""
+_NO_LIST: Final = regex.compile(r"\W{0,4}\bfunct(?!ion)\w{0,5}\W{0,8}name\W{1,8}([\w.\-]{1,128})")
+"""A list of calls that is damaged."""
 _ACTION_OBJECT: Final = regex.compile(
     r"^[ \t]*Action:\s{0,4}(?:```\w{0,8}\s{0,4})?(?=\{)", re.MULTILINE | re.IGNORECASE
 )
 _CODE: Final = regex.compile(r"(?:^```tool_code|<tool_code>|\Atool_code)\s{0,8}(print\()?\s{0,8}", re.MULTILINE)
 _CODE_END: Final = regex.compile(r"(?:\s*\))?(?:\s*(?:```|</tool_code>))?")
-_FUNCTOOLS: Final = regex.compile(r"\bfunctools\s{0,4}(?=\[)")
 _FUNCTION: Final = regex.compile(r"(?:<function\s?[=(]\s?)?\b([\w.\-]{1,128})([)=]?>?)\s{0,4}(?=\{)")
 _FUNCTION_END: Final = regex.compile(r"\s{0,4}</?function>")
 _ELEMENT: Final = regex.compile(r"\s*<([A-Za-z_][\w\-]{0,63})>(.*?)</\1>", re.DOTALL)
@@ -63,15 +63,14 @@ def formed_calls(text: str, names: frozenset[str]) -> list[TextCall]:
     """Calls in these forms. ``names``: declared names that occur in the text."""
     if not names or not any(hint in text for hint in _HINTS):
         return []
-    forms = (_react, _elements, _tool_code, _functools, _functions)
+    forms = (_react, _elements, _tool_code, _damaged_lists, _functions)
     return [call for form in forms for call in form(text, names)]
 
 
 def _react(text: str, names: frozenset[str]) -> Iterator[TextCall]:
-    for opened in _starts(_ACTION, text, names):
+    for opened in _starts(_NO_ACTION, text, names):
         said = _object(text, opened.end()) or _line(text, opened.end())
-        start = opened.end() - len(opened[0].lstrip())
-        yield TextCall("react", opened[1], said.value, said.raw, start, said.end, problems=said.problems)
+        yield TextCall("react", opened[1], said.value, said.raw, opened.start(), said.end, problems=(DAMAGED,))
     for opened in _starts(_ACTION_OBJECT, text):
         said_object = _object(text, opened.end())
         if said_object and isinstance(said_object.value, dict) and said_object.value.get("action") in names:
@@ -121,11 +120,13 @@ def _tool_code(text: str, names: frozenset[str]) -> Iterator[TextCall]:
             yield TextCall("tool_code", name, made.input, made.raw, opened.start(), end, problems=made.problems)
 
 
-def _functools(text: str, names: frozenset[str]) -> Iterator[TextCall]:
-    for opened in _starts(_FUNCTOOLS, text):
-        stop = JsonTracker().find(text, opened.end())
-        said = calls_only(text[opened.end() : stop], names) if stop >= 0 else []
-        yield from adjoin_calls("functools", said, opened.start(), stop, opened.end(), is_nested=False)
+def _damaged_lists(text: str, names: frozenset[str]) -> Iterator[TextCall]:
+    """What is left of ``functools[…]``: the format itself reads what is whole."""
+    for opened in _starts(_NO_LIST, text, names):
+        end = len(text.rstrip())
+        yield TextCall(
+            "functools", opened[1], None, text[opened.start() : end], opened.start(), end, problems=(DAMAGED,)
+        )
 
 
 def _functions(text: str, names: frozenset[str]) -> Iterator[TextCall]:

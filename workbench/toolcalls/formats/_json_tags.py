@@ -95,3 +95,20 @@ def calls_behind(grammar: Grammar, text: str, at: int, tools: Sequence[ToolDef],
     found: list[Finding] = [*parser.feed(text), *parser.close()]
     calls = (f for f in found if not isinstance(f, Prose))
     return [replace(c, start=c.start + at, end=c.end + at, is_nested=c.is_nested or is_nested) for c in calls]
+
+
+def json_is_over(block: Block, start: int, tag: Tag) -> bool:
+    """The JSON value of a block ended before a tag; otherwise the tag is inside it.
+
+    Args:
+        start: where the value begins in the block's text, asked for at its first tag alone.
+    """
+    if block.state is None:
+        block.state = JsonTracker()
+        block.state.find(block.text(), start)
+    else:
+        block.state.find(block.between())
+    if not block.state.is_over:
+        block.state.find(tag.text)
+        return False
+    return True

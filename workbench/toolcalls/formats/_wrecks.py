@@ -44,10 +44,14 @@ _VALUE: Final = regex.compile(r"[\])}`\s]*|\s*[\[{](?:[^\]}]*|.*[\]}]\s*`*)", re
 _MARKUP: Final = r"[\s'\"(){}\[\],:=]"
 
 
+WORDS: Final = ("react",)
+"""Formats whose tags are words that people write: what is left of them tells nothing."""
+
+
 @cache
 def vocabulary() -> dict[str, Tags]:
     """Format → its tags, where it has any."""
-    parsers = ((f.name, f.parser()) for f in every())
+    parsers = ((f.name, f.parser()) for f in every() if f.name not in WORDS)
     return {name: parser.tags for name, parser in parsers if isinstance(parser, TagParser)} | _forms.TAGS
 
 
