@@ -54,7 +54,7 @@ class _FunctoolsGrammar(PlainGrammar):
             name = _SAID.search(inside)
             problems = (*more, NO_JSON)
             return [TextCall(_NAME, name and name[1], None, text[:end], start, start + end, problems=problems)]
-        return [_judged(call, (*more, *unknown(call.name, self.names))) for call in made]
+        return [_add_problems(call, (*more, *unknown(call.name, self.names))) for call in made]
 
 
 def _objects(text: str) -> Iterator[LocatedCall]:
@@ -65,7 +65,7 @@ def _objects(text: str) -> Iterator[LocatedCall]:
             yield LocatedCall(said, start, end)
 
 
-def _judged(call: TextCall, more: tuple[str, ...]) -> TextCall:
+def _add_problems(call: TextCall, more: tuple[str, ...]) -> TextCall:
     problems = tuple(dict.fromkeys((*call.problems, *more)))
     return TextCall(
         call.format, call.name, call.input, call.raw, call.start, call.end, call.id, problems, call.is_nested
