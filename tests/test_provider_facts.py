@@ -24,6 +24,14 @@ EXCEPTIONS: Mapping[str, tuple[int, str]] = {
         "facts of clients: which providers each uses, and what its settings call them; and the URLs it uses then, "
         "since no contract is read when a client is started",
     ),
+    "formats/importers/_litellm.py": (
+        1,
+        "facts of a log: names of providers to which LiteLLM does not send Chat Completions",
+    ),
+    "formats/importers/cloudflare_gateway.py": (
+        2,
+        "facts of a log: what Cloudflare calls providers, and the host that each name stands for",
+    ),
     "send/local.py": (2, "facts of server programs of this machine: their default ports, and how each is recognised"),
 }
 """Module → how many tables of provider names it has, and why they stay there."""

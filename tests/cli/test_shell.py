@@ -148,6 +148,7 @@ def test_a_check_of_one_body_imports_what_it_needs(tmp_path: Path) -> None:
         "config",
         "contracts",
         "formats",
+        "library",  # kept verdicts
         "protocols",
         "rules",
         "toolcalls",

@@ -200,14 +200,14 @@ def test_facts_are_counted_by_the_exchanges_that_contradict_them() -> None:
 
 def test_a_gateway_speaks_for_itself() -> None:
     shown = [("anthropic-organization-id", "1")]
-    outer = exchange(url="http://localhost:4000/v1/messages", headers=shown, hop="client", started_at=1.0, duration=3.0)
+    outer = exchange(url="http://localhost:4321/v1/messages", headers=shown, hop="client", started_at=1.0, duration=3.0)
     inner = exchange(
         {**REQUEST, "tools": [{**ODD_TOOL, "name": "ls"}]}, name="2", hop="upstream", started_at=1.5, duration=1.0
     )
     findings = Inspector(MemorySession("s", (outer, inner))).run().findings
     (note,) = [f for f in findings if f.rule == "contract.disagrees"]
     assert note.contradicts
-    assert note.contradicts.by == "the gateway localhost:4000 (hop 'client')"
+    assert note.contradicts.by == "the gateway localhost:4321 (hop 'client')"
 
 
 def test_a_trial_of_what_was_accepted_is_accepted_and_one_under_another_contract_is_not() -> None:

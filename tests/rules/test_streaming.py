@@ -121,7 +121,7 @@ def test_a_named_choice_ends_with_stop(chat):
 
 def test_usage_that_was_asked_for_is_no_finding(chat):
     response = sse(SAID, chunk(reason="stop"), USAGE)
-    assert not chat(GO, response, stream_options={"include_usage": True})
+    assert not chat(GO, response, stream=True, stream_options={"include_usage": True})
 
 
 def test_the_reason_of_a_body_counts_too(chat):

@@ -41,7 +41,7 @@ def test_every_protocol_says_how_a_key_travels():
     headers = {a.name: a.capabilities.request.key_header for a in protocols.every()}
     assert headers["anthropic-messages"] == "x-api-key" and headers["gemini"] == "x-goog-api-key"
     assert headers["gemini-interactions"] == headers["gemini"]
-    own = ("anthropic-messages", "gemini", "gemini-interactions")
+    own = ("anthropic-messages", "gemini", "gemini-interactions", "gemini-live")
     assert {v for k, v in headers.items() if k not in own} == {"authorization"}
 
 

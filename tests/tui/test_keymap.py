@@ -62,7 +62,7 @@ def test_what_the_file_says_is_what_is_bound_and_shown() -> None:
     [
         ({"session.nxt-break": "f8"}, "session.nxt-break: no such id; did you mean session.next-break?"),
         ({"zzz": "f8"}, "zzz: no such id: see workbench keys"),
-        ({"session.zoom": "hyperspace"}, "session.zoom: 'hyperspace' is not a key"),
+        ({"session.zoom": "hyperspace"}, "session.zoom: 'hyperspace' is not the name of a key"),
         ({"session.zoom": "n"}, "session.zoom: n is already used by session.next-match on the same screen"),
         ({"session.zoom": "j"}, "session.zoom: j is already used by pane.down on the same screen"),
         ({"wire.headers": "z"}, "wire.headers: z is already used by session.zoom on the same screen"),

@@ -64,7 +64,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
 def _check_answer(case: RuleContext) -> Iterator[Finding]:
     """Thinking before a call that arrives without its signature: it can never be sent back."""
     answer = case.response
-    if answer is None or answer.error or not answer.is_complete or not _asks_for_signatures(case):
+    is_read = answer is not None and not answer.error and answer.is_complete and not is_rebuilt(case)
+    if answer is None or not is_read or not _asks_for_signatures(case):
         return
     for n, message in enumerate(answer.messages):
         for k, part in message.reasoning() if any(True for _ in message.tool_calls()) else ():

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.library import Section, SessionItem, SessionSummary
 from workbench.safetext import clip, clip_start, visible
 from workbench.views import SEVERITY_GLYPH, Line, Span, count, line
 
 if TYPE_CHECKING:
+    from workbench.library import Section, SessionSummary
     from workbench.survey import FailureGroup, FailurePlace, Overview
 
 SURVEYS = "Surveys"
@@ -31,6 +31,7 @@ def is_survey(path: Path) -> bool:
 
 def survey_sections() -> list[Section]:
     """The surveys that were run on this machine; no section if there are none."""
+    from workbench.library import Section, SessionItem
     from workbench.survey import known_surveys
 
     items = tuple(SessionItem(folder, SURVEYS, folder.name, modified=_time(folder)) for folder in known_surveys())
@@ -47,6 +48,7 @@ def _time(folder: Path) -> float | None:
 def describe_survey(path: Path) -> SessionSummary:
     """The summary of a survey, from its newest commit. Never raises."""
     from workbench.errors import WorkbenchError
+    from workbench.library import SessionSummary
     from workbench.survey import Catalog
 
     try:
