@@ -33,7 +33,7 @@ def test_so_it_is_in_conversations_of_any_shape(name: str, shape: str) -> None:
 
 def _check_growth(make: Callable[[int], MemorySession]) -> None:
     few, many = make(TURNS), make(MANY * TURNS)
-    found_in(many)  # what is imported and read once is not counted
+    found_in(few)  # what is imported and read once is not counted
     seen: list[tuple[Finding, ...]] = []
     costs = [steps(lambda session=session: seen.append(found_in(session))) for session in (few, many)]  # type: ignore[misc]
     assert costs[1] <= MOST * costs[0]

@@ -218,11 +218,14 @@ UNSEEN = {"canary", "media", "reasoning", "choice"}
 def test_every_verdict_follows_its_dial_under_every_contract(
     label: str, record_property: Callable[[str, object], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Healthy, and with the dial of each probe turned against it: the row of the table has both verdicts."""
+    """Healthy, and with the dial of a probe turned against it: half of the probes for each contract, in turn."""
     monkeypatch.setattr(large_results, "SIZES", large_results.SIZES[:2])  # as telling, and faster
     monkeypatch.setattr(context, "SIZES", context.SIZES[:2])
     row: list[str] = []
-    for probe in probes.all_probes():
+    for number, probe in enumerate(probes.all_probes(), contracts.names().index(label)):
+        if number % 2 and label != contracts.GENERIC:
+            row.append("..")
+            continue
         seen = PARTIAL if probe.name in ("names", "choice") else PASS
         well = measured(label, "", (probe.name,))
         (healthy,) = outcomes(well).values()

@@ -74,9 +74,8 @@ def chat(inspect):
     """The same for Chat Completions bodies, under OpenAI's contract."""
 
     def run(messages=None, response=None, *, provider="openai", model="gpt-4.1", **more):
-        keys = {
-            k: more.pop(k) for k in ("tools", "thinking", "tool_choice", "max_tokens", "stream_options") if k in more
-        }
+        names = ("tools", "thinking", "tool_choice", "max_tokens", "stream", "stream_options")
+        keys = {k: more.pop(k) for k in names if k in more}
         request = None if messages is None else {"model": model, **keys, "messages": messages}
         return inspect(request, response, protocol="openai-chat", provider=provider, **more)
 

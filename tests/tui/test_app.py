@@ -50,7 +50,7 @@ async def test_what_is_wrong_with_them_is_said_once(own_keys: Path) -> None:
         (said,) = app._notifications
         assert said.message.endswith("did you mean session.zoom? (and 1 more: workbench keys)")
         await pilot.press("question_mark")
-        await until(pilot, lambda: "! keys.yaml: session.zoom: '\\x1b[2J' is not a key" in screen_text(app))
+        await until(pilot, lambda: "! keys.yaml: session.zoom: '\\x1b[2J' is not the name of" in screen_text(app))
 
 
 async def test_broken_contracts_of_ones_own_are_said_and_stop_nothing(own_keys: Path) -> None:
