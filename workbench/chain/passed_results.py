@@ -1,4 +1,4 @@
-"""What a tool returned against what the model was told of it: the parts that did not reach the model."""
+"""Parts of a tool's result that did not reach the model, by comparing it with the tool result of the next request."""
 
 from __future__ import annotations
 

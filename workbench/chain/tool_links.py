@@ -48,7 +48,7 @@ class ToolLink:
 
     @property
     def how(self) -> str:
-        """How the two were matched, in words."""
+        """Words on the key by which call and request were matched."""
         return (
             "by the tool call id that the client sent"
             if self.is_stated

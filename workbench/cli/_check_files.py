@@ -263,7 +263,7 @@ def inspect_file(
 
 @cache
 def _known_parts() -> KnownParts:
-    """What the files that this process checks have in common: tools, system prompts, the history of an agent."""
+    """Tools, system prompts and messages that several files of this process have in common."""
     return KnownParts()
 
 

@@ -96,7 +96,7 @@ def _find_in(text: str, path: str, inspector: Inspector, index: int) -> PointedP
 
 
 def _find_suspects(inspector: Inspector, index: int) -> tuple[str, ...]:
-    """What is suspected of a refusal that no rule explains, the most likely first."""
+    """Suspected places of a refusal that no rule explains, the most likely first."""
     found = inspector.detail(index).row.findings
     told = next((f for f in found if (f.rule, f.side) == ("answer.error", "request") and f.pointer), None)
     return (told.pointer, *told.related) if told else ()

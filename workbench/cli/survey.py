@@ -262,7 +262,8 @@ def _print(found: Overview, over: list[str], result: RunResult | None) -> None:
     sign = "" if found.is_exact else "~"
     for group in found.groups[:MOST_SHOWN]:
         mark = "✗" if group.severity == "error" else "!"
-        _output.emit(f"{mark} {sign}{group.sessions:>7,} sessions {group.findings:>8,}  {group.rule:<32} {group.name}")
+        noun = "session " if group.sessions == 1 else "sessions"
+        _output.emit(f"{mark} {sign}{group.sessions:>7,} {noun} {group.findings:>8,}  {group.rule:<32} {group.name}")
     if len(found.groups) > MOST_SHOWN:
         _output.emit(f"… and {len(found.groups) - MOST_SHOWN:,} more groups")
     for line in over:
