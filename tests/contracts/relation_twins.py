@@ -53,6 +53,15 @@ BODIES: dict[str, dict[str, Any]] = {
             {"type": "function_call_output", "call_id": "call_a", "output": "found"},
         ],
     },
+    "openai-realtime": {
+        "type": "realtime",
+        "tools": [{"type": "function", **FUNCTION, "parameters": SCHEMA}],
+        "input": [
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]},
+            ITEM_CALL,
+            {"type": "function_call_output", "call_id": "call_a", "output": "found"},
+        ],
+    },
     "gemini": {
         "tools": [{"functionDeclarations": [{**FUNCTION, "parameters": SCHEMA}]}],
         "contents": [
@@ -148,6 +157,7 @@ def _exchange(relation: Relation, body: dict[str, Any], protocol: str, model: st
         "openai-chat": "/v1/chat/completions",
         "anthropic-messages": "/v1/messages",
         "openai-responses": "/v1/responses",
+        "openai-realtime": f"/v1/realtime?model={model}",
         "gemini": f"/v1beta/models/{model}:generateContent",
         "ollama": "/api/chat",
         "bedrock-converse": f"/model/{model}/converse",

@@ -58,6 +58,9 @@ TEXT: Json = {
 }
 
 
+ACTIVE = "conversation_already_has_active_response"
+
+
 def sent(kind: str, **members: Any) -> Said:
     return "sent", {"type": kind, **members}
 

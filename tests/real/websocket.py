@@ -29,6 +29,8 @@ from workbench.wire.session.store import fsck, open_session
 from workbench.wire.session.writer import SessionWriter
 
 _AT_ONCE = 40
+_OF_A_FILE = 5_000
+"""Connections that are recorded into one file, and judged before the next ones are made: all are held in memory."""
 _RESET = struct.pack("ii", 1, 0)
 _HEAD = (
     "GET /ws/{seed} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -201,8 +203,8 @@ async def recorder(upstream: int, path: Path) -> AsyncIterator[int]:
         capture.close()
 
 
-async def run_cases(count: int, path: Path) -> Ends:
-    """So many connections through a recorder that writes to a file."""
+async def run_cases(count: int, path: Path, first: int = 0) -> Ends:
+    """So many connections through a recorder that writes to a file, made from the seeds from ``first`` on."""
     ends, slots = Ends(), asyncio.Semaphore(_AT_ONCE)
     server = await asyncio.start_server(ends.serve, "127.0.0.1", 0)
     async with server, recorder(server.sockets[0].getsockname()[1], path) as port:
@@ -211,7 +213,7 @@ async def run_cases(count: int, path: Path) -> Ends:
             async with slots:
                 await ends.talk(seed, "127.0.0.1", port)
 
-        await asyncio.gather(*map(one, range(count)))
+        await asyncio.gather(*map(one, range(first, first + count)))
     return ends
 
 
@@ -236,6 +238,26 @@ def judge(ends: Ends, path: Path) -> tuple[int, int, int, list[str]]:
             if not is_right:
                 problems.append(f"{exchange.request.url}, {direction}: {len(seen)} of {len(side.messages)} messages")
     return passed, changed, frames, [*problems, *fsck(path).problems]
+
+
+@dataclass
+class Totals:
+    """What was judged so far."""
+
+    passed: int = 0
+    changed: int = 0
+    frames: int = 0
+    broken: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, ends: Ends, path: Path) -> None:
+        """Judge the connections of one file."""
+        passed, changed, frames, problems = judge(ends, path)
+        self.passed += passed
+        self.changed += changed
+        self.frames += frames
+        self.broken += sum(case.breaks >= 0 for case in ends.cases.values())
+        self.problems += problems
 
 
 async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -287,20 +309,23 @@ def main(arguments: Sequence[str]) -> int:
 
 def run(connections: int, frames: int) -> int:
     """Print what was measured; 1 if a byte was changed or a message is missing."""
+    began, cpu = time.perf_counter(), time.process_time()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "cases.wb"
-        began, cpu = time.perf_counter(), time.process_time()
-        ends = asyncio.run(run_cases(connections, path))
+        total = Totals()
+        for first in range(0, connections, _OF_A_FILE):
+            path = Path(folder) / f"cases-{first}.wb"
+            ends = asyncio.run(run_cases(min(_OF_A_FILE, connections - first), path, first))
+            total.add(ends, path)
+            path.unlink()
         took, used = time.perf_counter() - began, time.process_time() - cpu
-        passed, changed, seen, problems = judge(ends, path)
-        cut = sum(case.breaks >= 0 for case in ends.cases.values())
-        print(f"{connections:,} connections ({cut:,} broken), {passed:,} bytes: {changed} changed", end="; ")
-        print(f"{seen:,} messages in the file, {len(problems)} connections wrong; {took:.1f} s, {used:.1f} CPU s")
-        for line in problems[:10]:
+        print(f"{connections:,} connections ({total.broken:,} broken), {total.passed:,} bytes: {total.changed}", end=" ")
+        print(f"changed; {total.frames:,} messages in the files, {len(total.problems)} connections wrong; ", end="")
+        print(f"{took:.1f} s, {used:.1f} CPU s")
+        for line in total.problems[:10]:
             print(f"  {line}")
         direct, through = asyncio.run(_times(frames, Path(folder) / "times.wb"))
         trips = f"round trip {direct[0] * 1000:.3f} -> {through[0] * 1000:.3f} ms"
         print(f"added time of a frame: {(through[0] - direct[0]) * 500:.3f} ms ({trips})")
         print(f"frames a second, 200 bytes, there and back: {direct[1]:,.0f} direct, {through[1]:,.0f} recorded")
         print(f"processors: {os.cpu_count()}, load {os.getloadavg()[0]:.1f}")
-    return int(bool(changed or problems))
+    return int(bool(total.changed or total.problems))

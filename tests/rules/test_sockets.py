@@ -73,7 +73,7 @@ def test_a_code_that_names_a_fault_is_explained(name: str, code: int, reason: st
                     *BASE,
                     *call("resp_1"),
                     sent("response.create"),
-                    said.refusal("conversation_already_has_active_response", "in progress: resp_1."),
+                    said.refusal(said.ACTIVE, "in progress: resp_1."),
                     done("resp_1", CALL),
                 ]
             ),
@@ -116,6 +116,17 @@ def test_a_code_that_names_a_fault_is_explained(name: str, code: int, reason: st
 )
 def test_what_the_messages_show_together(rule: str, connection: Exchange) -> None:
     assert list(found(connection)) == [rule]
+
+
+def test_a_call_without_a_result_is_no_reason_of_a_refusal_here() -> None:
+    """The API refuses no request because a call is open: where the conversation continues without it, it is a warning."""
+    two = [*BASE, *call("resp_1"), sent("response.create"), said.refusal(said.ACTIVE, "in progress: resp_1.")]
+    later = [*BASE, *call("resp_1"), done("resp_1", CALL), *put(USER, "u2"), *AGAIN]
+    for messages, expected in ((two, []), (later, [("closure.missing-result", "warning")])):
+        inspector = Inspector(MemorySession("s", tuple(with_turns([said.connection(messages)]))))
+        inspector.detail(len(inspector.session) - 1)
+        findings = [f for row in inspector.rows[1:] for f in row.findings]
+        assert [(f.rule, f.severity.value) for f in findings if f.rule.startswith("closure.missing")] == expected
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ _NAMES = {
     "choice": "forced-with-thinking needs-tools parallel-switch values",
     "closure": (
         "call-role calls-last client-ids id-max-length id-pattern id-safe-length id-shapes item-prefixes "
-        "open-at-end placement result-role results-alone results-first server-id-pattern unique-ids"
+        "open-at-end placement result-role results-alone results-first server-id-pattern unanswered "
+        "unique-ids"
     ),
     "content": (
         "block-types dropped empty-message empty-text merges-same-role message-fields null role-order roles "

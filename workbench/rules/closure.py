@@ -157,7 +157,7 @@ def _orphan(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
 
 
 def _open_call(case: RuleContext, line: CallLine, ref: NodeRef) -> Finding:
-    if ref.side == REQUEST and (case.is_refused or _ends_with_results(case)):
+    if ref.side == REQUEST and (_is_refused_for_it(case) or _ends_with_results(case)):
         is_last = ref.message + 1 == len(case.decoded.messages(REQUEST))
         return _missing(case, line, ref, when=AT_END if is_last else "")
     return case.at(PENDING, ref, f"{_call(line)} is pending: no result yet")
@@ -182,6 +182,15 @@ def _evidence(case: RuleContext, line: CallLine) -> str:
     return _NAMED.sub(with_pointer, line.note)
 
 
+def _is_refused_for_it(case: RuleContext) -> bool:
+    """The request was refused, and open calls may be the reason."""
+    return case.is_refused and not _accepts_unanswered(case)
+
+
+def _accepts_unanswered(case: RuleContext) -> bool:
+    return bool(case.contract.term("closure.unanswered") == "accepted")
+
+
 def _ends_with_results(case: RuleContext) -> bool:
     """The provider takes no request that ends with open calls; one that was made from a transcript was never sent."""
     is_owed = case.contract.term("closure.open-at-end") == "refused"
@@ -196,6 +205,8 @@ def _missing(case: RuleContext, line: CallLine, ref: NodeRef, when: str = "") ->
         finding = replace(finding, check=None, refusal="", source="")
     if when == AT_END:  # nothing is lost: the results may come yet, unless the provider wants them now
         finding = replace(finding, breaks=Breaks.REQUEST)
+    if _accepts_unanswered(case):
+        finding = as_warning(finding)
     return _with_related(case, finding, line)
 
 
