@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from workbench import protocols
-from workbench.protocols.common.undecoded_protocols import name_frames, name_trees, name_url, name_value
+from workbench.protocols import protocol_of_messages
+from workbench.protocols.common.undecoded_protocols import name_trees, name_url, name_value
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def test_urls_name_their_protocol(url: str, name: str | None) -> None:
     [
         ([{"type": "session.created"}], "openai-realtime"),
         ([{"type": "response.create", "response": {}}], "openai-realtime"),
-        ([{"type": "response.create", "model": "m", "input": []}], "openai-responses-websocket"),
+        ([{"type": "response.create", "model": "m", "input": []}], "openai-responses"),
         ([None, {"type": "conversation.item.create"}], "openai-realtime"),
         ([{"setup": {}}], "gemini-live"),
         ([{"type": "hello"}, [], "x"], None),
@@ -57,7 +58,7 @@ def test_urls_name_their_protocol(url: str, name: str | None) -> None:
     ],
 )
 def test_frames_name_their_protocol(values: list[object], name: str | None) -> None:
-    assert name_frames(values) == name
+    assert protocol_of_messages(values) == name
 
 
 @pytest.mark.parametrize(

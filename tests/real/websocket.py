@@ -318,7 +318,9 @@ def run(connections: int, frames: int) -> int:
             total.add(ends, path)
             path.unlink()
         took, used = time.perf_counter() - began, time.process_time() - cpu
-        print(f"{connections:,} connections ({total.broken:,} broken), {total.passed:,} bytes: {total.changed}", end=" ")
+        print(
+            f"{connections:,} connections ({total.broken:,} broken), {total.passed:,} bytes: {total.changed}", end=" "
+        )
         print(f"changed; {total.frames:,} messages in the files, {len(total.problems)} connections wrong; ", end="")
         print(f"{took:.1f} s, {used:.1f} CPU s")
         for line in total.problems[:10]:

@@ -119,7 +119,7 @@ def test_what_the_messages_show_together(rule: str, connection: Exchange) -> Non
 
 
 def test_a_call_without_a_result_is_no_reason_of_a_refusal_here() -> None:
-    """The API refuses no request because a call is open: where the conversation continues without it, it is a warning."""
+    """The API refuses no request because a call is open: a conversation that continues without it is a warning."""
     two = [*BASE, *call("resp_1"), sent("response.create"), said.refusal(said.ACTIVE, "in progress: resp_1.")]
     later = [*BASE, *call("resp_1"), done("resp_1", CALL), *put(USER, "u2"), *AGAIN]
     for messages, expected in ((two, []), (later, [("closure.missing-result", "warning")])):

@@ -8,7 +8,7 @@ It may import the core and the rooms up to ``toolcalls``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
@@ -98,6 +98,7 @@ __all__ = [
     "id_places",
     "last_where",
     "likeness_of",
+    "protocol_of_messages",
     "protocols",
     "refusals",
     "shape_of",
@@ -418,6 +419,13 @@ def traits(name: str | None) -> Traits:
 def by_rank() -> tuple[str, ...]:
     """Names of every protocol, those of most clients first."""
     return tuple(a.name for a in sorted(every(), key=lambda a: a.serving.rank))
+
+
+def protocol_of_messages(values: Iterable[JsonValue]) -> str | None:
+    """The protocol of a WebSocket, by the JSON of its first messages; None if they show none."""
+    spoken = [adapter for adapter in every() if adapter.splitter]
+    messages = (value for value in values if isinstance(value, dict))
+    return next((each.name for value in messages for each in spoken if each.claims_message(value)), None)
 
 
 def elsewhere() -> tuple[str, ...]:

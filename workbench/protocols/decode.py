@@ -187,8 +187,8 @@ class DecodedExchange:
         if TURNS in self.exchange.meta:
             return None, "a WebSocket connection; its requests and responses are the exchanges after it"
         if self.exchange.kind is ExchangeKind.WEBSOCKET:
-            first = islice(seen_frames(self.exchange), 8)
-            return undecoded_protocols.name_frames(frame.value for frame in first), "a WebSocket connection"
+            first = [frame.value for frame in islice(seen_frames(self.exchange), 8)]
+            return protocols.protocol_of_messages(first), "a WebSocket connection"
         if GRPC in self.exchange.meta:
             return undecoded_protocols.name_trees(self.exchange.meta[GRPC]), "a gRPC call"
         request = self.exchange.request

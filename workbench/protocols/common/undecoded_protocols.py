@@ -5,24 +5,20 @@ An adapter that is added takes its name over: it is asked first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from workbench import regex
 from workbench.ir import JsonValue
 
-REALTIME, LIVE = "openai-realtime", "gemini-live"
-RESPONSES = "openai-responses-websocket"
 XAI = "xai-grpc"
 ASSISTANTS, COMPLETIONS, COHERE_V1 = "openai-assistants", "openai-completions", "cohere-v1"
-NAMES = (ASSISTANTS, COHERE_V1, COMPLETIONS, LIVE, REALTIME, RESPONSES, XAI)
+NAMES = (ASSISTANTS, COHERE_V1, COMPLETIONS, XAI)
 
 _URLS = (
     (regex.compile(r"/(?:v1|openai)/(?:threads|assistants)(?:[/?]|$)"), ASSISTANTS),
     (regex.compile(r"(?<!/chat)/completions/?(?:\?|$)"), COMPLETIONS),
     (regex.compile(r"cohere\.[a-z]+/(?:v1/)?(?:chat|generate)/?(?:\?|$)"), COHERE_V1),
 )
-_LIVE_KEYS = ("setup", "setupComplete", "serverContent", "clientContent", "realtimeInput", "toolResponse")
-_REALTIME_TYPES = ("session.", "conversation.item.", "input_audio_buffer.", "response.output_", "response.create")
 _ASSISTANT_OBJECTS = ("thread.", "assistant")
 _COMPLETION_KEYS = ("max_tokens", "temperature", "best_of", "logprobs", "echo", "presence_penalty")
 _ROLES = regex.compile(r"ROLE_[A-Z]+")
@@ -55,20 +51,6 @@ def _is_cohere_v1(value: Mapping[str, JsonValue]) -> bool:
     if isinstance(value.get("message"), str):
         return any(key in value for key in ("chat_history", "preamble", "conversation_id", "tool_results"))
     return "generation_id" in value and ("text" in value or "event_type" in value)
-
-
-def name_frames(values: Iterable[JsonValue]) -> str | None:
-    """The protocol of a WebSocket connection, by the JSON of its first messages."""
-    for value in values:
-        if not isinstance(value, dict):
-            continue
-        if value.get("type") == "response.create" and ("model" in value or "input" in value):
-            return RESPONSES  # in the Realtime API such members stand in "response"
-        if str(value.get("type", "")).startswith(_REALTIME_TYPES):
-            return REALTIME
-        if any(key in value for key in _LIVE_KEYS):
-            return LIVE
-    return None
 
 
 def name_trees(trees: JsonValue) -> str | None:
