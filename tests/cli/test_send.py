@@ -173,7 +173,7 @@ def test_what_nobody_can_read_is_sent_on_purpose(run: Run) -> None:
         (answer(SAID, "200 OK", SSE), 4, "the stream ends with neither a finish reason nor [DONE]"),
         (b"", 4, "Server disconnected without sending a response"),
         (answer(b"<html>", "200 OK"), 3, "cannot be decoded: response: "),
-        (answer(gzip.compress(b"{}")[:12], "200 OK", "Content-Encoding: gzip"), 3, "gzip body is cut off after"),
+        (answer(gzip.compress(b"{}")[:12], "200 OK", "Content-Encoding: gzip"), 3, "gzip body is truncated after"),
         (answer(BOMB, "200 OK", "Content-Encoding: gzip"), 3, "exceeds 67,108,864 bytes and was not kept"),
     ],
 )

@@ -62,18 +62,18 @@ def test_blocks_become_keys(target: str) -> None:
 def test_blocks_are_told_where_there_are_no_marks() -> None:
     made = request(BLOCKS, "bedrock-converse", "gemini")
     assert [(loss.pointer, loss.what) for loss in made.losses] == [
-        ("/messages/0/content/1", "a cache marker"),
-        ("/messages/1/content/1", "a cache marker"),
-        ("/messages/2/content/1", "a cache marker"),
-        ("/system/1", "a cache marker"),
-        ("/toolConfig/tools/1", "a cache marker"),
+        ("/messages/0/content/1", "a cache breakpoint"),
+        ("/messages/1/content/1", "a cache breakpoint"),
+        ("/messages/2/content/1", "a cache breakpoint"),
+        ("/system/1", "a cache breakpoint"),
+        ("/toolConfig/tools/1", "a cache breakpoint"),
     ]
 
 
 def test_a_block_that_marks_nothing_is_told() -> None:
     body = {"messages": [{"role": "user", "content": [POINT, {"text": "q"}]}]}
     made = request(body, "bedrock-converse", "bedrock-invoke")
-    assert ("/messages/0/content/0", "a cache marker") in [(loss.pointer, loss.what) for loss in made.losses]
+    assert ("/messages/0/content/0", "a cache breakpoint") in [(loss.pointer, loss.what) for loss in made.losses]
 
 
 def test_a_mark_inside_a_result_is_told() -> None:

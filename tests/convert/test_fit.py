@@ -115,8 +115,8 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
             "messages": [ASK],
         },
         [
-            ("/system/0/cache_control", "cache marker", "left out"),
-            ("/tools/0/cache_control", "cache marker", "left out"),
+            ("/system/0/cache_control", "cache breakpoint", "left out"),
+            ("/tools/0/cache_control", "cache breakpoint", "left out"),
         ],
         {"/messages/0/content": "s"},
     ),
@@ -417,7 +417,7 @@ def test_an_answer_of_several_choices_keeps_the_first() -> None:
     messages = (Message("assistant", (Text("a"),)), Message("assistant", (Text("b"),), pointer="/choices/1/message"))
     fitted = fit_response(NormalResponse(ModelResponse("", messages=messages)), protocols.get(BLOCKS).capabilities)
     assert [message.parts for message in fitted.normal.messages] == [(Text("a"),)]
-    assert ("/choices/1", "another choice; the target returns one") in [loss[:2] for loss in fitted.losses]
+    assert ("/choices/1", "a second choice; the target returns only one") in [loss[:2] for loss in fitted.losses]
 
 
 def test_counts_that_a_target_must_have_are_written_and_said() -> None:

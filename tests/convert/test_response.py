@@ -115,7 +115,10 @@ def test_an_answer_that_goes_on_is_told_where_it_is_written_as_a_whole_one() -> 
     text = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "so far"}]}
     body = {"id": "resp_1", "model": "m", "status": "in_progress", "output": [text]}
     made = answer(body, "openai-responses", "openai-chat")
-    assert lost(made)["/status"] == ("the mark that the response is incomplete", "written as a complete response")
+    assert lost(made)["/status"] == (
+        "the status that marks the response as incomplete",
+        "written as a complete response",
+    )
 
 
 def test_what_is_read_of_an_answer_is_held_against_what_was_meant() -> None:

@@ -91,7 +91,7 @@ def test_what_is_said_while_the_model_speaks_is_a_turn_that_waits() -> None:
 def test_a_spoken_turn_begins_by_itself_and_says_how_much_was_heard() -> None:
     sound = sent(realtime_input={"audio": {"mimeType": "audio/pcm;rate=16000", "data": "AAAAAAAA"}})
     (turn,) = said.turns([*BEGIN, sound, sound, *spoken("Two files."), DONE])
-    assert "the server began it by itself" in turn.note
+    assert "the server started this turn by itself" in turn.note
     assert contents(turn) == [{"role": "user", "parts": [{"audio": {"mimeType": "audio/pcm;rate=16000", "bytes": 12}}]}]
 
 

@@ -80,7 +80,7 @@ def test_a_result_that_comes_before_the_response_is_done_is_not_early() -> None:
 
 def test_a_spoken_turn_begins_by_itself_and_says_how_much_was_spoken() -> None:
     (turn,) = said.turns(said.spoken())
-    assert "the server began it by itself" in turn.note and turn.state is State.COMPLETE
+    assert "the server started this turn by itself" in turn.note and turn.state is State.COMPLETE
     assert items(turn)[0]["content"] == [{"type": "input_audio", "transcript": "What is in src?"}]
     made = decoded(turn).response
     assert made and (made.finish_reason, made.stop) == ("turn_detected", "other") and not made.anomalies
@@ -147,7 +147,7 @@ def test_a_response_beside_the_conversation_has_its_own_input() -> None:
     assert turn.request
     body = json.loads(turn.request.body.raw)
     assert (body["instructions"], body["input"], body["conversation"]) == ("Classify.", [USER], "none")
-    assert "it stays outside the conversation" in turn.note
+    assert "not part of the conversation" in turn.note
 
 
 def test_what_a_session_is_given_for_one_client_is_not_kept() -> None:

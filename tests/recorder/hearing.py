@@ -48,5 +48,5 @@ def play(
     listener.on_event(ResponseStarted(key, next(times), answer or answered()))
     for piece in response:
         listener.on_event(ResponseBytes(key, next(times), piece))
-    reason = "" if state is State.COMPLETE else "the client hung up"
+    reason = "" if state is State.COMPLETE else "the client disconnected"
     listener.on_event(ExchangeEnded(key, next(times), state, reason))

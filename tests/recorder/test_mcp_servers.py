@@ -158,7 +158,7 @@ def test_a_damaged_file_is_told_and_nothing_raises(place: Place, client: str, te
 
 
 def test_a_client_nobody_knows(place: Place) -> None:
-    with pytest.raises(UsageError, match="--mcp is known for Claude Code") as caught:
+    with pytest.raises(UsageError, match="--mcp supports Claude Code") as caught:
         place.wrap("aider")
     assert "mcp-tap NAME -o /s.wb --" in str(caught.value.hint)
 

@@ -74,7 +74,7 @@ def test_a_call_that_only_the_torn_answer_held(inspect):
     left = call("call_left_behind_1234", "{}", "ls")
     whole = call("call_of_the_second_12", WHOLE)
     found = last(inspect, stream(of(left)), stream(of(whole), finish="tool_calls"), turn(left, whole))
-    assert [(f.pointer, "exchange 1, which was cut off" in f.message) for f in found] == [(CALL, True)]
+    assert [(f.pointer, "exchange 1, which is incomplete" in f.message) for f in found] == [(CALL, True)]
 
 
 def test_text_of_a_torn_answer_before_that_of_the_next(inspect):

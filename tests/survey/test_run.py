@@ -199,7 +199,7 @@ def test_another_command_on_a_run_that_is_going_on_is_refused(
 
 
 def test_a_folder_that_is_no_survey_is_left_alone(survey: Survey, store: Path) -> None:
-    with pytest.raises(UsageError, match="is not empty, and no survey"):
+    with pytest.raises(UsageError, match="is not empty and is not a survey"):
         survey(Catalog(store))
 
 

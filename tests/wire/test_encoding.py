@@ -102,8 +102,8 @@ def test_a_cut_body_gives_what_is_there(name: str) -> None:
         decoded, problem = decode_partial(body)
         assert decoded
         assert TEXT.startswith(decoded)
-        assert "body is cut off after" in problem
-        with pytest.raises(WireError, match="body is cut off after") as caught:
+        assert "body is truncated after" in problem
+        with pytest.raises(WireError, match="body is truncated after") as caught:
             decode_body(body)
         assert "\n" not in str(caught.value)
 

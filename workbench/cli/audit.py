@@ -1,8 +1,8 @@
 """Send legal but unusual requests through a gateway to an upstream of our own, and report what the gateway changed.
 
-No provider is contacted: requests go to the gateway, and the gateway sends them to our upstream on this machine, which
-notes the bytes it receives and returns legal but unusual responses. The score card shows what was changed, dropped,
-merged or held back in each direction.
+No provider is contacted: requests go to the gateway, and the gateway sends them to the audit's upstream on this
+machine, which notes the bytes it receives and returns legal but unusual responses. The score card shows what was
+changed, dropped, merged or held back in each direction.
 
   workbench audit --gateway http://127.0.0.1:4000
   workbench audit --gateway http://127.0.0.1:4000/v1 --port 8100 --protocol openai-chat --key-variable GATEWAY_KEY
@@ -11,7 +11,7 @@ merged or held back in each direction.
 
 Point the gateway's upstream at http://127.0.0.1:{port} (or at --port; with /v1 if its base URL needs that), or have it
 started: CMD gets the address in WORKBENCH_UPSTREAM, and in place of {{upstream}} in its words. Every protocol that
-reaches our upstream is audited; if the gateway uses another one upstream, by meaning and not by bytes.
+reaches the audit's upstream is audited; if the gateway uses another one upstream, by meaning and not by bytes.
 
 A gateway may change headers of the connection, Host, Via, Forwarded, its own credentials and chunks; nothing else. With
 --out both sightings of every case are saved as a session with two hops, client and upstream, in which workbench compare
@@ -28,7 +28,7 @@ A theme has "of" cases; "elsewhere" counts cases of other themes that show such 
 pointers where it was found, "*" for a number. "upstream" of a protocol is the one used there, null if it was skipped;
 "exchanges" are the positions in the file of --out, counted from zero: the client's sighting, then the upstream's.
 
-Exit status: 0 no damage, 1 damage (of --fail-on or worse), 4 requests do not reach our upstream.
+Exit status: 0 no damage, 1 damage (of --fail-on or worse), 4 requests do not reach the audit's upstream.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ NAME = "audit"
 HELP = "test what a gateway changes in requests and responses"
 
 PORT = 8765
-"""Default port of our upstream, for which gateways are configured beforehand."""
+"""Default port of the audit's upstream, for which gateways are configured beforehand."""
 
 DUMMY = "sk-workbench-audit-0000"
 """The key that is sent unless one is given: no provider ever sees it."""
@@ -197,7 +197,7 @@ def _out(args: argparse.Namespace) -> Path | None:
 async def _run_audit(
     args: argparse.Namespace, plan: AuditPlan, progress: Callable[[str, int, int], None]
 ) -> tuple[AuditResult, str]:
-    """Result of the audit, and our upstream's URL."""
+    """Result of the audit, and the audit's upstream's URL."""
     from contextlib import AsyncExitStack
 
     from workbench.recorder.audit import AuditUpstream

@@ -69,7 +69,7 @@ def _print(report: SelftestReport) -> None:
     _output.emit()
     share = f" ({100 * report.named_count / report.planted_count:.1f} %)" if report.planted_count else ""
     _output.emit(f"named at the right place: {report.named_count:,} of {report.planted_count:,} planted faults{share}")
-    _output.emit(f"false alarms: {len(report.alarms):,} in {report.healthy:,} healthy requests and answers")
+    _output.emit(f"false alarms: {len(report.alarms):,} in {report.healthy:,} healthy requests and responses")
     for miss in report.misses[:SHOWN]:
         _output.emit(f"  missed: {_miss_line(miss)}")
     for session, exchange, finding in report.alarms[:SHOWN]:
@@ -81,7 +81,7 @@ def _print(report: SelftestReport) -> None:
 
 def _miss_line(miss: Miss) -> str:
     found = ", ".join(f"{rule} {pointer}" for rule, pointer in miss.found) or "nothing"
-    places = " or ".join(miss.places) or "the answer"
+    places = " or ".join(miss.places) or "the response"
     return _output.cut(f"{miss.fault} at {places} ({miss.session}, exchange {miss.exchange + 1}); found: {found}")
 
 

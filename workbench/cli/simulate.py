@@ -97,7 +97,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--permissive", action="store_true", help="report violations of the contract, but respond anyway"
     )
-    parser.add_argument("--script", metavar="FILE", help="YAML file with answers turn by turn")
+    parser.add_argument("--script", metavar="FILE", help="YAML file with the responses, turn by turn")
     parser.add_argument("--known", metavar="FILE", help="session with earlier responses, which clients may replay")
     parser.add_argument("--out", metavar="FILE", help="session file to record to; an existing one is appended to")
     dials = parser.add_argument_group("dials")

@@ -65,7 +65,7 @@ def fit_extra(
         report.lose_keys(f"{pointer}/{_CACHE}", {k: v for k, v in marker.items() if k not in ("type", "ttl")})
         return {_CACHE: {k: v for k, v in marker.items() if k in ("type", "ttl")}}
     if isinstance(marker, dict):
-        report.lose(f"{pointer}/{_CACHE}", "a cache marker")
+        report.lose(f"{pointer}/{_CACHE}", "a cache breakpoint")
         extra = {k: v for k, v in extra.items() if k != _CACHE}
     report.lose_keys(pointer, extra)
     return NOTHING

@@ -68,7 +68,7 @@ def fit_params(params: tuple[Param, ...], capabilities: Capabilities, report: Lo
         if param.value is None or param.value in ([], {}) or param.name in held:
             continue
         if is_cache_point(param.value):
-            report.lose(param.pointer, "a cache marker")
+            report.lose(param.pointer, "a cache breakpoint")
         elif not param.name or param.name not in capabilities.request.params:
             report.lose(param.pointer, f"the parameter {_dotted_name(param)!r:.80}")
         elif not _FORMS[param.name](param.value):

@@ -140,7 +140,7 @@ def fit_end(
         report.lose(places.of("usage"), "the finish reason and token counts of a stream that ended with an error")
         return None, None
     if capabilities.answer.stop_is_end and not response.is_complete:
-        what = "the finish reason and token counts of a stream that breaks off after them"
+        what = "the finish reason and token counts of a stream that ends early after them"
         report.lose(places.of("finish_reason"), what)
         return None, None
     return stop, usage

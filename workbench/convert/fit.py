@@ -8,7 +8,7 @@ Decisions of this module, each reported as a loss:
 * Arguments that are not an object are wrapped under ``arguments``, free text of a custom tool under ``input``.
 * Readable reasoning moves to the target's plain carrier; it is lost if there is none, or if it needs a proof.
 * A thinking budget that the target refuses becomes the nearest one that it accepts.
-* The result of a server tool is dropped with its call, and a cache marker with the part that it marks.
+* The result of a server tool is dropped with its call, and a cache breakpoint with the part that it marks.
 * State that only the server stores (``previous_id``) is lost for every target.
 """
 
@@ -126,7 +126,9 @@ def fit_response(
     is_complete = response.is_complete and not (response.error and response.is_stream)
     if not is_complete and not response.is_stream and not response.error:
         report.lose(
-            places.of("finish_reason"), "the mark that the response is incomplete", "written as a complete response"
+            places.of("finish_reason"),
+            "the status that marks the response as incomplete",
+            "written as a complete response",
         )
         is_complete = True
     usage = _response.fit_usage(response, capabilities, report, places)
@@ -156,7 +158,7 @@ def _fit_choices(response: ModelResponse, capabilities: Capabilities, report: Lo
         for message in messages[1:]:
             place, _, key = message.pointer.rpartition("/")
             at = place if key in ("message", "content") else message.pointer
-            report.lose(at, "another choice; the target returns one")
+            report.lose(at, "a second choice; the target returns only one")
         messages = messages[:1]
     if response.error and messages and not response.is_stream:
         for message in messages:
@@ -248,7 +250,7 @@ class Fitter:
 
     def _drop(self, part: Part, pointer: str) -> None:
         if isinstance(part, Opaque):
-            what = "a cache marker" if is_cache_point(part.value) else f"a part of type {part.type!r:.80}"
+            what = "a cache breakpoint" if is_cache_point(part.value) else f"a part of type {part.type!r:.80}"
         elif isinstance(part, ToolCallIR):
             what = f"a call of the server tool {part.name!r:.80}" if part.is_server else "a tool call at this position"
         elif isinstance(part, ToolResultIR):

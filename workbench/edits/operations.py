@@ -110,7 +110,7 @@ def rename(decoded: DecodedExchange, pointer: str, name: str) -> Splices:
     if other == pointer:
         return ()
     if decoded.request_index.span(other):
-        raise LocalProtocolError("the name is in use", where=other, hint="remove the other member first")
+        raise LocalProtocolError("the name is in use", where=other, hint="remove the other key first")
     return (value.splice(*value.key, writer_like(value.text)(name)),)
 
 

@@ -104,7 +104,7 @@ def _task() -> Mapping[str, JsonValue]:
         task: Mapping[str, JsonValue] = loads(sys.stdin.buffer.readline())
         return task
     except WireError as error:
-        raise UsageError(f"no task can be read ({error})", where="standard input") from None
+        raise UsageError(f"the task cannot be read ({error})", where="standard input") from None
 
 
 def _refuse(line: str, status: int) -> int:

@@ -121,7 +121,7 @@ def _twice(decoded: DecodedExchange, before: ModelCall, entry: Mapping[str, Json
     hints = entry.get("annotations")
     is_safe = member(hints, "idempotentHint") is True or member(hints, "readOnlyHint") is True
     first = before.carried.exchange + 1
-    ended = {"answered": "was answered", "refused": "got an error"}.get(before.carried.state, "got no answer in time")
+    ended = {"answered": "was answered", "refused": "got an error"}.get(before.carried.state, "got no response in time")
     text = f"exchange {first} carried out the same call of exchange {before.exchange + 1} and {ended}"
     hint = "the tool declares repetition safe" if is_safe else "the tool does not declare repetition safe"
     evidence = "; ".join(filter(None, (hint, how)))

@@ -33,9 +33,9 @@ _FAILED: Mapping[str, str] = {
     "unexpected_tool_call": "the model called a tool where none is enabled, or one that is not declared",
     "too_many_tool_calls": "the model called too many tools one after the other",
     "missing_thought_signature": "a call in the history has no thought signature",
-    "malformed_response": "the model wrote an answer that the provider could not read",
+    "malformed_response": "the model wrote a response that the provider could not read",
     "malformed_tool_use": "the model wrote a call that the provider could not read",
-    "malformed_model_output": "the model wrote an answer that the provider could not read",
+    "malformed_model_output": "the model wrote a response that the provider could not read",
     "function_call_filter": "a filter of the provider held a call back",
 }
 """Finish reason (in small letters, before a colon) → what went wrong: there is no answer to read."""

@@ -37,7 +37,7 @@ DOUBLE = Rule(
     breaks=Breaks.CONVERSATION,
 )
 EMPTY = Rule("args.empty", ERROR, "The argument text is empty.", breaks=Breaks.CONVERSATION)
-TRUNCATED = Rule("args.truncated", ERROR, "The output limit cut off the argument text.", breaks=Breaks.CONVERSATION)
+TRUNCATED = Rule("args.truncated", ERROR, "The output limit truncated the argument text.", breaks=Breaks.CONVERSATION)
 SCHEMA = Rule(
     "args.schema",
     ERROR,
@@ -217,7 +217,7 @@ def _read(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> 
         message = f"the arguments are {_kind(ladder.value)}, not an object"
         yield case.at(NOT_OBJECT, ref, message, name="input", evidence=quote(call.raw))
     elif _at_limit(case, ref) and any(f.keyword == "required" for f in ladder.faults):
-        message = "the arguments are cut off by the output limit: some are missing"
+        message = "the output limit truncated the arguments: some are missing"
         yield case.at(TRUNCATED, ref, message, name="input", evidence="; ".join(f.message for f in ladder.faults))
     else:
         for fault in ladder.faults:
@@ -232,7 +232,7 @@ def _read(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> 
 def _unreadable(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Finding:
     seen = quote(call.raw)
     if _at_limit(case, ref) and is_cut(call.raw or ""):
-        message = "the arguments are cut off by the output limit"
+        message = "the output limit truncated the arguments"
         return case.at(TRUNCATED, ref, message, name="input", evidence=seen)
     if ArgumentStep.REPAIRED in ladder.rungs:
         seen += f"; most likely meant: {quote(dumps(ladder.value).decode('utf-8', 'replace'))}"

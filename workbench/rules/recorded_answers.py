@@ -156,7 +156,7 @@ def _on_stand_in(case: RuleContext, finding: Finding) -> Finding:
     is_doubtful = finding.severity is Severity.ERROR and finding.basis is not Basis.RECORDING
     if not is_doubtful or not case.is_recorded or case.accepted is None or not is_on_stand_in(case, finding):
         return finding
-    said = "a placeholder: this recording does not contain the value that was sent"
+    said = "a stand-in: this recording does not contain the value that was sent"
     return _with_evidence(replace(finding, severity=Severity.WARNING, check=None, refusal=""), said)
 
 

@@ -61,7 +61,7 @@ def _left_calls(case: RuleContext, number: int, message: Message) -> Iterator[Fi
         whole = found.of(call)
         if whole is not None:
             text = (
-                f"the arguments of this call are a cut-off copy of those of {quote(whole.id, 60)}: "
+                f"the arguments of this call are a truncated copy of those of {quote(whole.id, 60)}: "
                 "left over from a failed attempt"
             )
             yield case.at(STALE, NodeRef(REQUEST, number, k), text, evidence=quote(call.raw))
@@ -164,7 +164,7 @@ def _check_mixed(case: RuleContext, number: int, message: Message, torn: Sequenc
     """Calls or text of a torn answer beside those of the next."""
     ids = {call.id for _, call in message.tool_calls() if call.id}
     for exchange, answer, after in torn:
-        where = f"the response of exchange {exchange + 1}, which was cut off"
+        where = f"the response of exchange {exchange + 1}, which is incomplete"
         left = ids & _ids(answer) - _ids(after)
         for k, call in message.tool_calls() if left and ids & _ids(after) else ():
             if call.id in left:

@@ -142,7 +142,7 @@ def _end(attempt: DecodedExchange) -> _FailedAttempt:
     if answer.error:
         return _FailedAttempt(attempt.index, f"status {status} with an error in the response", "failed")
     if not answer.is_complete:
-        return _FailedAttempt(attempt.index, "a response that was cut off", "failed")
+        return _FailedAttempt(attempt.index, "an incomplete response", "failed")
     if not any(message.parts for message in answer.messages):
         return _FailedAttempt(attempt.index, "an empty response", "failed")
     if attempt.request and attempt.request.stream and attempt.framing is None:

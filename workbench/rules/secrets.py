@@ -187,6 +187,6 @@ def _check_marked(
         events = [n for n, event in enumerate(decoded.events) if event.start <= mark.start < event.end]
         index = decoded.request_index if side == REQUEST else decoded.response_index
         pointer = "" if side == RESPONSE and decoded.events else index.pointer_at(mark.start)
-        what = f"a credential ({mark.kind}) was sent in the {side} body; the recording contains a placeholder for it"
+        what = f"a credential ({mark.kind}) was sent in the {side} body; the recording contains a stand-in for it"
         finding = case.finding(IN_BODY, side, pointer, f"{what}: {len(value)} characters", events=events)
         yield replace(finding, span=(mark.start, mark.end))

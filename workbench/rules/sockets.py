@@ -34,7 +34,7 @@ def _rule(name: str, severity: Severity, summary: str) -> Rule:
 CLOSED = _rule("closed", ERROR, "A WebSocket was closed with an error code.")
 BETA_SHAPE = _rule("beta-shape", ERROR, "A handshake requests the beta of the Realtime API, which was removed.")
 TWO_RESPONSES = _rule("two-responses", ERROR, "A response was requested while another response was in progress.")
-CANCELLED = _rule("cancelled-call", ERROR, "A result was sent for a call that was cancelled or cut off.")
+CANCELLED = _rule("cancelled-call", ERROR, "A result was sent for a call that was cancelled or is incomplete.")
 UNANSWERED = _rule("unanswered-call", ERROR, "The model waits for a result that was not sent or has a wrong id.")
 UNUSED = _rule("unused-result", WARNING, "A result was sent, but no response was requested after it.")
 

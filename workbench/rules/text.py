@@ -106,7 +106,7 @@ def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelRes
         piece = next((at for problem, at in places if at and problem in broken), (call.start, call.end))
         message = f"a call of {_call_words(call)} in {call.format} markup is broken: {', '.join(call.problems)}"
         return case.within(MALFORMED, ref, "text", piece, message, evidence=quote(call.raw))
-    why = ", cut off by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
+    why = ", truncated by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
     form = f"{call.format} markup in plain text{why}"
     message = f"the model wrote a call to {_call_words(call)} as {form}: no client will run it"
     return case.within(UNPARSED, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))

@@ -18,7 +18,7 @@ ARGUMENT_FAULTS: Mapping[str, str] = {
     "invalid-json": "text that is not JSON",
     "double-encoded": "the JSON text of the arguments as a JSON string",
     "empty": "empty argument text",
-    "truncated": "cut off in the middle",
+    "truncated": "truncated in the middle",
     "wrong-type": "a value of a different type than in the schema",
     "missing-required": "a required argument is left out",
     "unknown-tool": "an undeclared tool",
@@ -40,7 +40,7 @@ PLACES = ("content", "reasoning")
 
 FEATURES: Mapping[str, str] = {
     "tools": "declared tools",
-    "stream": "answers as a stream",
+    "stream": "streamed responses",
     "strict": "tools with strict: true",
     "choice-auto": "tool_choice auto",
     "choice-none": "tool_choice none",

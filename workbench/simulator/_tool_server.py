@@ -25,16 +25,16 @@ VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 
 TOOL_FAULTS: Mapping[str, str] = {
     "no-answer": "tools/call gets no response",
-    "twice": "the response comes twice",
-    "error": "a JSON-RPC error comes in the place of the result",
-    "failure": "the result counts as a failure (isError)",
-    "structured-only": "the result has its structured content, and no other",
+    "twice": "the response is sent twice",
+    "error": "a JSON-RPC error is sent instead of the result",
+    "failure": "the result is marked as an error (isError)",
+    "structured-only": "the result has only structured content",
     "text-only": "the result has no structured content",
-    "cut": "texts of the result end after half",
+    "cut": "the texts of the result are truncated to half",
     "wrong-version": "initialize is answered with a revision that does not exist",
-    "list-changed": "after each call the tool list is said to have changed",
-    "noise": "before each response comes a line without a message",
-    "session-lost": "over HTTP: after a call its session is unknown",
+    "list-changed": "after each call the server announces a changed tool list",
+    "noise": "before each response comes a line that is not a message",
+    "session-lost": "over HTTP: after a call the server does not know the session",
 }
 """Dials of the simulated server."""
 
@@ -157,7 +157,7 @@ class ToolServer:
         if id_ is None or isinstance(id_, bool) or not isinstance(id_, str | int | float):
             yield _error(None, _REQUEST, "Invalid request: an id is a string or a number")
         elif not isinstance(params, dict):
-            yield _error(id_, _PARAMS, "Invalid params: an object is needed")
+            yield _error(id_, _PARAMS, "Invalid params: an object is required")
         elif method == "initialize":
             yield self._initialize(id_, params)
         elif method == "ping":
@@ -180,7 +180,7 @@ class ToolServer:
     def _initialize(self, id_: JsonValue, params: Json) -> bytes:
         asked = params.get("protocolVersion")
         if not isinstance(asked, str):
-            return _error(id_, _PARAMS, "Invalid params: protocolVersion is needed")
+            return _error(id_, _PARAMS, "Invalid params: protocolVersion is required")
         self._is_open = True
         given = asked if asked in VERSIONS else VERSIONS[0]
         held = self._recorded.handshake
@@ -211,7 +211,7 @@ class ToolServer:
         if fault == "noise":
             yield b"workbench: a line that is no message"
         if fault == "error":
-            answer = {"error": {"code": -32000, "message": "workbench: the fault that was asked for"}}
+            answer = {"error": {"code": -32000, "message": "workbench: the requested fault"}}
         elif isinstance(result, dict) and fault in _CHANGES:
             answer = {"result": _CHANGES[fault](result)}
         yield _message(id_, answer)

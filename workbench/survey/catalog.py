@@ -80,7 +80,7 @@ class Catalog:
     def create(self) -> str:
         """Create the folder if it is not there; returns the id of the survey. Raises UsageError, OSError."""
         if self.folder.exists() and not self.is_survey() and any(self.folder.iterdir()):
-            raise UsageError(f"{self.folder} is not empty, and no survey", hint="choose another folder")
+            raise UsageError(f"{self.folder} is not empty and is not a survey", hint="choose another folder")
         self.parts.mkdir(parents=True, exist_ok=True)
         (self.folder / COMMITS).mkdir(exist_ok=True)
         made = {"survey": secrets.token_hex(8), "schema": VERSION}

@@ -129,7 +129,7 @@ def _plan(catalog: Catalog, options: SurveyOptions, engine: Engine) -> SurveyPla
         differs = [name for name in ("root", "rules", "options") if held.about[name] != about[name]]
         if differs:
             words = f"an open run of this survey has another {' and '.join(differs)}"
-            raise UsageError(words, hint="finish it by its own command, or end it with --commit")
+            raise UsageError(words, hint="finish it with the command that started it, or end it with --commit")
         return held
     catalog.sweep()
     known = settled_objects(catalog, str(about["rules"]))

@@ -74,7 +74,7 @@ QUESTIONS: Mapping[str, Question] = {
         "GROUP BY ALL ORDER BY objects DESC",
     ),
     "fidelity": Question(
-        "how close the exchanges are to the wire",
+        "fidelity: how close the exchanges are to the original bytes",
         "SELECT fidelity, verdict, count(*) AS exchanges FROM exchanges GROUP BY ALL ORDER BY exchanges DESC",
     ),
     "sessions": Question(

@@ -162,7 +162,7 @@ SCOPES: dict[str, KeyScope] = {
     "metrics": KeyScope("metrics", METRICS, ("global",)),
     "survey": KeyScope("survey", SURVEY, ("global",)),
     "breaks": KeyScope("breakpoints", BREAKS, ("global",)),
-    "answer": KeyScope("the answer", ANSWER, ("global",)),
+    "answer": KeyScope("the response", ANSWER, ("global",)),
     "help": KeyScope("help", HELP),
     "pane": KeyScope("every list", PANE, ("global", *_WITH_PANES)),
     "lanes": KeyScope("timeline", LANES, ("global", "story", "pane")),

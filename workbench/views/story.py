@@ -392,7 +392,7 @@ def _failure(summary: Summary, decoded: DecodedExchange) -> str:
         return ""
     if response is None:
         return "no response was recorded" if decoded.exchange.response is None else "response not decoded"
-    return "" if response.is_complete else "the response was cut off"
+    return "" if response.is_complete else "the response is truncated"
 
 
 def _opening(messages: Sequence[Message]) -> str:

@@ -99,7 +99,7 @@ def passage_line(link: ToolLink) -> Line:
 
 
 def _words(missing: int) -> str:
-    return f"{size(missing)} did not reach the model" if missing else "all of it reached the model"
+    return f"{size(missing)} did not reach the model" if missing else "everything reached the model"
 
 
 def passage_words(link: ToolLink, width: int) -> list[Line]:
@@ -114,7 +114,10 @@ def passage_facts(passage: ToolPassage) -> Iterator[Line]:
     link = passage.link
     taken = "" if passage.seconds is None else f" in {duration(passage.seconds)}"
     sizes = f"{size(len(passage.sent))} sent, {size(len(passage.received))} received{taken}"
-    where = f"tools/call in exchange {link.exchange + 1}: {sizes} · told in exchange {link.told + 1} {link.pointer}"
+    where = (
+        f"tools/call in exchange {link.exchange + 1}: {sizes} · sent to the model in exchange {link.told + 1} "
+        f"{link.pointer}"
+    )
     yield line(Span(f"{where}: {size(len(passage.told))}", "muted"))
     yield line(Span(f"matched {link.how}", "muted" if link.is_stated else "warning"))
     for part in link.lost:

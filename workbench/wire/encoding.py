@@ -43,7 +43,7 @@ def _zlib(raw: bytes, window: int) -> Iterator[bytes]:
             waiting = decoder.unconsumed_tail
             yield piece
             if not piece and not waiting and at == len(raw) and not decoder.eof:
-                raise BrokenCoding("is cut off")
+                raise BrokenCoding("is truncated")
         at -= len(decoder.unused_data)
         if window != _GZIP or raw[at : at + 2] != b"\x1f\x8b":
             return  # what follows the last member is padding
@@ -71,7 +71,7 @@ def _brotli(raw: bytes) -> Iterator[bytes]:
     except brotli.error:
         raise BrokenCoding("is corrupt") from None
     if not decoder.is_finished():
-        raise BrokenCoding("is cut off")
+        raise BrokenCoding("is truncated")
 
 
 def _zstd(raw: bytes) -> Iterator[bytes]:
@@ -87,7 +87,7 @@ def _zstd(raw: bytes) -> Iterator[bytes]:
         except zstandard.ZstdError as error:
             raise BrokenCoding(f"is corrupt ({str(error).rpartition(': ')[2]})") from None
         if not decoder.eof:
-            raise BrokenCoding("is cut off")
+            raise BrokenCoding("is truncated")
         at = min(at, len(raw)) - len(decoder.unused_data)
         if raw[at : at + 4] != b"\x28\xb5\x2f\xfd":
             return

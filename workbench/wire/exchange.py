@@ -23,14 +23,14 @@ class State(StrEnum):
 
     OPEN = "open"  # still arriving: the process that records it is at it
     COMPLETE = "complete"
-    ABORTED = "aborted"  # a peer hung up before the response was whole
+    ABORTED = "aborted"  # one side closed the connection before the response was complete
     INCOMPLETE = "incomplete"  # the recording stops here (crash, torn file, missing side)
 
 
 RELAY_HEADER = "X-Workbench-Relay"
 """Header of every response that is the relay's own; its value is ``refused`` or ``failed``."""
 
-CLIENT_LEFT = "the client hung up"
+CLIENT_LEFT = "the client disconnected"
 """Note of an aborted exchange that the client did not wait for."""
 
 _LEFT = regex.compile(r"client (?:hung up|disconnected)|ERR_ABORTED|BINDING_ABORTED", re.IGNORECASE)

@@ -122,7 +122,7 @@ class MessageReader:
             self._note(frame, f"opcode {opcode} is not defined")
             return
         if opcode == CONTINUATION and not self._begun:
-            self._note(frame, "a continuation without a message")
+            self._note(frame, "a continuation frame without a message")
         elif opcode != CONTINUATION and self._begun:
             self._note(frame, "a new message before the last one is complete")
             self._begun.clear()
@@ -144,7 +144,7 @@ class MessageReader:
     def _unpack_message(self, frame: _Frame, data: bytes) -> bytes | None:
         """The message; None where it cannot be inflated."""
         if self._deflate is None:
-            self._note(frame, "a compressed message, and no compression was agreed on")
+            self._note(frame, "a compressed message, although no compression was negotiated")
             return None
         if self._is_window_lost:
             return None

@@ -107,7 +107,7 @@ def test_a_gateway_that_asks_again_by_itself_or_not_at_all():
     assert [damage.kind for damage in damages_of_tries(None, [one])] == [DamageKind.ASKED]
     assert damages_of_tries(one, [one]) == ()
     (again,) = damages_of_tries(one, [failed, one])
-    assert (again.kind, again.places, again.words) == (DamageKind.REPEATED, 2, "2 tries: 503, 200")
+    assert (again.kind, again.places, again.words) == (DamageKind.REPEATED, 2, "2 attempts: 503, 200")
 
 
 SAME = {

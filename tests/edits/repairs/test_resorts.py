@@ -83,7 +83,7 @@ def test_without_any_proposal_the_conversation_ends_before_the_damage(protocol: 
         return  # nothing is told apart by ids here, or it goes through
     (end,) = RepairSearch({}, broken, 0).offers(found[0])
     assert end.repair.verified and end.proposal.cost is RepairCost.CUT
-    assert end.repair.title.startswith("cut the conversation after message")
+    assert end.repair.title.startswith("truncate the history after message")
     last = end.trial.decoded.request.messages[-1]  # type: ignore[union-attr]
     assert last.role == "user" and [p.text for p in last.parts if isinstance(p, Text)] == ["go"]
 

@@ -793,7 +793,7 @@ SAMPLES: dict[str, Sample] = {
         1,
         "cut",
         NOTHING,
-        "cut",
+        "truncated",
     ),
     "litellm-spend-empty.json": Sample(
         "LiteLLM spend log",
@@ -876,7 +876,7 @@ SAMPLES: dict[str, Sample] = {
         1,
         "re-serialised",
         NOTHING,
-        "another object",
+        "in another S3 object",
     ),
     "apim-rows.jsonl": Sample("Azure API Management log", APIM_DOCS, lines(*APIM)),
     "apim-rows-shuffled.json": Sample("Azure API Management log", APIM_DOCS, one(APIM[::-1])),

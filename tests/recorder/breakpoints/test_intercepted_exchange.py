@@ -171,7 +171,7 @@ async def test_a_client_that_hangs_up_ends_its_pause() -> None:
         client = await stage.asks()
         await stage.paused()
         client.reset()
-        assert (await stage.event("ended"))["how"] == "the client hung up"
+        assert (await stage.event("ended"))["how"] == "the client disconnected"
         assert (await stage.tap.end(1))[0] is State.ABORTED and not stage.gate.pauses
 
 
@@ -426,7 +426,7 @@ async def test_a_client_that_hangs_up_before_its_answer_is_decided() -> None:
         client, _ = await answering(stage, STREAM + chunk(BEFORE + CALL + END) + b"0\r\n\r\n")
         await stage.paused()
         client.reset()
-        assert (await stage.event("ended"))["how"] == "the client hung up"
+        assert (await stage.event("ended"))["how"] == "the client disconnected"
         assert (await stage.tap.end(1))[0] is State.ABORTED
         assert stage.tap.body(1, "says") == BEFORE + CALL + END
 

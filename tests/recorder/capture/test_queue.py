@@ -109,7 +109,7 @@ def test_an_aborted_exchange_says_who_hung_up(path: Path) -> None:
     play(capture, 1, state=State.ABORTED)
     assert capture.close().aborted == 1
     (exchange,) = recorded(path)
-    assert (exchange.state, exchange.note) == (State.ABORTED, "the client hung up")
+    assert (exchange.state, exchange.note) == (State.ABORTED, "the client disconnected")
 
 
 def test_what_goes_on_at_the_end_is_kept_and_marked(path: Path) -> None:
@@ -271,7 +271,7 @@ def test_digests_are_of_what_passed_also_where_not_all_of_it_was_kept(path: Path
     capture.on_event(RequestBytes(1, 1.1, b"{}"))
     capture.on_event(ResponseStarted(1, 1.2, answered()))
     capture.on_event(ResponseBytes(1, 1.3, b"123456789"))
-    capture.on_event(ExchangeEnded(1, 1.4, State.ABORTED, "the client hung up", passed))
+    capture.on_event(ExchangeEnded(1, 1.4, State.ABORTED, "the client disconnected", passed))
     capture.close()
     (exchange,) = recorded(path)
     assert exchange.response and exchange.response.body.raw == b""

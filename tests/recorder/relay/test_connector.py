@@ -182,7 +182,7 @@ async def test_a_client_that_hangs_up_while_a_connection_is_made() -> None:
             silent.setblocking(False)
             taken, _ = await asyncio.get_running_loop().sock_accept(silent)
             await client.close()
-            assert await stage.tap.end(1) == (State.ABORTED, "the client hung up")
+            assert await stage.tap.end(1) == (State.ABORTED, "the client disconnected")
             taken.setblocking(False)
             while await asyncio.get_running_loop().sock_recv(taken, 65536):
                 pass  # the hello; then the end, as the relay let go of it

@@ -285,7 +285,7 @@ async def test_when_the_client_hangs_up_so_does_the_relay() -> None:
         await client.until(b"hi")
         await client.close()
         assert await peer.is_cut()
-        assert await stage.tap.end(1) == (State.ABORTED, "the client hung up")
+        assert await stage.tap.end(1) == (State.ABORTED, "the client disconnected")
         assert stage.tap.body(1, "says") == b"hi"
 
 
@@ -377,8 +377,8 @@ async def test_what_is_no_http_is_shown_to_the_client_and_not_told() -> None:
         client = await stage.client()
         peer = await ask(stage, client)
         peer.send(b"no key\r\n\r\n")
-        assert b"not an HTTP/1.1 status line; there is 'no key'; no part of it was passed on" in await client.until(
-            b"on\n"
+        assert b"not an HTTP/1.1 status line; there is 'no key'; no part of it was forwarded" in await client.until(
+            b"forwarded\n"
         )
         assert "no key" not in (await stage.tap.end(1))[1]
 
@@ -441,7 +441,7 @@ async def test_a_slow_client_that_hangs_up_is_noticed() -> None:
         await client.until(b"\r\n\r\n")
         client.reset()
         assert await peer.is_cut()
-        assert await stage.tap.end(1) == (State.ABORTED, "the client hung up")
+        assert await stage.tap.end(1) == (State.ABORTED, "the client disconnected")
 
 
 @pytest.mark.parametrize("ends", [False, True])

@@ -125,7 +125,7 @@ def test_an_upstream_that_breaks_off_ends_the_stream_without_an_end(path):
                 raise ConnectionResetError
             assert b"message_stop" not in rest and b"0\r\n\r\n" not in rest
             state, note = await stage.tap.end(2)
-            assert state is State.ABORTED and "broke off its response" in note
+            assert state is State.ABORTED and "ended its response early" in note
 
     asyncio.run(play())
 

@@ -77,7 +77,7 @@ def test_a_stream_event_finds_what_it_went_into() -> None:
     ("state", "end", "arguments"),
     [
         (State.OPEN, "still arriving", "arguments do not parse yet:"),
-        (State.ABORTED, "cut off", "arguments do not parse:"),
+        (State.ABORTED, "truncated", "arguments do not parse:"),
     ],
 )
 def test_a_stream_that_still_arrives_is_not_cut_off(state: State, end: str, arguments: str) -> None:

@@ -51,7 +51,7 @@ async def test_a_request_to_a_server_shows_its_own_result() -> None:
     async with showing(lost_structured().session(), exchange=6) as driver:
         screen = await passages_of(driver)
         assert [link.tool for link in screen.worklist.subjects or ()] == ["map"]
-        assert "all of it reached the model" in driver.text
+        assert "everything reached the model" in driver.text
 
 
 async def test_a_call_in_the_closure_pane_says_what_became_of_it() -> None:

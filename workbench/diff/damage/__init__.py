@@ -68,7 +68,7 @@ def damages_of_tries(before: DecodedExchange | None, after: Sequence[DecodedExch
     if len(after) == 1:
         return found
     statuses = [str(d.exchange.response.status) if d.exchange.response else "no response" for d in after]
-    words = f"{len(after)} tries: {', '.join(statuses[:8])}"
+    words = f"{len(after)} attempts: {', '.join(statuses[:8])}"
     return (Damage(DamageKind.REPEATED, REQUEST, "", "", words, len(after), is_same_meaning=True), *found)
 
 
@@ -172,7 +172,11 @@ def _errors(upstream: DecodedExchange, client: DecodedExchange) -> Iterator[Dama
     old, new = (d.response.error if d.response else None for d in (upstream, client))
     said = f"{old.message!r} became {new.message!r}" if old and new and old.message != new.message else ""
     words = said or (
-        "it was not an error" if not _is_error(upstream) else "its structure" if old and new else "its body"
+        "it was not an error"
+        if not _is_error(upstream)
+        else "the structure of the error"
+        if old and new
+        else "the body of the error"
     )
     yield replace(found[0], kind=DamageKind.ERROR_REWRITTEN, words=words, places=len(found), is_same_meaning=False)
 

@@ -103,13 +103,11 @@ def _wrapping_change(old: JsonValue, new: JsonValue, prints: Fingerprints) -> Va
     for key, value in new.items():
         if isinstance(value, dict) and value and prints.key(value) == prints.key(old):
             return ValueChange(
-                DamageKind.RESHAPED, "", f"/{escape(key)}", words=f"the whole body became member {key!r} of an object"
+                DamageKind.RESHAPED, "", f"/{escape(key)}", words=f"the whole body became field {key!r} of an object"
             )
     for key, value in old.items():
         if isinstance(value, dict) and value and prints.key(value) == prints.key(new):
-            return ValueChange(
-                DamageKind.RESHAPED, f"/{escape(key)}", "", words=f"member {key!r} became the whole body"
-            )
+            return ValueChange(DamageKind.RESHAPED, f"/{escape(key)}", "", words=f"field {key!r} became the whole body")
     return None
 
 

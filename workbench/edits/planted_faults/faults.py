@@ -278,7 +278,7 @@ FAULTS: tuple[FaultKind, ...] = (
         _break_ids,
         lambda contract: bool(contract.closure.id_pattern or contract.closure.id_max_length),
     ),
-    FaultKind("argument text is cut off", ("args.invalid-json", "args.truncated"), _cut_arguments),
+    FaultKind("argument text is truncated", ("args.invalid-json", "args.truncated"), _cut_arguments),
     FaultKind("arguments are text, not an object", ("args.not-object",), _write_arguments_as_text),
     FaultKind("the reasoning of a turn is lost", ("reasoning.missing", "reasoning.unpaired"), _lose_reasoning),
     FaultKind("replayed reasoning is changed", ("reasoning.altered",), _change_reasoning),

@@ -367,5 +367,5 @@ def cut_back(fault: Fault, start: int) -> Iterator[Proposal]:
         return
     gone = fault.messages[start:]
     if any(m.role != "system" for m in fault.messages[:start]):
-        title = f"cut the conversation after message {start}, before the damaged turn"
+        title = f"truncate the history after message {start}, before the damaged turn"
         yield Proposal(title, tuple(Remove(m.pointer) for m in gone), RepairCost.CUT)

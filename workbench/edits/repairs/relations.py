@@ -39,7 +39,7 @@ def _milder(relation: Relation, at: str, value: JsonValue) -> Iterator[Proposal]
         yield Proposal(f"set {path} to {quote(relation.instead)}", (Replace(at, relation.instead),))
     for word, limit in relation.test.single:
         if word == "longer" and isinstance(value, str):
-            yield Proposal(f"cut {path} to {limit:,} characters", (Replace(at, value[:limit]),), RepairCost.DROPPED)
+            yield Proposal(f"shorten {path} to {limit:,} characters", (Replace(at, value[:limit]),), RepairCost.DROPPED)
         if word in ("above", "below"):
             yield Proposal(f"set {path} to {limit}", (Replace(at, limit),), RepairCost.MODE)
 

@@ -180,7 +180,7 @@ def _unpack_bzip2(data: bytes) -> bytes:
             raise WireError(str(error)) from error
         left -= len(pieces[-1])
         if not stream.eof:
-            raise WireError("too large" if left <= 0 or not stream.needs_input else "it is cut off")
+            raise WireError("too large" if left <= 0 or not stream.needs_input else "it is truncated")
         data = stream.unused_data.lstrip(b"\0")
     return b"".join(pieces)
 

@@ -49,7 +49,7 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
     value = 0
     for count in range(_LONGEST):
         if at >= len(data):
-            raise WireError("the message is cut off")
+            raise WireError("the message is truncated")
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << (7 * count)

@@ -208,7 +208,8 @@ def _exchange(number: str, record: Record) -> Exchange:
         state=State.INCOMPLETE if record.problems else State.COMPLETE,
         origin=Origin.RECONSTRUCTED if record.is_rebuilt else Origin.IMPORTED,
         started_at=record.started,
-        note="; ".join(notes) or ("" if request and response else "only one side"),
+        note="; ".join(notes)
+        or ("" if request and response else "only the request" if request else "only the response"),
         meta=meta,
     )
 

@@ -3,7 +3,7 @@
 A store keeps an envelope around one exchange, or around one side of it: as an object of its own, as an item of a list,
 as a line, or as a row of a table. ``COLUMNS`` tells stores apart by names that only their envelopes have.
 
-Builds exchanges from what the envelope holds. An exchange states its fidelity, and the places where the store has cut
+Builds exchanges from what the envelope holds. An exchange states its fidelity, and the places where the store truncated
 a value; rules find nothing there.
 """
 
@@ -196,7 +196,7 @@ class StoredSides(NamedTuple):
         url: an absolute URL or a path.
         failure: an error that was kept instead of a response; empty text for one of which only the status is known.
         missing: what the store does not hold of it, in words.
-        cuts: pointers of values that the store has cut, by side.
+        cuts: pointers of values that the store truncated, by side.
     """
 
     request: JsonValue = None
@@ -228,7 +228,7 @@ def exchange_of(
     request, response, more = _request(sides), *_response(sides)
     is_rebuilt = fidelity in (Fidelity.REBUILT, Fidelity.CUT)
     cut = [
-        f"the store has cut {len(places)} of the texts in the {side}" for side, places in sides.cuts.items() if places
+        f"the store truncated {len(places)} of the texts in the {side}" for side, places in sides.cuts.items() if places
     ]
     damage = (*sides.missing, *cut)
     begun, over = epoch(started), epoch(ended)

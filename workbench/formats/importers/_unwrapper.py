@@ -131,7 +131,7 @@ class Unwrapper:
         session = within._read_inside(part.content.encode("utf-8", "surrogateescape"), depth + 1)
         self.torn += ((line + at, _from_line(why, line + 1)) for at, why in within.torn)
         if session:
-            what = "a fence in Markdown"
+            what = "a Markdown code fence"
             for exchange in _some(session):
                 yield _Extract(what, line, _mark_pasted(exchange, f"{what}, line {line}"))
 

@@ -64,7 +64,7 @@ def _exchange(rows: list[dict[str, JsonValue]]) -> Exchange:
     if not asked and not said:
         missing.append(NO_MESSAGES)
     elif asked and request is None:
-        missing.append("the request messages are cut: this is not JSON")
+        missing.append("the logged request messages are truncated: not valid JSON")
     is_cut = bool(gaps) or (bool(asked) and request is None)
     sides = StoredSides(request, answer, 200, "/openai/v1/chat/completions", missing=tuple(missing))
     return _store.exchange_of(

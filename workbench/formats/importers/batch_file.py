@@ -66,7 +66,11 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     if response:
         status = number_of(response.get("status_code")) or 200
         return _exchange_with(row, StoredSides(answer=response.get("body"), status=status), "only the result")
-    failure = error if isinstance(error, dict | str) and error else {"message": "the batch holds neither side"}
+    failure = (
+        error
+        if isinstance(error, dict | str) and error
+        else {"message": "the batch file has neither the request nor the result"}
+    )
     return _exchange_with(row, StoredSides(failure=failure, status=0), _end(text(mapping(error).get("code"))))
 
 

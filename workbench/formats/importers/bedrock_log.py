@@ -64,7 +64,7 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     failure: JsonValue = "" if code and answer is None else None
     chunks = answer if isinstance(answer, list) else None
     elsewhere = [
-        f"the {side} is another object: {text(held.get(name)).rpartition('/')[2][:80]!r}"
+        f"the {side} body is in another S3 object: {text(held.get(name)).rpartition('/')[2][:80]!r}"
         for side, held, name, body in (
             ("request", input_, "inputBodyS3Path", request),
             ("response", output, "outputBodyS3Path", answer),

@@ -19,7 +19,7 @@ from workbench.wire.session import MemorySession
 NAME = "cloudflare-gateway"
 TITLE = "Cloudflare AI Gateway log"
 SEALED = "the {} is encrypted: decrypt the log with your private key first"
-NO_BODY = "the store holds no body: the gateway was told not to collect payloads"
+NO_BODY = "the store holds no body: the gateway is configured not to collect payloads"
 
 _HOSTS = {"openai": "api.openai.com", "anthropic": "api.anthropic.com", "groq": "api.groq.com/openai"}
 _HOSTS |= {"deepseek": "api.deepseek.com", "mistral": "api.mistral.ai", "grok": "api.x.ai"}

@@ -192,7 +192,7 @@ def _content(content: JsonValue, message: dict[str, JsonValue]) -> Body:
     if "base64" in (content.get("encoding"), content.get("_encoding")):
         return base64_body(content.get("text"), headers)
     if not content.get("text") and content.get("params"):
-        return Body(is_raw=False, note="a form: the export kept its fields, not its bytes")
+        return Body(is_raw=False, note="a form: the archive has its fields, not its bytes")
     chunks = joined_chunks(content.get("text")) if headers.get("content-encoding") else None
     if chunks is not None:
         return replace(body_of(chunks, headers), note=WAS_CHUNKS)

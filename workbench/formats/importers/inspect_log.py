@@ -184,7 +184,7 @@ def _written_turn(
     named = (text(event.get("model")) or model).partition("/")
     output = mapping(sample.whole(mapping(event.get("output"))))
     for _ in list(sample.damage.objects(output.get("choices"), "a choice"))[1:]:
-        sample.damage.leave_out("another choice of a response")
+        sample.damage.leave_out("a second choice of a response")
     return replace(
         turn,
         model=named[2] or named[0] or None,

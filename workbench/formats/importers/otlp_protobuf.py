@@ -61,10 +61,10 @@ def _messages(data: bytes) -> Iterator[bytes]:
     at = 0
     while at < len(data):
         if at + 4 > len(data):
-            raise WireError(f"a length is cut off at byte {at}")
+            raise WireError(f"the data ends inside a length at byte {at}")
         (size,) = struct.unpack_from(">I", data, at)
         if at + 4 + size > len(data):
-            raise WireError(f"a message is cut off at byte {at}")
+            raise WireError(f"the data ends inside a message at byte {at}")
         yield data[at + 4 : at + 4 + size]
         at += 4 + size
 

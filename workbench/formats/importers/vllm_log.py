@@ -53,7 +53,7 @@ def _text(literal: bytes) -> str | None:
 
 def _exchange(number: str, id: str, output: str) -> Exchange:
     headers = Headers((("content-type", "text/plain; charset=utf-8"),))
-    body = Body(output.encode("utf-8", "replace"), is_raw=False, note="taken out of a server log")
+    body = Body(output.encode("utf-8", "replace"), is_raw=False, note="extracted from a server log")
     return Exchange(
         number,
         response=HttpResponse(headers=headers, body=body),

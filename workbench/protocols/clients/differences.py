@@ -210,7 +210,7 @@ def _field_words(place: str, field: str, mine: PartBuffer, theirs: PartBuffer, a
     if field == "arguments" and any(brought & set(other.events(field)) for other in others):
         return f"{words}: the arguments of several calls were joined"
     if theirs.value is not None and mine.value is None:
-        return f"{words}: cut-off arguments were completed"
+        return f"{words}: truncated arguments were completed"
     return words
 
 

@@ -149,7 +149,7 @@ class Effects:
             yield Effect(What.PING)
         if said.is_complete and (said.finish_reason is None or not self._ends_later(event.number)):
             if self._repeats_all(value):
-                yield Effect(What.REPEATED, noun="the answer")
+                yield Effect(What.REPEATED, noun="the response")
             yield Effect(What.ENDED)
 
     def _begins(self, number: int) -> bool:

@@ -218,7 +218,7 @@ class LiveTurns:
         if turn is None:
             self._flush_audio()
             turn = self._begin(number if self._last_sent is None else self._last_sent, frame)
-            turn.notes.append("the server began it by itself: it detects turns")
+            turn.notes.append("the server started this turn by itself (automatic turn detection)")
         turn.add(number, frame, "")
         self._note(turn, content, calls, value)
 

@@ -157,7 +157,7 @@ class RealtimeTurns:
         yield from self._facts
         for number, call in self._results:
             if self._calls.get(call) == "incomplete":
-                text = f"a result was sent for call {call!r:.80}, which was cut off: only a completed call can be run"
+                text = f"a result was sent for call {call!r:.80}, which is incomplete: only a completed call can be run"
                 yield SocketFact("socket.cancelled-call", text, (number,))
         if self._unused:
             calls = ", ".join(repr(call) for _, call in self._unused[:3])
@@ -191,7 +191,7 @@ class RealtimeTurns:
             turn = self._waiting.pop(0)
         else:
             turn = self._begin(number if self._trigger is None else self._trigger, frame, {})
-            turn.notes.append("the server began it by itself: it detects turns")
+            turn.notes.append("the server started this turn by itself (automatic turn detection)")
         self._trigger = None
         turn.response = name
         self._unused = [held for held in self._unused if held[0] > turn.numbers[-1]]
@@ -294,7 +294,7 @@ class RealtimeTurns:
             items=items,
         )
         if response.get("conversation") == "none":
-            turn.notes.append("it stays outside the conversation")
+            turn.notes.append("not part of the conversation (conversation: none)")
         self.turns.append(turn)
         return turn
 

@@ -26,7 +26,7 @@ class Theme(StrEnum):
     BUFFERING = "buffering"
     ERRORS = "errors"
     HEADERS_BACK = "headers of responses"
-    BREAKS = "breaks and hang-ups"
+    BREAKS = "broken connections"
     CODING = "size and encoding of responses"
 
     @property
@@ -50,8 +50,8 @@ class ResponseEnd(Enum):
     """Ways in which our upstream ends a response."""
 
     WHOLE = "whole"
-    CUT = "broken off"
-    LEFT = "left open until the client's hang-up arrives"
+    CUT = "closed before its end"
+    LEFT = "left open until the client disconnects"
 
 
 @dataclass(frozen=True, slots=True)

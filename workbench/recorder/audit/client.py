@@ -97,7 +97,7 @@ class AuditClient:
                 seen.note = "" if hangs_up else f"{NO_TIME} {self.deadline:g} seconds"
                 seen.is_cut = not hangs_up
             except (ConnectionError, ssl.SSLError):
-                seen.note, seen.is_cut = "the connection was broken off", True
+                seen.note, seen.is_cut = "the connection broke", True
             except BadMessage as bad:
                 seen.note, seen.is_cut = f"the response is not HTTP/1.1: {bad}", True
             seen.ended = asyncio.get_running_loop().time()

@@ -40,7 +40,7 @@ _AT_THE_END = 0.5  # seconds that a hang-up may take to get to the upstream beyo
 
 
 class GatewayUnreachable(WorkbenchError):
-    """The gateway does not pass requests to our upstream."""
+    """The gateway does not pass requests to the audit's upstream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class _AuditRun:
         elif "answered 4" in why:
             hint += ", and ask for a model it knows with --model"
         return GatewayUnreachable(
-            f"no request came through {self._plan.gateway.url} to our upstream ({why}){odd}", hint=hint
+            f"no request came through {self._plan.gateway.url} to the audit's upstream ({why}){odd}", hint=hint
         )
 
     async def _protocol(self, protocol: str, place: AuditPlace) -> None:

@@ -255,7 +255,7 @@ def _ends(case: AuditCase, seen: CaseSightings) -> Iterator[CaseDamage]:
         yield _fault(
             GatewayFault.ENDED_AS_WHOLE,
             RESPONSE,
-            "the upstream broke off, but the client received a normal end",
+            "the upstream ended its response early, but the client received a normal end",
             ERROR,
             theme,
         )

@@ -46,7 +46,7 @@ from workbench.wire.http1 import (
 )
 
 EDITED, UNEDITED = "edited at a breakpoint", "before it was edited at a breakpoint"
-INSTEAD = "not passed on: answered at a breakpoint"
+INSTEAD = "not forwarded: answered at a breakpoint"
 
 MakeForward = Callable[[ClientSide, SafeListener, Request, BodyReader], Forward]
 """Makes the exchange with the upstream, for a request in which nothing or the body alone has changed."""
@@ -338,7 +338,7 @@ class InterceptedExchange:
         for piece in made.pieces:
             self._client_exchange.on_event(ResponseBytes(0, now, piece))
         if made.is_cut:
-            self._end(State.ABORTED, "the simulator broke off its response")
+            self._end(State.ABORTED, "the simulator ended its response early")
             self._client.abort(resets=True)
         else:
             self._end(State.COMPLETE, "")

@@ -131,7 +131,7 @@ def tapped_servers(
     if wrap is None:
         known = ", ".join(_CLIENTS)
         hint = f"put workbench mcp-tap NAME -o {out} -- before the command of each server in its configuration"
-        raise UsageError(f"--mcp is known for {known}, not for {client or 'this program'}", hint=hint)
+        raise UsageError(f"--mcp supports {known}, not {client or 'this program'}", hint=hint)
     return wrap(_Context(folder or Path.cwd(), home or Path.home(), environment, out.absolute()))
 
 

@@ -168,7 +168,7 @@ def _without_unknown_handles(parts: Sequence[Part], changes: list[TranslationCha
             yield part
             continue
         bare = replace(part, signature=None, data=None)
-        changes.append(TranslationChange(HANDLE, "a handle that this recorder does not know is removed"))
+        changes.append(TranslationChange(HANDLE, "an unknown handle of stored reasoning is removed"))
         if bare.text:
             yield bare
 
@@ -179,13 +179,15 @@ def _reasoning_changes(
     handles = sum(name_of(part) is not None for part in sent)
     if handles:
         yield TranslationChange(
-            HANDLE, f"{handles} removed from the response {_response_words(kept)}: handles are never sent upstream"
+            HANDLE,
+            f"{handles} of stored reasoning removed from the response {_response_words(kept)}: handles are "
+            "never sent upstream",
         )
     if back and list(back) != list(sent):
         yield TranslationChange(REASONING, replayed_words(kept, back))
     elif not back:
         yield TranslationChange(
-            REASONING, f"of the response {_response_words(kept)} left out: the upstream accepts none"
+            REASONING, f"of the response {_response_words(kept)} not sent back: the upstream accepts no reasoning"
         )
 
 

@@ -220,7 +220,7 @@ class TranslationServer:
         rest = b"" if turn.is_plain else await ending
         changes += answer.changes
         if not is_whole:
-            changes.append(TranslationChange(NOTE, "the upstream broke off its response"))
+            changes.append(TranslationChange(NOTE, "the upstream ended its response early"))
         try:
             await sending.end(answer.head, rest, is_whole=is_whole or not (turn.is_stream or turn.is_plain))
         finally:

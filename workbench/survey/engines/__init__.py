@@ -53,6 +53,6 @@ def engine_of(text: str) -> Engine:
     """The engine that an address names. Raises UsageError."""
     scheme = text.partition(":")[0]
     if scheme not in _SCHEMES:
-        raise UsageError(f"no engine is called {text}", hint="local:N, tcp://HOST:PORT, ray://HOST:PORT or part:i/n")
+        raise UsageError(f"unknown engine {text}", hint="local:N, tcp://HOST:PORT, ray://HOST:PORT or part:i/n")
     engine: Engine = import_module(f"{__name__}.{_SCHEMES[scheme]}").engine(text)
     return engine

@@ -149,7 +149,7 @@ class _Reading:
             return
         last = self.text[:end].rstrip("\r\n\t ,;`")[-1:]
         if last not in (*_QUOTES.values(), "]", "}"):
-            raise self.fail(len(self.text), "it may be cut off inside its last value")
+            raise self.fail(len(self.text), "it may be truncated inside its last value")
         kinds: dict[str, int] = {}
         for depth, brackets, members in self._at_end:
             if brackets in kinds and (kinds[brackets] > 1 or members > 1):

@@ -154,7 +154,7 @@ class _Lowering(ValueLowering):
             return self.definition(ref, name, target, beside, at)
         if ref in at.refs or len(at.refs) > 32:
             self.is_whole = True
-            self.note(at, f"the recursion of {ref[:80]}", "it is cut here", CHECKED)
+            self.note(at, f"the recursion of {ref[:80]}", "the recursion ends here", CHECKED)
             return self.anything(at, "a schema that contains itself")
         self.note(at, f"$ref {ref[:80]}", "replaced by its target")
         below = SchemaPosition(at.pointer, at.depth, (*at.refs, ref))

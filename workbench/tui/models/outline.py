@@ -110,7 +110,7 @@ class Outline:
             return
         facts = [f"stream of {count(len(decoded.events), 'event')}" if decoded.events else ""]
         facts += [f"finished: {response.finish_reason}" if response.finish_reason else ""]
-        unfinished = "still arriving" if decoded.is_arriving else "cut off"
+        unfinished = "still arriving" if decoded.is_arriving else "truncated"
         facts += ["" if response.is_complete else unfinished, "reasoning only" if response.is_reasoning_only else ""]
         yield OutlineNode("side", RESPONSE, "", text=" · ".join(f for f in facts if f))
         if response.error:

@@ -270,7 +270,7 @@ class Admission:
         _check_page(request)
         if b"websocket" in request.tokens(b"upgrade") and not self._passes_websockets:
             raise BadMessage(
-                "this recording passes no WebSockets on (--no-websocket, --break): use plain HTTP requests", 426
+                "this recorder does not forward WebSockets (--no-websocket, --break): use plain HTTP requests", 426
             )
         return target
 

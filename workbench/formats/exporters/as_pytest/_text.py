@@ -71,9 +71,9 @@ def _intro(case: ExportCase) -> Iterator[str]:
     yield "Fix:"
     yield from _changes(case)
     yield ""
-    yield f"{TRANSCRIPT} has the fixed request after its history; {BROKEN} has the broken one."
+    yield f"{TRANSCRIPT} contains the history and the fixed request, {BROKEN} the broken request."
     yield "The provider is simulated in this process from its contract: no network, no key. Run it with `pytest`;"
-    yield f"`{VARIABLE}={BROKEN} pytest` runs the same tests on the broken request, and they fail."
+    yield f"`{VARIABLE}={BROKEN} pytest` runs the same tests on the broken request; they must fail."
     yield f"{SIGNATURE} {__version__} from {_printable(case.name)}."
 
 

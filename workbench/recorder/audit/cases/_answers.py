@@ -56,8 +56,8 @@ def _bodies(speech: Speech) -> Iterator[AuditCase]:
     theme, rule = Theme.FIELDS_BACK, "gateway.dropped-field"
     more = ',"x_audit":{"deep":[1,null]},"audit_empty":""'
     yield _case(
-        speech, "answer-members", theme, "unknown members of a response are kept", speech.answer(MORE=more),
-        "a client that knows these members does not get them", rule,
+        speech, "answer-members", theme, "unknown fields of a response are kept", speech.answer(MORE=more),
+        "a client that knows these fields does not get them", rule,
     )  # fmt: skip
     text = r'" \n Caf\u00e9 \/ 日本 \ud83d\ude00 1.0\n"'
     yield _case(
@@ -91,7 +91,7 @@ def _streams(speech: Speech) -> Iterator[AuditCase]:
     )  # fmt: skip
     yield _stream(
         speech, "unknown-event", "an unknown event is kept",
-        speech.events(between=(speech.unknown,)), "a client that knows these members does not get them",
+        speech.events(between=(speech.unknown,)), "a client that knows these fields does not get them",
         "gateway.dropped-field",
     )  # fmt: skip
     yield _stream(
@@ -243,7 +243,7 @@ def _breaks(speech: Speech) -> Iterator[AuditCase]:
         speech,
         "broken-stream",
         Theme.BREAKS,
-        "a stream that breaks off also breaks off at the client",
+        "a stream that ends early also ends early for the client",
         half,
         why,
         rule,
@@ -254,7 +254,7 @@ def _breaks(speech: Speech) -> Iterator[AuditCase]:
         speech,
         "broken-call",
         Theme.BREAKS,
-        "a stream that breaks off inside a tool call also breaks off at the client",
+        "a stream that ends inside a tool call also ends there for the client",
         text,
         why,
         "args.truncated",

@@ -14,7 +14,7 @@ BIG = 1_500_000
 """Bytes of the large body: more than usual limits of 1 MB, less than what providers take."""
 
 _PREFIX = "the bytes of the prompt change: the provider's cache is missed, and signatures may be invalid"
-_OWN = "a gateway cannot know which unknown members the provider needs"
+_OWN = "a gateway cannot know which unknown fields the provider needs"
 
 
 def cases(speech: Speech) -> Iterator[AuditCase]:
@@ -47,14 +47,14 @@ def _fields(speech: Speech) -> Iterator[AuditCase]:
     name = "unknown-members"
     more = ',"x_audit":{"deep":[1,null,{"a":""}]},"audit_list":[]'
     asked = speech.request(name, MORE=more)
-    yield AuditCase(name, fields, "unknown members of a request are kept", asked, speech.answer(), _OWN, rule)
+    yield AuditCase(name, fields, "unknown fields of a request are kept", asked, speech.answer(), _OWN, rule)
     name = "unknown-in-tools"
     asked = speech.request(name, MORE=speech.tools, IN=',"x_audit":{"deep":null}')
-    yield AuditCase(name, fields, "unknown members of tools are kept", asked, speech.answer(), _OWN, rule)
+    yield AuditCase(name, fields, "unknown fields of tools are kept", asked, speech.answer(), _OWN, rule)
     name = "unknown-in-turns"
     turn = speech.text(speech.called, name, {}).replace('"name":"look"', '"x_audit":{"deep":[]},"name":"look"', 1)
     asked = CaseRequest(speech.request(name).path, turn.encode(), speech.headers)
-    yield AuditCase(name, fields, "unknown members of tool calls are kept", asked, speech.answer(), _OWN, rule)
+    yield AuditCase(name, fields, "unknown fields of tool calls are kept", asked, speech.answer(), _OWN, rule)
     yield _schema(
         speech, "schema-keywords", fields, "rare keywords of tool schemas are kept",
         '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{'
@@ -73,14 +73,12 @@ def _fields(speech: Speech) -> Iterator[AuditCase]:
 def _spelling(speech: Speech) -> Iterator[AuditCase]:
     theme = Theme.SPELLING
     schema = '{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":"string"},"10":{},"9":{}}}'
-    yield _schema(
-        speech, "key-order", theme, "members of objects keep their order", schema, _PREFIX, "cost.cache-break"
-    )
+    yield _schema(speech, "key-order", theme, "keys of objects keep their order", schema, _PREFIX, "cost.cache-break")
     name = "white-space"
     spaced = json.dumps(loads(speech.text(speech.called, name, {}).encode()), indent=2).replace('": ', '" :\t')
     asked = CaseRequest(speech.request(name).path, f" {spaced}\r\n".encode(), speech.headers)
     yield AuditCase(
-        name, theme, "white space between members is kept", asked, speech.answer(), _PREFIX, "cost.cache-break"
+        name, theme, "white space between values is kept", asked, speech.answer(), _PREFIX, "cost.cache-break"
     )
     yield _text(
         speech, "escapes", theme, "escapes are not changed",
@@ -179,7 +177,7 @@ def _texts(speech: Speech) -> Iterator[AuditCase]:
     long = " ".join(f"line {n:04d}: the quick brown fox" for n in range(1200))
     yield case(
         "long-text",
-        "a text of 40 kB is not cut",
+        "a text of 40 kB is not truncated",
         f"@MARK@ {long} end",
         "the model does not see the end of the text",
         "args.truncated",
@@ -197,13 +195,13 @@ def _long_or_empty(speech: Speech) -> Iterator[AuditCase]:
     result = json.dumps("".join(f"{n:06x} \t{'x' * (n % 17)}\n" for n in range(2000)))
     asked = speech.request(name, speech.called, RESULT=result)
     yield AuditCase(
-        name, Theme.TEXTS, "a long result is not cut", asked, speech.answer(),
+        name, Theme.TEXTS, "a long result is not truncated", asked, speech.answer(),
         "the model does not see the end of the text",
         "args.truncated", is_convertible=True,
     )  # fmt: skip
     name = "many-turns"
     yield AuditCase(
-        name, Theme.TEXTS, "a tool call and its result keep their places", speech.request(name, speech.called),
+        name, Theme.TEXTS, "a tool call and its result keep their positions", speech.request(name, speech.called),
         speech.answer(), "the provider refuses a tool call without its result", "closure.missing-result",
         is_convertible=True,
     )  # fmt: skip

@@ -127,7 +127,7 @@ def _reasoning() -> Iterator[AuditCase]:
         MORE=on,
     )
     yield _turn(
-        "thinking-between", ids, "thinking keeps its place between tool calls and texts",
+        "thinking-between", ids, "thinking keeps its position between tool calls and texts",
         f'{_THINKING},{{"type":"text","text":"Now. "}},{_EMPTY},{_CALL}', why=_RETHINK, rule="reasoning.order", MORE=on,
     )  # fmt: skip
 
@@ -174,7 +174,7 @@ def _results() -> Iterator[AuditCase]:
     yield _ask(
         "system-amid",
         texts,
-        "a system message in the middle keeps its place",
+        "a system message between other messages keeps its position",
         "Claude Code sends such messages",
         template=mid,
     )
@@ -199,7 +199,7 @@ def _fields() -> Iterator[AuditCase]:
         '"container":null,"mcp_servers":[]',
     )  # fmt: skip
     yield _ask(
-        "tool-members", fields, "all members of a tool declaration are kept", "the model calls the tool differently",
+        "tool-members", fields, "all fields of a tool declaration are kept", "the model calls the tool differently",
         dropped,
         MORE=',"tools":[{"name":"look","description":"","input_schema":{"type":"object"},"strict":true,"defer_loading":'
         'true,"input_examples":[{"q":"a"}],"eager_input_streaming":true,"allowed_callers":["direct"]},{"type":'
@@ -222,7 +222,7 @@ def _fields() -> Iterator[AuditCase]:
 
 
 def _headers() -> Iterator[AuditCase]:
-    why, rule = "without the beta header the request is refused, or answered differently", "gateway.beta-header"
+    why, rule = "without the beta header the request is refused, or the response differs", "gateway.beta-header"
     betas = "interleaved-thinking-2025-05-14,context-management-2025-06-27, fine-grained-tool-streaming-2025-05-14"
     name = "beta-header"
     asked = SPEECH.request(name, headers=(("anthropic-beta", betas),))
@@ -283,5 +283,5 @@ def _answers() -> Iterator[AuditCase]:
     ping = data('{"type": "ping"}', "ping")
     yield case(
         "pings", Theme.EVENTS, "pings are forwarded", SPEECH.opening[0], ping, *SPEECH.events()[1:4], ping,
-        *SPEECH.events()[4:], why="a client that waits for a sign of life times out",
+        *SPEECH.events()[4:], why="a client that waits for the next event times out",
     )  # fmt: skip

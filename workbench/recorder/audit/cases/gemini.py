@@ -126,7 +126,7 @@ def _fields() -> Iterator[AuditCase]:
         '"propertyOrdering":["q"]},"response":{"type":"OBJECT"}}]}]',
     )  # fmt: skip
     yield _ask(
-        "snake-case", fields, "member names in snake case, which are also legal, are kept", why, rule=dropped,
+        "snake-case", fields, "field names in snake case, which are also legal, are kept", why, rule=dropped,
         MORE=',"system_instruction":{"parts":[{"text":"Be brief."}]},"generation_config":{"max_output_tokens":64}',
     )  # fmt: skip
 

@@ -156,7 +156,7 @@ def _history() -> Iterator[AuditCase]:
         '{"role":"user","content":"Now."}'
     )
     yield case(
-        "system-amid", "instructions, names and messages of one role keep their places",
+        "system-amid", "instructions, names and adjacent messages of one role keep their positions",
         _ASK.replace('{"role":"user","content":@TEXT@}', roles), "the model gets a different history",
         "content.system-position",
     )  # fmt: skip
@@ -203,7 +203,7 @@ def _fields() -> Iterator[AuditCase]:
         '"json_schema":{"name":'
         '"answer","strict":true,"schema":{"type":"object","properties":{"b":{"type":"string"},"a":{"type":["string",'
         '"null"]}},"required":["b","a"],"additionalProperties":false}}}',
-        why="the model answers in a different format",
+        why="the model responds in a different format",
     )  # fmt: skip
 
 
@@ -249,7 +249,7 @@ def _answers() -> Iterator[AuditCase]:
         rule="stream.no-terminator",
     )  # fmt: skip
     yield case(
-        "provider-members", "members that other servers add to chunks are kept", opening,
+        "provider-members", "fields that other servers add to chunks are kept", opening,
         _chunk('"choices":[{"index":0,"delta":{"content":"Fine."},"logprobs":null,"finish_reason":null,'
                '"native_finish_reason":null}]', ',"provider":"Audit","x_groq":{"id":"req_1"},"obfuscation":"aZ"'),
         finish, usage, done, why="the client does not see which server responded, and under which id",

@@ -205,7 +205,7 @@ def _requests() -> Iterator[AuditCase]:
     yield case(
         "system-amid",
         Theme.TEXTS,
-        "instructions in the middle keep their places",
+        "instructions between other items keep their positions",
         roles,
         "the model gets a different history",
     )
