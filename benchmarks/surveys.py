@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -19,8 +21,9 @@ from tests.survey.conftest import Quiet
 from workbench.formats.importers import open_found
 from workbench.rules import Inspector
 from workbench.survey import Catalog, overview, run_survey
+from workbench.survey.judging import object_key
 from workbench.survey.places import StoredObject
-from workbench.survey.planning import ObjectSelection, make_plan
+from workbench.survey.planning import KnownObjects, ObjectSelection, Planner
 from workbench.survey.schema import GROUPED, TABLES, VERSION
 
 OBJECTS = int(os.environ.get("WORKBENCH_SURVEY_OBJECTS", "2000"))
@@ -83,17 +86,27 @@ def _children() -> float:
 
 
 def _plan(folder: Path) -> None:
-    listing = [StoredObject(f"s3://bucket/logs/{n:08}.json.gz", 12_000, f"{n:032x}") for n in range(LISTED)]
-    begun = time.process_time()
-    plan = make_plan(listing, frozenset(), b"k" * 32, ObjectSelection(), lambda objects: (), {"run": 1})
-    planned = time.process_time() - begun
-    begun = time.process_time()
-    catalog = Catalog(folder / "planned")
-    catalog.create()
-    catalog.begin(plan)
-    kept = time.process_time() - begun
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"survey: plan of {LISTED:,} objects: {planned:.1f} s, kept and read {kept:.1f} s, {most:,.0f} MB at most")
+    """The plan of a first run, and of a second one in which all objects are known, in a process of its own."""
+    words = [sys.executable, "-c", "from benchmarks.surveys import plan_here; plan_here()", str(folder)]
+    subprocess.run(words, check=True)
+
+
+def plan_here() -> None:
+    """Plan, and say what it takes."""
+    key = b"k" * 32
+    known = KnownObjects()
+    for name in ("first", "second"):
+        catalog = Catalog(Path(sys.argv[1]) / f"planned-{name}")
+        catalog.create()
+        begun = time.process_time()
+        planner = Planner(key, ObjectSelection(), known, lambda batches: ())
+        listing = (StoredObject(f"s3://bucket/logs/{n:08}.json.gz", 12_000, f"{n:032x}") for n in range(LISTED))
+        catalog.begin(planner.batches(listing), dict)
+        planned = time.process_time() - begun
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"survey: plan of {LISTED:,} objects, {name} run: {planned:.1f} CPU s, {most:,.0f} MB at most")
+        for n in range(LISTED) if name == "first" else ():
+            known.add(object_key(StoredObject(f"s3://bucket/logs/{n:08}.json.gz", 12_000, f"{n:032x}"), key))
 
 
 def _overview(folder: Path) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -16,6 +17,8 @@ from workbench.survey.engines import BatchOutcome, Task
 from workbench.survey.judging import judge_unit
 from workbench.survey.links import link_rows
 from workbench.survey.parts import Batch, part_of
+from workbench.survey.places import StoredObject
+from workbench.survey.rows import Row
 from workbench.survey.run import RunResult, SurveyTask
 from workbench.survey.schema import TABLES
 from workbench.survey.tables import commits_of, rows_of
@@ -36,47 +39,90 @@ class Quiet:
         self.done += objects
 
 
-def in_process(batches: Sequence[Batch], task: Task, tries: int) -> Iterator[BatchOutcome]:
-    """An engine that judges in this process: nothing here is dangerous."""
+@cache
+def _work(do: str, unit: tuple[StoredObject, ...], options: JudgeOptions) -> list[Row]:
+    work: Callable[..., Any] = judge_unit if do == "judge" else link_rows
+    return list(work(unit, options))
+
+
+def in_process(batches: Iterable[Batch], task: Task, tries: int) -> Iterator[BatchOutcome]:
+    """An engine that judges in this process, each unit once for all tests: nothing here is dangerous."""
     assert isinstance(task, SurveyTask)
-    work: Callable[..., Any] = judge_unit if task.do == "judge" else link_rows
     for batch in batches:
-        yield BatchOutcome(batch, part_of(batch, [list(work(unit, task.options)) for unit in batch.units]))
+        yield BatchOutcome(batch, part_of(batch, [_work(task.do, tuple(unit), task.options) for unit in batch.units]))
 
 
-@pytest.fixture
-def key_file(tmp_path: Path) -> Path:
-    path = tmp_path / "key"
+@pytest.fixture(scope="session")
+def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("key") / "key"
     path.write_bytes(KEY)
     return path
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    """A folder with samples of every store, and bare requests."""
-    folder = tmp_path / "store"
-    (folder / "deep").mkdir(parents=True)
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with samples of every store, and bare requests. Tests do not change it."""
+    folder = tmp_path_factory.mktemp("whole") / "store"
+    _requests(folder / "deep", 12)
     for name, sample in SAMPLES.items():
         (folder / name).write_bytes(sample.data)
-    for number in range(12):
-        body = CHAT | {"temperature": number / 10}
-        (folder / "deep" / f"{number:02}.json").write_text(json.dumps(body), encoding="utf-8")
     return folder
 
 
 @pytest.fixture
+def own_store(tmp_path: Path) -> Path:
+    """A small folder that a test may change."""
+    folder = tmp_path / "store"
+    _requests(folder / "deep", 6)
+    (folder / "logs.jsonl").write_bytes(SAMPLES["litellm-lines.jsonl"].data)
+    return folder
+
+
+def _requests(folder: Path, count: int) -> None:
+    folder.mkdir(parents=True)
+    for number in range(count):
+        body = CHAT | {"temperature": number / 10}
+        (folder / f"{number:02}.json").write_text(json.dumps(body), encoding="utf-8")
+
+
+def _options(folder: Path, key_file: Path) -> SurveyOptions:
+    return SurveyOptions(str(folder), "local:1", JudgeOptions(b""), WorkerLimits(), ObjectSelection(), 2, str(key_file))
+
+
+@pytest.fixture(scope="session")
 def options(store: Path, key_file: Path) -> SurveyOptions:
-    return SurveyOptions(str(store), "local:2", JudgeOptions(b""), WorkerLimits(), ObjectSelection(), 2, str(key_file))
+    return _options(store, key_file)
 
 
 @pytest.fixture
-def survey(tmp_path: Path, options: SurveyOptions) -> Callable[..., RunResult]:
+def own_options(own_store: Path, key_file: Path) -> SurveyOptions:
+    return _options(own_store, key_file)
+
+
+@pytest.fixture(scope="session")
+def truth(options: SurveyOptions, tmp_path_factory: pytest.TempPathFactory) -> Truth:
+    """An undisturbed survey of the whole store. Tests do not change it."""
+    catalog = Catalog(tmp_path_factory.mktemp("truth") / "out")
+    result = run_survey(catalog, options, Quiet(), in_process)
+    return Truth(catalog, result, everything(catalog))
+
+
+@pytest.fixture
+def survey(options: SurveyOptions) -> Callable[..., RunResult]:
     """Run a survey in this process: ``survey(catalog)``, with other options or another engine."""
 
     def run(catalog: Catalog, given: SurveyOptions = options, engine: Any = in_process) -> RunResult:
         return run_survey(catalog, given, Quiet(), engine)
 
     return run
+
+
+class Truth(NamedTuple):
+    """What a survey of the whole store must give."""
+
+    catalog: Catalog
+    result: RunResult
+    rows: dict[str, list[tuple[Any, ...]]]
 
 
 def rows(catalog: Catalog, table: str) -> list[tuple[Any, ...]]:

@@ -13,7 +13,7 @@ import pytest
 from tests.formats.importers.store_samples import ANSWER, CALL, LITELLM, TOOL
 from tests.survey.conftest import rows
 from workbench.survey import Catalog, ObjectSelection, SurveyOptions
-from workbench.survey.conversations import Joiner
+from workbench.survey.conversations import JoinCounts, Joiner
 from workbench.survey.places import StoredObject
 from workbench.survey.run import RunResult
 
@@ -63,7 +63,8 @@ def test_requests_of_one_agent_are_one_conversation(
     result = survey(together, joined(options, spread))
     assert result.commit is not None
     counts = result.commit.about["joined"]
-    assert counts == {"continuing": 10, "joined": 10, "without_earlier": 0, "units": 2, "objects": 12, "split": 0}
+    assert (counts["continuing"], counts["joined"], counts["without_earlier"]) == (10, 10, 0)
+    assert (counts["units"], counts["objects"], counts["split"], counts["unread"]) == (2, 12, 0, 0)
     assert {row[13] for row in rows(together, "objects")} == {6}
     assert len(rows(alone, "exchanges")) == len(rows(together, "exchanges")) == 12
     found = [row for row in rows(together, "findings") if row[3] == "retry.loop"]
@@ -104,19 +105,31 @@ def test_a_new_object_brings_its_conversation_back(
     assert survey(catalog, joined(options, spread)).judged == 6
 
 
-def test_a_store_that_names_conversations_is_believed(tmp_path: Path) -> None:
-    objects = [StoredObject(f"/s/{number}", 5, "v") for number in range(4)]
-    joiner = Joiner(objects)
-    joiner.add(
-        {"uri": found.uri, "offers": [n], "seeks": [], "named": [-7 - n // 2]} for n, found in enumerate(objects)
-    )
-    assert [[found.uri for found in unit] for unit in joiner.units()] == [["/s/0", "/s/1"], ["/s/2", "/s/3"]]
+def units_of(count: int, **keys: Callable[[int], list[Any]]) -> tuple[list[list[int]], JoinCounts]:
+    """Numbers of the objects in each unit, for objects with these keys in the index pass."""
+    with Joiner() as joiner:
+        listing = [StoredObject(str(n), 5, "v") for n in range(count)]
+        for batch in reversed(list(joiner.batches(listing))):
+            rows = [
+                {"uri": unit[0].uri, "is_read": True, "offers": [], "seeks": [], "named": []} for unit in batch.units
+            ]
+            joiner.add(batch, [row | {name: keys[name](int(row["uri"])) for name in keys} for row in rows])  # type: ignore[call-overload]
+        return [[int(found.uri) for found in unit] for unit in joiner.units()], joiner.counts
+
+
+def test_a_store_that_names_conversations_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.survey.parts.MOST_OBJECTS", 3)
+    assert units_of(4, named=lambda n: [-7 - n // 2])[0] == [[0, 1], [2, 3]]
 
 
 def test_a_conversation_that_is_too_large_is_judged_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.survey.conversations.MOST_OBJECTS", 2)
-    objects = [StoredObject(f"/s/{number}", 5, "v") for number in range(5)]
-    joiner = Joiner(objects)
-    joiner.add({"uri": found.uri, "offers": [], "seeks": [], "named": [-1]} for found in objects)
-    assert [len(unit) for unit in joiner.units()] == [2, 2, 1]
-    assert joiner.counts.split == 1
+    units, counts = units_of(5, named=lambda n: [-1])
+    assert ([len(unit) for unit in units], counts.split) == ([2, 2, 1], 1)
+
+
+def test_of_conversations_with_the_same_opening_the_nearest_one_before_is_continued() -> None:
+    """Objects 0, 2, 4 say the same and get the same answer; 1, 3, 5 continue it."""
+    units, counts = units_of(6, offers=lambda n: [9] if n % 2 == 0 else [], seeks=lambda n: [[9]] if n % 2 else [])
+    assert units == [[0, 1], [2, 3], [4, 5]]
+    assert (counts.continuing, counts.joined, counts.without_earlier) == (3, 3, 0)

@@ -6,14 +6,17 @@ import json
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
 
 from tests.formats.importers.store_samples import CHAT
-from tests.survey.conftest import Quiet, everything, in_process, rows
+from tests.survey.conftest import KEY, Quiet, Truth, rows
 from workbench.survey import Catalog, JudgeOptions, SurveyOptions, WorkerLimits, run_survey
+from workbench.survey.judging import judge_unit
 from workbench.survey.places import StoredObject, list_objects
+from workbench.survey.schema import MADE_BY_CHILD, TABLES
 from workbench.survey.worker import Worker
 
 IMPORTER = """
@@ -28,8 +31,6 @@ def read(data, name):
     kind = data.split()[1]
     if kind == b"crash":
         os._exit(139)
-    if kind == b"abort":
-        os.abort()
     if kind == b"hang":
         time.sleep(3600)
     if kind == b"grow":
@@ -57,7 +58,7 @@ def test_poison_is_named_and_all_others_are_judged(tmp_path: Path, options: Surv
     folder.mkdir()
     for number in range(20):
         (folder / f"{number:02}.json").write_text(json.dumps(CHAT | {"top_p": number / 20}), encoding="utf-8")
-    for number, kind in enumerate(("crash", "abort", "hang", "grow", "raise")):
+    for number, kind in enumerate(("crash", "hang", "grow", "raise")):
         (folder / f"{number:02}-{kind}.x").write_text(f"POISON {kind}", encoding="utf-8")
     (folder / "05-garbage.json").write_bytes(b'{"model": "m", "messages": [{"role"\x00\xff')
     (folder / "06-empty.json").write_bytes(b"")
@@ -68,48 +69,34 @@ def test_poison_is_named_and_all_others_are_judged(tmp_path: Path, options: Surv
     assert result.commit is not None and result.commit.is_complete
     found = {Path(row[1]).name: (row[7], row[8]) for row in rows(catalog, "objects")}
     assert found["00-crash.x"] == ("poison", "crash:139")
-    assert found["01-abort.x"] == ("poison", "crash:134")
-    assert found["02-hang.x"] == ("poison", "timeout")
-    assert found["03-grow.x"] == ("poison", "memory")
-    assert found["04-raise.x"] == ("nothing", "unclaimed")  # a part of others that fails is left out
+    assert found["01-hang.x"] == ("poison", "timeout")
+    assert found["02-grow.x"] == ("poison", "memory")
+    assert found["03-raise.x"] == ("nothing", "unclaimed")  # a part of others that fails is left out
     assert found["05-garbage.json"][0] in ("nothing", "unreadable")
     assert found["06-empty.json"][0] == "nothing"
     assert [found[f"{number:02}.json"] for number in range(20)] == [("judged", None)] * 20
 
 
-def test_processes_give_the_rows_of_this_process(tmp_path: Path, options: SurveyOptions) -> None:
-    here, there = Catalog(tmp_path / "here"), Catalog(tmp_path / "there")
-    run_survey(here, options, Quiet(), in_process)
-    run_survey(there, options, Quiet())
-    assert everything(here) == everything(there)
-
-
-def test_a_process_is_kept_for_the_next_batch(store: Path) -> None:
-    worker = Worker(JudgeOptions(b"k" * 32), WorkerLimits())
+def test_a_process_gives_the_rows_of_this_process_and_is_kept_for_the_next_batch(
+    options: SurveyOptions, truth: Truth
+) -> None:
+    worker = Worker(replace(options.judge, key=blake2b(KEY, digest_size=32).digest()), WorkerLimits())
+    objects = list(list_objects(options.root))
     try:
-        objects = list(list_objects(str(store)))[:3]
-        list(worker.work([[found] for found in objects]))
+        made = [row for unit in worker.work([[found] for found in objects[:9]]) for row in unit]
         first = worker._child
-        list(worker.work([[found] for found in objects]))
+        made += [row for unit in worker.work([[found] for found in objects[9:]]) for row in unit]
         assert worker._child is first is not None
     finally:
         worker.close()
+    for table in MADE_BY_CHILD:
+        columns = [name for name in TABLES[table] if name != "cpu_us"]
+        assert sorted((tuple(r[n] for n in columns) for r in made if r["t"] == table), key=repr) == truth.rows[table]
 
 
-def test_an_object_above_the_limit_is_skipped_and_named(store: Path) -> None:
-    worker = Worker(JudgeOptions(b"k" * 32, most_bytes=10), WorkerLimits())
-    try:
-        [[row]] = list(worker.work([[next(iter(list_objects(str(store))))]]))
-        assert (row["status"], row["error"]) == ("skipped", "too-large")
-    finally:
-        worker.close()
-
-
-def test_an_object_that_changed_since_it_was_listed_is_not_judged_as_the_old_one(store: Path) -> None:
-    worker = Worker(JudgeOptions(b"k" * 32), WorkerLimits())
-    try:
-        found = next(iter(list_objects(str(store))))
-        [[row]] = list(worker.work([[StoredObject(found.uri, found.size, "1-1")]]))
-        assert (row["status"], row["error"]) == ("unreadable", "changed")
-    finally:
-        worker.close()
+def test_an_object_that_is_too_large_or_has_changed_is_not_judged_as_another(options: SurveyOptions) -> None:
+    found = next(iter(list_objects(options.root)))
+    [row] = judge_unit([found], JudgeOptions(KEY, most_bytes=10))
+    assert (row["status"], row["error"]) == ("skipped", "too-large")
+    [row] = judge_unit([StoredObject(found.uri, found.size, "1-1")], JudgeOptions(KEY))
+    assert (row["status"], row["error"]) == ("unreadable", "changed")

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +18,7 @@ from workbench.cli import _files, _output
 from workbench.cli._progress import counting
 from workbench.cli._report import FileReport
 from workbench.config import resources
-from workbench.errors import SessionFormatError, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.formats.importers import files_in, is_pattern, matches, open_found, reads_other_files
 from workbench.protocols import KnownParts
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from workbench.filters import Filter
     from workbench.library import FileKey, VerdictStore
-    from workbench.rules import Inspection
-    from workbench.wire.session import Session
 
 MANY_FILES = 48
 """Files from which on several processes check them: starting one costs as much as checking ten small files."""
@@ -248,7 +246,9 @@ def inspect_file(
         inspector = _files.inspector(session, args, parts=_known_parts())
         inspection = inspector.run()
         if passes:
-            inspection = _narrow(inspection, session, passes)
+            from workbench.filters import narrow
+
+            inspection = narrow(inspection, session, passes)
         facts = tuple(contradicted_facts(inspection.findings))
         found = by_cause(inspection.findings)
         if found:
@@ -265,18 +265,3 @@ def inspect_file(
 def _known_parts() -> KnownParts:
     """Tools, system prompts and messages that several files of this process have in common."""
     return KnownParts()
-
-
-def _narrow(inspection: Inspection, session: Session, passes: Filter) -> Inspection:
-    """Keep the findings of exchanges that match. An unreadable exchange does not match."""
-    from workbench.filters import Facts, turns
-    from workbench.rules import FindingsOfRows
-
-    kept = set()
-    for row, turn in zip(inspection.rows, turns(inspection.rows), strict=True):
-        try:
-            if passes.passes(Facts(row, turn, partial(session.exchange, row.index))):
-                kept.add(row.index)
-        except SessionFormatError:
-            continue
-    return replace(inspection, findings=FindingsOfRows(r.findings for r in inspection.rows if r.index in kept))

@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     if args.files.count("-") > 1:
         return _output.complain("- (standard input) is given twice; give it once", 2)
     _files.validate(args)
-    passes = _parse_filter(args.filter) if args.filter else None
+    passes = parse_filter(args.filter) if args.filter else None
     reports, errors, unclaimed, statuses = [], [], [], []
     for outcome in _check_files.check_all(_check_files.files_of(args.files), args, passes):
         statuses.append(outcome.status)
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     return worst(statuses)
 
 
-def _parse_filter(expression: str) -> Filter:
+def parse_filter(expression: str) -> Filter:
     """Parse an expression. Points at a fault in it on stderr and raises FilterError."""
     from workbench.filters import Filter, parse
 

@@ -1,8 +1,11 @@
 """Verify a session file: its format, all digests, all exchanges, and each body against the recorded one.
 
+Of the folder of a survey: each commit against its tables, the plan and the parts of an open run, and loose files.
+
 JSON output is one object: {"path", "format", "version", "exchanges", "bytes", "is_live", "writers",
 "problems": [TEXT]}. "is_live" is true while the file is being written, "writers" is the number of recorders; its
-contents so far are verified.
+contents so far are verified. Of a survey {"path", "format": "survey", "version", "runs", "objects", "rows", "is_open",
+"problems": [TEXT]}.
 Exit status 1 if anything is damaged or does not match its digest; the rest can still be opened.
 """
 
@@ -19,12 +22,12 @@ from pathlib import Path
 from workbench.cli import _output
 
 NAME = "fsck"
-HELP = "verify a session file"
+HELP = "verify a session file, or the folder of a survey"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("file", metavar="FILE", help="a session file")
+    parser.add_argument("file", metavar="FILE", help="a session file, or the folder of a survey")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
@@ -41,8 +44,29 @@ def _as_file(name: str) -> Iterator[Path]:
         yield copy
 
 
+MANIFEST = "_survey.json"
+
+
+def _check_survey(args: argparse.Namespace) -> int:
+    from workbench.survey import Catalog, check_survey
+
+    report = check_survey(Catalog(Path(args.file)))
+    if args.format == "json":
+        _output.emit_json({"path": args.file, "format": "survey", **report._asdict()})
+        return 1 if report.problems else 0
+    for problem in report.problems:
+        _output.emit(f"  ✗ {problem}")
+    state = _output.number(len(report.problems), "problem") if report.problems else "no problems"
+    still = ", a run is open" if report.is_open else ""
+    counts = f"{_output.number(report.runs, 'run')}, {_output.number(report.objects, 'object')}, {report.rows:,} rows"
+    _output.emit(f"{args.file}: survey with tables of version {report.version}, {counts}{still}: {state}")
+    return 1 if report.problems else 0
+
+
 def run(args: argparse.Namespace) -> int:
     """Verify the file and print the problems."""
+    if (Path(args.file) / MANIFEST).is_file():
+        return _check_survey(args)
     from workbench.wire.session import store
 
     try:

@@ -9,6 +9,11 @@ a run that was interrupted, and judges only what is new or changed, until the ru
   --engine tcp://H:P      Dask's scheduler; ray://H:P a Ray cluster (pip install 'agent-workbench[ray]')
   --engine part:I/N       only this share of the batches, for schedulers that start programs; then: survey OUT --commit
   --join                  find conversations that are spread over objects first, and judge them as one session
+  --store NAME            all objects are of this store (such as litellm-log): others are named, and not judged
+  --since 7d              only objects that were written since then; also 36h, 2026-09-21, 2026-09-21T14:00+02:00
+  --filter 'status:4xx'   only findings of exchanges that match; all exchanges are listed, as with check --filter
+  --per shape 20          keep 20 findings of each shape, or of each rule; all are counted
+  --pointers              keep whole pointers, with the names of arguments and of other members of the traffic
 
 An object that crashes, stops or outgrows its process is named ("poison"), and all others are judged.
 
@@ -17,11 +22,13 @@ With OUT alone in the place of PATH, questions are answered from its tables:
   workbench survey OUT --question NAME          a ready question; --question list names them
   workbench survey OUT --sql 'SELECT …'         tables: objects exchanges findings sessions facts metrics
   workbench survey OUT --compare RUN            rates of each rule against an earlier run
+  workbench survey OUT --rules                  versions of the rules, their runs, and whether they are today's
   workbench survey OUT --html FILE              a report
 
 JSON output is one object: {"survey", "run", "complete", "counts", "groups": [{"rule", "severity", "name", "findings",
 "sessions", "weeks", "object", "exchange"}], "exceeded": [line], "seconds", "objects_per_second"}; with a question or
-SQL {"columns", "rows"}; with --compare {"changes": [{"rule", "before", "after"}]}.
+SQL {"columns", "rows"}; with --compare {"changes": [{"rule", "before", "after"}]}; with --rules {"rules":
+[{"rules", "is_installed", "runs", "objects", "findings", "committed"}]}. workbench fsck OUT verifies the folder.
 
 Exit status: 0 no failure of the chosen severity and no budget exceeded, 1 failures, 3 objects were not judged, or the
 run is not complete, 130 interrupted (what is done is kept).
@@ -31,6 +38,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +46,7 @@ from workbench.cli import _output
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.survey import Budget, Catalog, Overview, RunResult, SurveyOptions
+    from workbench.survey import Budget, Catalog, Examples, Overview, RunResult, SurveyOptions
 
 NAME = "survey"
 HELP = "judge folders or buckets of sessions, and keep the result as tables"
@@ -54,6 +62,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engine", default="local", metavar="ENGINE", help="where it runs (default: local)")
     parser.add_argument("--join", action="store_true", help="join conversations that are spread over objects")
     parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="contract to judge by (default: detected)")
+    parser.add_argument("--store", metavar="NAME", help="the store that all objects are of (default: recognised)")
+    parser.add_argument("--since", metavar="TIME", help="only objects written since a date, or an age such as 7d")
+    parser.add_argument("--filter", metavar="EXPR", help="only findings of matching exchanges, such as 'status:4xx'")
+    parser.add_argument("--per", nargs=2, metavar=("WHAT", "K"), help="keep K findings of each 'rule' or 'shape'")
+    parser.add_argument("--pointers", action="store_true", help="keep whole pointers, with names of arguments")
     parser.add_argument("--sample", type=float, default=1.0, metavar="P", help="share of the objects, such as 0.01")
     parser.add_argument("--metrics", action="store_true", help="count tokens and calls, too (takes longer)")
     parser.add_argument("--hide-uris", action="store_true", help="write keyed hashes in the place of object names")
@@ -68,6 +81,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sql", metavar="QUERY", help="answer a query")
     parser.add_argument("--question", metavar="NAME", help="answer a ready question")
     parser.add_argument("--compare", type=int, metavar="RUN", help="compare the newest run with an earlier one")
+    parser.add_argument("--rules", action="store_true", help="list the versions of the rules in OUT")
     parser.add_argument("--html", metavar="FILE", help="write a report")
     parser.add_argument("--fail-on", choices=ENDINGS, default="never", help="lowest severity that gives exit status 1")
     parser.add_argument("--budget", action="append", default=[], metavar="RULE=N", help="sessions, or share with %%")
@@ -87,24 +101,59 @@ def run(args: argparse.Namespace) -> int:
         contracts.demand(args.provider)
     if not 0 < args.sample <= 1:
         raise UsageError("--sample is a share between 0 and 1")
+    if args.filter:
+        from workbench.cli.check import parse_filter
+
+        parse_filter(args.filter)
     catalog = Catalog(Path(args.output))
     result = _run(catalog, _options(args))
     return _end(catalog, args, budgets, result)
 
 
 def _options(args: argparse.Namespace) -> SurveyOptions:
-    from workbench.survey import JudgeOptions, ObjectSelection, SurveyOptions, WorkerLimits
+    from workbench.survey import JudgeOptions, ObjectSelection, SurveyOptions, WorkerLimits, time_of
 
-    most = args.object_megabytes * MEGABYTE
+    if args.since:
+        time_of(args.since)  # so that a fault is said before anything is done
+    judge = JudgeOptions(
+        b"",
+        args.provider,
+        args.object_megabytes * MEGABYTE,
+        args.hide_uris,
+        args.metrics,
+        args.pointers,
+        args.filter,
+        _store(args.store) if args.store else None,
+    )
     return SurveyOptions(
         args.path,
         args.engine,
-        JudgeOptions(b"", args.provider, most, args.hide_uris, args.metrics),
+        judge,
         WorkerLimits(args.object_seconds, args.child_megabytes),
-        ObjectSelection(args.sample, args.join),
+        ObjectSelection(args.sample, args.join, args.since),
         max(1, args.tries),
         args.key,
+        _examples(*args.per) if args.per else None,
     )
+
+
+def _store(name: str) -> str:
+    """The importer of a name. Raises UsageError."""
+    from workbench import plugins
+    from workbench.formats import importers
+
+    known = {importers.load(each).NAME: each for each in plugins.names(importers.__name__)}
+    if name not in known:
+        raise UsageError(f"no store is called {name}", hint=f"known: {', '.join(sorted(known))}")
+    return known[name]
+
+
+def _examples(what: str, most: str) -> Examples:
+    from workbench.survey import Examples
+
+    if what not in ("rule", "shape") or not (most.isascii() and most.isdigit() and 0 < int(most) < 10**9):
+        raise UsageError(f"--per {what} {most}: not a number of findings", hint="write --per rule 20 or --per shape 20")
+    return Examples(what, int(most))
 
 
 def _run(catalog: Catalog, options: SurveyOptions) -> RunResult:
@@ -125,6 +174,9 @@ def _end(catalog: Catalog, args: argparse.Namespace, budgets: list[Budget], resu
         if result.left or not is_share:
             _output.complain(f"{what}{why}; {hint}", 3)
         return 0 if is_share else 3
+    listed = result.commit.about["counts"]
+    if not listed.get("listed") and not listed.get("older"):
+        return _output.complain(f"{args.path}: no objects are there", 3)
     return _show(catalog, args, budgets, result)
 
 
@@ -137,6 +189,8 @@ def _answer(catalog: Catalog, args: argparse.Namespace, budgets: list[Budget]) -
     catalog.id  # noqa: B018 (it raises for tables of a newer version)
     if args.commit:
         commit_survey(catalog)
+    if args.rules:
+        return _list_rules(catalog, args)
     if args.sql is not None or args.question is not None:
         return _ask(catalog, args)
     if args.compare is not None:
@@ -161,6 +215,22 @@ def _ask(catalog: Catalog, args: argparse.Namespace) -> int:
     widths = [max(map(len, column)) for column in zip(answer.columns, *cells, strict=True)]
     for line in (answer.columns, *cells):
         _output.emit("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
+    return 0
+
+
+def _list_rules(catalog: Catalog, args: argparse.Namespace) -> int:
+    from workbench.survey import rules_of
+
+    found = rules_of(catalog)
+    if args.format == "json":
+        _output.emit_json({"rules": [each._asdict() for each in found]})
+    for each in found if args.format == "text" else ():
+        runs = f"run {each.runs[0]}" if len(each.runs) == 1 else f"runs {each.runs[0]} to {each.runs[-1]}"
+        when = datetime.fromtimestamp(each.committed, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        installed = "  installed" if each.is_installed else ""
+        _output.emit(f"{each.rules}  {runs}, {each.objects:,} objects, {each.findings:,} findings, {when}{installed}")
+    if args.format == "text" and not any(each.is_installed for each in found):
+        _output.emit("The installed rules have judged nothing here: the next run judges everything again.")
     return 0
 
 
@@ -251,14 +321,23 @@ def _print(found: Overview, over: list[str], result: RunResult | None) -> None:
     if result and result.seconds:
         rate = result.judged / result.seconds
         _output.emit(f"{result.judged:,} objects in {result.seconds:.1f} s, {rate:,.0f} a second")
+    counts = about["counts"]
+    left = {"older than --since": counts.get("older"), "outside of the sample": counts.get("left_out")}
+    for why, number in left.items():
+        if number:
+            _output.emit(f"{_output.number(number, 'object')} {why} left out")
     if about.get("joined"):
         joined = about["joined"]
         _output.emit(
             f"conversations: {joined['units']:,} spread over {joined['objects']:,} objects; "
             f"{joined['without_earlier']:,} of {joined['continuing']:,} continuing exchanges without an earlier one"
         )
+        if unread := joined.get("unread"):
+            _output.emit(f"{_output.number(unread, 'object')} could not be read for joining")
     if not found.commit.is_complete:
         _output.emit(f"incomplete: {about['counts']['lost']:,} objects have no result")
+        if folders := about["counts"].get("unlisted_folders"):
+            _output.emit(f"incomplete: {_output.number(folders, 'folder')} could not be listed")
     sign = "" if found.is_exact else "~"
     for group in found.groups[:MOST_SHOWN]:
         mark = "✗" if group.severity == "error" else "!"

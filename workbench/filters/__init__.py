@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.filters import text
     from workbench.filters.completion import Suggestion, Values, suggest, values
     from workbench.filters.expression import ANY, FORMS, KEYS
-    from workbench.filters.matching import turns
+    from workbench.filters.matching import narrow, turns
     from workbench.filters.text import is_exact, str_pattern
 else:
     __getattr__ = lazy(__name__)
@@ -37,6 +37,7 @@ __all__ = [
     "Term",
     "Values",
     "is_exact",
+    "narrow",
     "parse",
     "str_pattern",
     "suggest",

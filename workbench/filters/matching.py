@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fnmatch import translate
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from urllib.parse import unquote
 
+from workbench.errors import SessionFormatError
 from workbench.filters.expression import BY_NAME, And, Expression, Not, Or, Term, ValueKind, amount, status_class
 from workbench.filters.text import holds
 from workbench.ir import ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.rules import InspectedExchange
+from workbench.rules import FindingsOfRows, InspectedExchange, Inspection
 from workbench.wire import Exchange, ExchangeKind
+from workbench.wire.session import Session
 
 
 @dataclass
@@ -81,6 +84,16 @@ class Filter:
     def passes(self, facts: Facts) -> bool:
         """True if the exchange passes the expression."""
         return _passes(self.expression, facts)
+
+
+def narrow(inspection: Inspection, session: Session, passes: Filter) -> Inspection:
+    """Keep the findings of exchanges that match. An unreadable exchange does not match."""
+    kept = set()
+    for row, turn in zip(inspection.rows, turns(inspection.rows), strict=True):
+        with suppress(SessionFormatError):
+            if passes.passes(Facts(row, turn, partial(session.exchange, row.index))):
+                kept.add(row.index)
+    return replace(inspection, findings=FindingsOfRows(r.findings for r in inspection.rows if r.index in kept))
 
 
 def _terms(expression: Expression) -> Iterator[Term]:

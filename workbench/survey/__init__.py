@@ -14,6 +14,8 @@ from workbench.fronts import lazy
 if TYPE_CHECKING:
     from workbench.survey import child
     from workbench.survey.catalog import Catalog, Commit
+    from workbench.survey.checking import SurveyReport, check_survey
+    from workbench.survey.committing import Examples
     from workbench.survey.failure_groups import (
         FILTERS,
         GROUPS,
@@ -28,11 +30,11 @@ if TYPE_CHECKING:
     from workbench.survey.html import html_report
     from workbench.survey.judging import JudgeOptions, object_key
     from workbench.survey.keys import known_surveys
-    from workbench.survey.places import ObjectChanged, StoredObject, on_disk
+    from workbench.survey.places import ObjectChanged, StoredObject, on_disk, time_of
     from workbench.survey.planning import ObjectSelection
     from workbench.survey.run import Progress, RunResult, SurveyOptions, commit_survey, run_survey
     from workbench.survey.schema import STATUSES, TABLES, VERSION
-    from workbench.survey.tables import QUESTIONS, Answer, ask
+    from workbench.survey.tables import QUESTIONS, Answer, RulesVersion, ask, rules_of
     from workbench.survey.worker import WorkerLimits
 else:
     __getattr__ = lazy(__name__)
@@ -48,6 +50,7 @@ __all__ = [
     "Budget",
     "Catalog",
     "Commit",
+    "Examples",
     "FailureGroup",
     "FailurePlace",
     "JudgeOptions",
@@ -56,12 +59,15 @@ __all__ = [
     "Overview",
     "Progress",
     "RuleChange",
+    "RulesVersion",
     "RunResult",
     "StoredObject",
     "SurveyOptions",
+    "SurveyReport",
     "WorkerLimits",
     "ask",
     "budget_of",
+    "check_survey",
     "child",
     "commit_survey",
     "compare_runs",
@@ -72,6 +78,8 @@ __all__ = [
     "on_disk",
     "overview",
     "places_of",
+    "rules_of",
     "run_survey",
     "status_words",
+    "time_of",
 ]

@@ -3,7 +3,7 @@
 Readers list only what a commit names. A commit is written last, under a number that nobody else can take.
 
     OUT/_survey.json            id and version of the tables
-    OUT/_plan.jsonl.zst         batches of the open run
+    OUT/_plan.jsonl.zst         batches of the open run, and an index of them
     OUT/parts/BATCH.jsonl.zst   rows of a batch, until they are committed
     OUT/TABLE/RUN.parquet       rows of a run (.jsonl.zst without DuckDB)
     OUT/_commits/N.json         a run: its counts, and the files that belong to it
@@ -14,33 +14,20 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-
-import zstandard
+from typing import BinaryIO
 
 from workbench.errors import UsageError, WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.survey.parts import SUFFIX, Batch
-from workbench.survey.places import StoredObject
+from workbench.survey.plans import PlannedBatch, SurveyPlan, read_plan, write_plan
 from workbench.survey.schema import VERSION
-from workbench.wire import dumps, loads
+from workbench.wire import loads
 
 MANIFEST, PLAN, PARTS, COMMITS = "_survey.json", "_plan.jsonl.zst", "parts", "_commits"
-
-
-@dataclass(frozen=True, slots=True)
-class SurveyPlan:
-    """Batches of one run.
-
-    Attributes:
-        about: number of the run, root, rules, counts of what was listed, options.
-        batches: in order.
-    """
-
-    about: Mapping[str, JsonValue]
-    batches: Sequence[Batch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,40 +81,54 @@ class Catalog:
     @property
     def id(self) -> str:
         """Id of the survey. Raises UsageError for a folder of a newer version, or of none."""
+        return str(self._manifest()["survey"])
+
+    @property
+    def version(self) -> int:
+        """Version of its oldest tables. Raises UsageError."""
+        return int(self._manifest()["schema"])
+
+    def _manifest(self) -> dict[str, JsonValue]:
         try:
-            held = loads((self.folder / MANIFEST).read_bytes())
+            held: dict[str, JsonValue] = loads((self.folder / MANIFEST).read_bytes())
         except (OSError, WireError) as error:
             raise UsageError(f"{self.folder} is not a survey", hint="give the folder of workbench survey -o") from error
-        if held["schema"] > VERSION:
-            raise UsageError(f"{self.folder} has tables of version {held['schema']}: this Workbench reads {VERSION}")
-        return str(held["survey"])
+        newest = max((commit.about["schema"] for commit in self.commits()), default=held["schema"])
+        if newest > VERSION:
+            raise UsageError(f"{self.folder} has tables of version {newest}: this Workbench reads {VERSION}")
+        return held
 
     def plan(self) -> SurveyPlan | None:
         """The plan of the open run; None if there is none."""
         path = self.folder / PLAN
-        if not path.exists():
-            return None
-        with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as reader:
-            lines = [loads(line) for line in reader.read().splitlines()]
-        batches = [Batch(n, [[StoredObject(*one) for one in unit] for unit in units]) for n, units in lines[1:]]
-        return SurveyPlan(lines[0], batches)
+        return read_plan(path) if path.exists() else None
 
-    def begin(self, plan: SurveyPlan) -> SurveyPlan:
-        """Keep a plan; if another process has kept one first, that one is returned. Raises OSError."""
-        lines = [dumps(dict(plan.about))]
-        lines += (dumps([b.name, [[list(found) for found in unit] for unit in b.units]]) for b in plan.batches)
-        _write_once(self.folder / PLAN, zstandard.ZstdCompressor().compress(b"\n".join(lines) + b"\n"))
-        return self.plan() or plan
+    def begin(self, batches: Iterable[Batch], about: Callable[[], Mapping[str, JsonValue]]) -> SurveyPlan:
+        """Keep a plan, written while its batches are made; if another process has kept one first, that one is returned.
 
-    def part(self, batch: Batch) -> Path:
+        Args:
+            about: what the plan says of the run; called after the last batch.
+
+        Raises:
+            OSError: it cannot be written, or the objects cannot be listed: then no plan is kept.
+        """
+        with _written_once(self.folder / PLAN) as file:
+            write_plan(file, batches, about)
+        return read_plan(self.folder / PLAN)
+
+    def part(self, batch: Batch | PlannedBatch) -> Path:
         """The path of a batch's part."""
         return self.parts / (batch.name + SUFFIX)
 
     def commits(self) -> Iterator[Commit]:
         """All commits, the oldest first."""
         for path in sorted((self.folder / COMMITS).glob("*.json")):
-            about = loads(path.read_bytes())
-            yield Commit(about["run"], about)
+            yield self.read_commit(path)
+
+    def read_commit(self, path: Path) -> Commit:
+        """The commit in a file. Raises OSError, WireError."""
+        about = loads(path.read_bytes())
+        return Commit(about["run"], about)
 
     def last(self) -> Commit | None:
         """The newest commit."""
@@ -157,11 +158,18 @@ class Catalog:
 
 
 def _write_once(path: Path, data: bytes, *, must_be_new: bool = False) -> None:
-    """Write a file unless it exists; whoever reads sees the whole of it or nothing. Raises OSError."""
+    """Write a file unless it exists. Raises OSError."""
+    with _written_once(path, must_be_new=must_be_new) as file:
+        file.write(data)
+
+
+@contextmanager
+def _written_once(path: Path, *, must_be_new: bool = False) -> Iterator[BinaryIO]:
+    """A file that gets its name when it is whole, unless it exists: nobody reads a half. Raises OSError."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.link(temporary, path)

@@ -29,14 +29,8 @@ def main() -> int:
     """Judge units until the input ends."""
     source, out = sys.stdin.buffer, sys.stdout.buffer
     about = loads(source.readline())
-    _limit(about["megabytes"])
-    options = JudgeOptions(
-        bytes.fromhex(about["key"]),
-        about["provider"],
-        about["most_bytes"],
-        about["hides_uris"],
-        about["counts_metrics"],
-    )
+    _limit(about.pop("megabytes"))
+    options = JudgeOptions(**{**about, "key": bytes.fromhex(about["key"])})
     _warm_up(options)
     out.write(b"[]\n")
     out.flush()

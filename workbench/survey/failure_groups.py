@@ -13,6 +13,7 @@ from workbench.survey.places import StoredObject
 from workbench.survey.rows import Row
 from workbench.survey.schema import EXCHANGES, FINDINGS, GROUPED, OBJECTS, STATUSES
 from workbench.survey.tables import commits_of, open_tables, rows_of
+from workbench.survey.views import lists_replaced
 
 GROUPS = ("provider", "client", "model", "protocol")
 """Columns that failures can be grouped by, beside their rule."""
@@ -23,6 +24,10 @@ FILTERS = ("rule", "severity", *GROUPS, "week", "side", "basis")
 _EXACT = 1_000_000
 """Findings up to which sessions are counted exactly. Beyond it that takes seconds: the counts of the run are added up,
 where a session that fails in two weeks, or with two models, counts twice."""
+
+
+_EXAMPLE = "printf('%010d', 9999999999 - run) || ' ' || object || ' ' || exchange"
+"""Sorts the newest run first: objects of earlier ones may have been replaced."""
 
 
 class FailureGroup(NamedTuple):
@@ -98,20 +103,23 @@ def overview(catalog: Catalog, by: str = "provider", where: Mapping[str, str] | 
 
 def _from_tables(base: Any, commits: Sequence[Commit], by: str, where: Mapping[str, str]) -> Overview:
     commit = commits[-1]
-    is_exact = len(commits) > 1 or commit.about["rows"][FINDINGS] <= _EXACT
+    count = sum(c.about.get("findings", c.about["rows"][FINDINGS]) for c in commits)
+    is_thinned = any(c.about.get("options", {}).get("per") for c in commits)
+    is_exact = not lists_replaced(commits) or (count <= _EXACT and not is_thinned)
     conditions = ["severity <> 'info'", *(f'"{name}" LIKE ?' for name in where)]
     source = f"FROM {FINDINGS if is_exact else GROUPED} WHERE {' AND '.join(conditions)}"
     values = [pattern.replace("*", "%") for pattern in where.values()]
     number = "count(*)" if is_exact else "sum(findings)::BIGINT"
     sessions = "count(DISTINCT conversation)" if is_exact else "sum(sessions)::BIGINT"
     held = base.execute(
-        f"SELECT rule, severity, coalesce({by}, ''), {number}, {sessions}, min(object || ' ' || exchange) "
-        f"{source} GROUP BY 1, 2, 3 ORDER BY 5 DESC, 4 DESC, 1, 3",
+        f"SELECT rule, severity, coalesce({by}, ''), {number}, {sessions}, min({_EXAMPLE}) "
+        f"{source} GROUP BY 1, 2, 3 HAVING {number} > 0 ORDER BY 5 DESC, 4 DESC, 1, 3",
         values,
     ).fetchall()
     weeks: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     for rule, severity, name, week, findings in base.execute(
-        f"SELECT rule, severity, coalesce({by}, ''), week, {number} {source} AND week IS NOT NULL GROUP BY 1, 2, 3, 4",
+        f"SELECT rule, severity, coalesce({by}, ''), week, {number} {source} AND week IS NOT NULL GROUP BY 1, 2, 3, 4 "
+        f"HAVING {number} > 0",
         values,
     ).fetchall():
         weeks[rule, severity, name][week] = findings
@@ -124,15 +132,24 @@ def _from_tables(base: Any, commits: Sequence[Commit], by: str, where: Mapping[s
 
 
 def _numbers(base: Any, commits: Sequence[Commit]) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    """(objects by status, exchanges by verdict): of one run from its manifest, of several from the tables."""
-    if len(commits) == 1:
-        return commits[0].about["statuses"], commits[0].about["verdicts"]
+    """(objects by status, exchanges by verdict), from manifests if they tell what was replaced."""
+    if lists_replaced(commits):
+        return _sum_of(commits, "statuses"), _sum_of(commits, "verdicts")
     objects = dict(base.execute("SELECT status, count(*) FROM objects GROUP BY 1").fetchall())
     return objects, dict(base.execute("SELECT verdict, count(*) FROM exchanges GROUP BY 1").fetchall())
 
 
+def _sum_of(commits: Sequence[Commit], name: str) -> Mapping[str, int]:
+    """Counts of all runs, less those of objects that a later run has judged again."""
+    total = Counter[str]()
+    for commit in commits:
+        total.update(commit.about[name])
+        total.subtract((commit.about.get("replaced") or {}).get(name, {}))
+    return {key: number for key, number in total.items() if number}
+
+
 def _place(example: str) -> tuple[str, int]:
-    key, _, exchange = example.partition(" ")
+    _, key, exchange = example.split(" ")
     return key, int(exchange)
 
 

@@ -36,6 +36,9 @@ class JudgeOptions:
         most_bytes: of an object that is read at all.
         hides_uris: names of objects are hashed, too.
         counts_metrics: tokens and calls are counted, which takes longer.
+        keeps_pointers: findings have their whole pointer, with the names of arguments.
+        filter: expression of the filter language; only findings of matching exchanges are kept. None for all.
+        store: name of the importer that reads all objects; None to recognise each.
     """
 
     key: bytes
@@ -43,6 +46,9 @@ class JudgeOptions:
     most_bytes: int = 256 * 1024 * 1024
     hides_uris: bool = False
     counts_metrics: bool = False
+    keeps_pointers: bool = False
+    filter: str | None = None
+    store: str | None = None
 
 
 class ReadObject(NamedTuple):
@@ -80,7 +86,7 @@ def object_key(found: StoredObject, key: bytes) -> str:
 def _read(found: StoredObject, options: JudgeOptions, stack: ExitStack) -> ReadObject:
     try:
         path = stack.enter_context(on_disk(found, options.most_bytes))
-        session = open_found(str(path))
+        session = open_found(str(path), only=options.store)
     except TooLarge:
         return ReadObject(found, status=SKIPPED, error="too-large")
     except ObjectChanged:
@@ -92,7 +98,7 @@ def _read(found: StoredObject, options: JudgeOptions, stack: ExitStack) -> ReadO
     except Exception as error:  # a fault of an importer: the other objects are still judged
         return ReadObject(found, status=UNREADABLE, error=f"fault:{type(error).__name__}")
     if session is None:
-        return ReadObject(found, path, status=NOTHING, error="unclaimed")
+        return ReadObject(found, path, status=NOTHING, error="other-store" if options.store else "unclaimed")
     stack.callback(session.close)
     return ReadObject(found, path, session) if len(session) else ReadObject(found, path, session, NOTHING, "empty")
 
@@ -102,7 +108,13 @@ def _judge(read: Sequence[ReadObject], options: JudgeOptions) -> tuple[list[Row]
     try:
         session, places = _whole(read, options.key)
         inspector = Inspector(session, provider=options.provider)
-        rows = list(RowMaker(options.key, places).rows(inspector.run(), session))
+        inspection = inspector.run()
+        if options.filter:
+            from workbench.filters import Filter, narrow, parse
+
+            inspection = narrow(inspection, session, Filter(parse(options.filter)))
+        maker = RowMaker(options.key, places, keeps_pointers=options.keeps_pointers)
+        rows = list(maker.rows(inspection, session))
         if options.counts_metrics:
             from workbench.survey.metrics import metric_rows
 

@@ -12,12 +12,11 @@ from contextlib import ExitStack
 from hashlib import blake2b
 from typing import NamedTuple
 
-from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_found
 from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
 from workbench.protocols import DecodedExchange
 from workbench.survey.judging import JudgeOptions
-from workbench.survey.places import ObjectChanged, StoredObject, TooLarge, on_disk
+from workbench.survey.places import StoredObject, on_disk
 from workbench.survey.rows import Row
 from workbench.wire import Exchange, dumps
 from workbench.wire.session import exchanges_of
@@ -44,25 +43,30 @@ class Links(NamedTuple):
 
 
 def link_rows(objects: Sequence[StoredObject], options: JudgeOptions) -> Iterator[Row]:
-    """A row for each object: its keys, and the size that it adds to a unit. An object that cannot be read has none."""
+    """A row for each object: its keys, and whether it could be read."""
     for found in objects:
-        links = _links_of(found, options)
+        read = _links_of(found, options)
+        links = read or []
         offers = sorted({key for link in links for key in link.offers})
         seeks = [list(link.seeks) for link in links if link.has_history]
         named = sorted({key for link in links for key in link.offers if key < 0})
-        yield {"t": LINKS, "uri": found.uri, "offers": [k for k in offers if k >= 0], "seeks": seeks, "named": named}
+        row: Row = {"t": LINKS, "uri": found.uri, "is_read": read is not None, "seeks": seeks, "named": named}
+        yield {**row, "offers": [key for key in offers if key >= 0]}
 
 
-def _links_of(found: StoredObject, options: JudgeOptions) -> list[Links]:
+def _links_of(found: StoredObject, options: JudgeOptions) -> list[Links] | None:
+    """The keys of the exchanges of an object; None if it cannot be read."""
     with ExitStack() as stack:
         try:
-            session = open_found(str(stack.enter_context(on_disk(found, options.most_bytes))))
+            session = open_found(str(stack.enter_context(on_disk(found, options.most_bytes))), only=options.store)
             if session is None:
                 return []
             stack.callback(session.close)
             return [_links(number, exchange, options.key) for number, exchange in enumerate(exchanges_of(session))]
-        except (WorkbenchError, OSError, TooLarge, ObjectChanged):
-            return []
+        except MemoryError:
+            raise
+        except Exception:  # whatever it is: judging it will say it
+            return None
 
 
 def _links(number: int, exchange: Exchange, key: bytes) -> Links:

@@ -45,17 +45,18 @@ def batches_of(units: Iterable[Sequence[StoredObject]]) -> Iterator[Batch]:
         count += len(unit)
         size += sum(found.size for found in unit)
         if count >= MOST_OBJECTS or size >= MOST_BYTES:
-            yield Batch(_name(held), held)
+            yield batch_of(held)
             held, count, size = [], 0, 0
     if held:
-        yield Batch(_name(held), held)
+        yield batch_of(held)
 
 
-def _name(units: Sequence[Sequence[StoredObject]]) -> str:
+def batch_of(units: Sequence[Sequence[StoredObject]]) -> Batch:
+    """A batch with the name of its units."""
     made = blake2b(digest_size=12)
     for unit in units:
         made.update(dumps([[found.uri, found.etag] for found in unit]) + b"\n")
-    return made.hexdigest()
+    return Batch(made.hexdigest(), units)
 
 
 def part_of(batch: Batch, results: Iterable[Sequence[Row]]) -> bytes:

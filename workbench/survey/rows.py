@@ -40,10 +40,12 @@ class RowMaker:
     Attributes:
         key: for hashes.
         places: of the exchanges of the session, in order.
+        keeps_pointers: findings have their whole pointer, with the names of arguments.
     """
 
     key: bytes
     places: Sequence[ExchangePlace]
+    keeps_pointers: bool = False
 
     def rows(self, inspection: Inspection, session: Session) -> Iterator[Row]:
         """The rows of exchanges, findings and facts."""
@@ -101,6 +103,7 @@ class RowMaker:
             "basis": finding.basis.value,
             "side": finding.side,
             "path": path_of(finding.pointer),
+            "pointer": finding.pointer if self.keeps_pointers else None,
             "start": span[0],
             "end": span[1],
             "shape": hash_keyed(self.key, finding.rule, _QUOTED.sub("", finding.message), size=8),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -12,15 +12,18 @@ import zstandard
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.survey.catalog import Catalog, Commit, SurveyPlan
-from workbench.survey.committing import commit_run
+from workbench.survey.catalog import Catalog, Commit
+from workbench.survey.committing import Examples, commit_run
 from workbench.survey.engines import Engine, Share, engine_of, share_of
 from workbench.survey.judging import JudgeOptions
 from workbench.survey.keys import key_of, remember
-from workbench.survey.parts import Batch, batches_of, is_whole, part_of, write_part
-from workbench.survey.places import StoredObject, list_objects
-from workbench.survey.planning import IndexPass, ObjectSelection, make_plan
+from workbench.survey.links import LINKS
+from workbench.survey.parts import Batch, is_whole, part_of, write_part
+from workbench.survey.places import Listing, time_of
+from workbench.survey.planning import IndexPass, ObjectSelection, Planner
+from workbench.survey.plans import PlannedBatch, SurveyPlan
 from workbench.survey.rows import Row
+from workbench.survey.splitting import split_batches
 from workbench.survey.tables import settled_objects
 from workbench.survey.version import rules_version
 from workbench.survey.worker import INDEX, JUDGE, WorkerLimits, warm_worker
@@ -36,6 +39,7 @@ class SurveyOptions:
         engine: where batches run, or the share of the plan that this process runs.
         tries: of a batch.
         key_file: file with the key of the hashes; None for one of the survey's own.
+        examples: findings that the table keeps of each rule or shape; None for all.
     """
 
     root: str
@@ -45,6 +49,7 @@ class SurveyOptions:
     selection: ObjectSelection = ObjectSelection()
     tries: int = 3
     key_file: str | None = None
+    examples: Examples | None = None
 
 
 class Progress(Protocol):
@@ -104,13 +109,13 @@ def run_survey(catalog: Catalog, options: SurveyOptions, progress: Progress, eng
     engine = engine or engine_of("local" if share else options.engine)
     plan = _plan(catalog, options, engine)
     errors, judged = _work(catalog, plan, options, engine, share, progress)
-    left = [batch for batch in plan.batches if not is_whole(catalog.part(batch))]
+    left = sum(not is_whole(catalog.part(batch)) for batch in plan.index)
     seconds = time.monotonic() - begun
-    if not plan.batches and (last := catalog.last()) is not None and not share:
+    if not plan.index and (last := catalog.last()) is not None and not share:
         catalog.clear()  # nothing is new: the newest run stands
         return RunResult(last, seconds=seconds)
     if left or share:
-        return RunResult(None, len(left), tuple(errors), seconds, judged)
+        return RunResult(None, left, tuple(errors), seconds, judged)
     return RunResult(commit_run(catalog, plan, options.engine), 0, (), seconds, judged)
 
 
@@ -133,10 +138,15 @@ def _plan(catalog: Catalog, options: SurveyOptions, engine: Engine) -> SurveyPla
         return held
     catalog.sweep()
     known = settled_objects(catalog, str(about["rules"]))
-    index = _index_pass(options, engine)
-    return catalog.begin(
-        make_plan(list_objects(options.root), known, options.judge.key, options.selection, index, about)
-    )
+    planner = Planner(options.judge.key, options.selection, known, _index_pass(options, engine))
+    since = options.selection.since
+    listing = Listing(options.root, None if since is None else time_of(since))
+
+    def describe() -> Mapping[str, JsonValue]:
+        counts = {**planner.counts, "older": listing.older, "unlisted_folders": listing.unlisted}
+        return {**about, "planned": time.time(), "counts": counts, "joined": planner.joined}
+
+    return catalog.begin(planner.batches(listing), describe)
 
 
 def _about(catalog: Catalog, options: SurveyOptions) -> dict[str, JsonValue]:
@@ -147,8 +157,13 @@ def _about(catalog: Catalog, options: SurveyOptions) -> dict[str, JsonValue]:
         "most_bytes": judge.most_bytes,
         "hides_uris": judge.hides_uris,
         "metrics": judge.counts_metrics,
+        "pointers": judge.keeps_pointers,
+        "filter": judge.filter,
+        "store": judge.store,
         "sample": options.selection.sample,
         "join": options.selection.joins,
+        "since": options.selection.since,
+        "per": list(options.examples) if options.examples else None,
     }
     run = last.number + 1 if last else 1
     return {"run": run, "root": options.root, "rules": rules_version(), "options": chosen, "started": time.time()}
@@ -157,11 +172,11 @@ def _about(catalog: Catalog, options: SurveyOptions) -> dict[str, JsonValue]:
 def _index_pass(options: SurveyOptions, engine: Engine) -> IndexPass:
     """A function that runs the index pass on the engine."""
 
-    def run(objects: Sequence[StoredObject]) -> Iterable[Sequence[Row]]:
+    def run(batches: Iterable[Batch]) -> Iterable[tuple[Batch, Sequence[Row]]]:
         task = SurveyTask(options.judge, options.limits, INDEX)
-        for outcome in engine(list(batches_of((found,) for found in objects)), task, options.tries):
-            lines = zstandard.ZstdDecompressor().decompressobj().decompress(outcome.part).splitlines()
-            yield [row for row in map(loads, lines) if row["t"] != "end" and row["t"] != "objects"]
+        for outcome in engine(batches, task, options.tries):
+            part = b"" if outcome.error else zstandard.ZstdDecompressor().decompress(outcome.part)
+            yield outcome.batch, [row for row in map(loads, part.splitlines()) if row["t"] == LINKS]
 
     return run
 
@@ -170,27 +185,41 @@ def _work(
     catalog: Catalog, plan: SurveyPlan, options: SurveyOptions, engine: Engine, share: Share | None, progress: Progress
 ) -> tuple[list[str], int]:
     """(types of errors, objects that were judged)."""
-    mine = [batch for n, batch in enumerate(plan.batches) if share is None or n % share.of == share.number]
+    mine = [batch for n, batch in enumerate(plan.index) if share is None or n % share.of == share.number]
     todo = [batch for batch in mine if not is_whole(catalog.part(batch))]
-    progress.begin(sum(map(_size, mine)), sum(map(_size, mine)) - sum(map(_size, todo)))
+    progress.begin(sum(b.objects for b in mine), sum(b.objects for b in mine) - sum(b.objects for b in todo))
+    task = SurveyTask(options.judge, options.limits)
     errors, judged = list[str](), 0
-    if not todo:
-        return errors, judged
-    for outcome in engine(todo, SurveyTask(options.judge, options.limits), options.tries):
+    failed: list[Batch] = []
+    for outcome in engine(plan.batches(todo), task, options.tries) if todo else ():
         if outcome.error:
             errors.append(outcome.error)
+            failed.append(outcome.batch)
             continue
         write_part(catalog.parts, outcome.batch, outcome.part)
         judged += _size(outcome.batch)
         progress.advance(_size(outcome.batch))
+    succeeded = len(todo) - len(failed)
+    if failed and len(failed) <= max(_FEW, succeeded // _FEW):  # else the engine fails, and no object
+        again = split_batches(catalog, failed, task, engine, options.judge, has_succeeded=succeeded > 0)
+        left = {batch.name for batch in again}
+        for batch in failed:
+            if batch.name not in left:
+                judged += _size(batch)
+                progress.advance(_size(batch))
+        errors = errors if left else []
     return errors, judged
+
+
+_FEW = 20
+"""Failed batches, and successful ones for each, up to which objects are suspected, and not the engine."""
 
 
 def _size(batch: Batch) -> int:
     return sum(map(len, batch.units))
 
 
-def pending(catalog: Catalog) -> Iterator[Batch]:
+def pending(catalog: Catalog) -> Iterator[PlannedBatch]:
     """Batches of the open run that have no part."""
     plan = catalog.plan()
-    yield from (batch for batch in (plan.batches if plan else ()) if not is_whole(catalog.part(batch)))
+    yield from (batch for batch in (plan.index if plan else ()) if not is_whole(catalog.part(batch)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-VERSION = 1
+VERSION = 2
 """Version of the tables, in every manifest and every commit."""
 
 OBJECTS = "objects"
@@ -18,6 +18,10 @@ SESSIONS = "sessions"
 FACTS = "facts"
 METRICS = "metrics"
 GROUPED = "grouped"
+REPLACED = "replaced"
+
+PARQUET = ".parquet"
+"""Ending of tables that DuckDB has written."""
 
 TEXT, INT, REAL, FLAG = "VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"
 
@@ -68,6 +72,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "basis": TEXT,
         "side": TEXT,
         "path": TEXT,
+        "pointer": TEXT,  # only with --pointers: it has the names of arguments
         "start": INT,
         "end": INT,
         "shape": TEXT,
@@ -118,6 +123,10 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "repeated": INT,  # tokens of requests that sent what was sent before, because it had failed
         "dollars": REAL,
     },
+    REPLACED: {  # objects of earlier runs with the same rules that this run has judged again
+        "object": TEXT,
+        "of_run": INT,
+    },
     GROUPED: {  # findings of a run, counted: what an overview of many findings is made of
         "rule": TEXT,
         "severity": TEXT,
@@ -128,13 +137,16 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "model": TEXT,
         "client": TEXT,
         "week": TEXT,
-        "findings": INT,
+        "findings": INT,  # negative: takes back what an earlier run has counted of objects that are replaced
         "sessions": INT,
         "object": TEXT,  # an example; its exchange
         "exchange": INT,
     },
 }
 """Table → column → type, as DuckDB names it."""
+
+ADDED = {(FINDINGS, "pointer"): 2}
+"""Columns that earlier versions do not have, and the version that added them. Their rows have NULL there."""
 
 MADE_BY_CHILD = (OBJECTS, EXCHANGES, FINDINGS, FACTS, METRICS)
 """Tables of which a part holds rows; the others are made of these when a run is committed."""

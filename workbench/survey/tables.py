@@ -1,11 +1,8 @@
-"""Reads the tables of a survey: views over the files that commits name, ready questions, and SQL.
-
-A view shows of each object the newest run only. With one run it is the files themselves.
-"""
+"""Answers from the tables of a survey: ready questions, SQL, and rows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
@@ -13,9 +10,12 @@ from typing import Any, NamedTuple
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.survey.catalog import Catalog, Commit
-from workbench.survey.committing import PARQUET, read_lines
+from workbench.survey.committing import read_lines
+from workbench.survey.planning import KnownObjects
 from workbench.survey.rows import Row
-from workbench.survey.schema import GROUPED, OBJECTS, SETTLED, TABLES
+from workbench.survey.schema import FINDINGS, OBJECTS, PARQUET, SETTLED
+from workbench.survey.version import rules_version
+from workbench.survey.views import create_views
 
 NEEDED = "questions in SQL need DuckDB"
 HINT = "pip install 'agent-workbench[scale]'"
@@ -105,43 +105,8 @@ def open_tables(catalog: Catalog, commits: Sequence[Commit] | None = None) -> It
         raise UsageError(f"{catalog.folder}: no run is committed yet")
     with duckdb.connect(config={"autoinstall_known_extensions": False}) as base:
         base.execute("SET enable_progress_bar = false")
-        for table, columns in TABLES.items():
-            base.execute(f"CREATE VIEW {table}_all AS {_source(catalog, used, table, columns)}")
-        for table in TABLES:
-            base.execute(f"CREATE VIEW {table} AS {_view(table, is_alone=len(used) == 1)}")
+        create_views(base, catalog.folder, used)
         yield base
-
-
-def _source(catalog: Catalog, commits: Sequence[Commit], table: str, columns: Mapping[str, str]) -> str:
-    names = [catalog.folder / name for commit in commits for name in commit.files(table)]
-    if not names:
-        kinds = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in {"run": "BIGINT", **columns}.items())
-        return f"SELECT {kinds} WHERE false"
-    parquet = [_literal(str(path)) for path in names if path.suffix == PARQUET]
-    lines = [_literal(str(path)) for path in names if path.suffix != PARQUET]
-    typed = "{" + ", ".join(f"'{n}': '{k}'" for n, k in {"run": "BIGINT", **columns}.items()) + "}"
-    held = ", ".join(f'"{name}"' for name in ("run", *columns))
-    sources = []
-    if parquet:
-        sources.append(f"SELECT {held} FROM read_parquet([{', '.join(parquet)}])")
-    if lines:
-        read = f"read_json([{', '.join(lines)}], format = 'newline_delimited', compression = 'zstd', columns = {typed})"
-        sources.append(f"SELECT {held} FROM {read}")
-    return " UNION ALL ".join(sources)
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _view(table: str, *, is_alone: bool) -> str:
-    if is_alone:
-        return f"SELECT * FROM {table}_all"
-    if table == OBJECTS:
-        return "SELECT * FROM objects_all QUALIFY row_number() OVER (PARTITION BY uri ORDER BY run DESC) = 1"
-    if "object" not in TABLES[table] or table == GROUPED:
-        return f"SELECT * FROM {table}_all"
-    return f"SELECT t.* FROM {table}_all t SEMI JOIN objects o ON t.object = o.object AND t.run = o.run"
 
 
 def ask(catalog: Catalog, sql: str) -> Answer:
@@ -157,16 +122,24 @@ def ask(catalog: Catalog, sql: str) -> Answer:
             raise UsageError(f"{import_error}: {str(error).splitlines()[0]}") from error
 
 
-def settled_objects(catalog: Catalog, rules: str) -> Collection[str]:
+def settled_objects(catalog: Catalog, rules: str) -> KnownObjects:
     """Keys of the objects that were settled under a version of the rules."""
+    known = KnownObjects()
     held = [commit for commit in catalog.commits() if commit.about["rules"] == rules]
-    if not held:
-        return frozenset()
-    if all(name.endswith(PARQUET) for commit in held for name in commit.files(OBJECTS)):
+    if held and all(name.endswith(PARQUET) for commit in held for name in commit.files(OBJECTS)):
         with open_tables(catalog, held) as base:
-            found = base.execute(f"SELECT object FROM objects_all WHERE status IN {SETTLED}").fetchall()
-            return {row[0] for row in found}
-    return {str(row["object"]) for row in rows_of(catalog, held, OBJECTS) if row["status"] in SETTLED}
+            found = base.execute(f"SELECT object FROM objects_all WHERE status IN {SETTLED}")
+            while some := found.fetchmany(_AT_ONCE):
+                for row in some:
+                    known.add(row[0])
+        return known
+    for row in rows_of(catalog, held, OBJECTS):
+        if row["status"] in SETTLED:
+            known.add(str(row["object"]))
+    return known
+
+
+_AT_ONCE = 10_000
 
 
 def rows_of(
@@ -203,3 +176,39 @@ def _rows_of_base(base: Any, table: str, where: Mapping[str, str]) -> Iterator[R
 
 def _row(columns: Sequence[str], values: Sequence[JsonValue]) -> Row:
     return dict(zip(columns, values, strict=True))
+
+
+class RulesVersion(NamedTuple):
+    """A version of the rules in a survey, and what was judged under it.
+
+    Attributes:
+        rules: digest of the code and the facts that decide.
+        is_installed: it is the version of this program.
+        runs: numbers of its runs.
+        committed: time of the newest one, in seconds since the epoch.
+    """
+
+    rules: str
+    is_installed: bool
+    runs: Sequence[int]
+    objects: int
+    findings: int
+    committed: float
+
+
+def rules_of(catalog: Catalog) -> list[RulesVersion]:
+    """The versions of the rules under which a survey has runs, the oldest first."""
+    held: dict[str, list[Commit]] = {}
+    for commit in catalog.commits():
+        held.setdefault(str(commit.about["rules"]), []).append(commit)
+    return [
+        RulesVersion(
+            rules,
+            rules == rules_version(),
+            [commit.number for commit in commits],
+            sum(sum(commit.about["statuses"].values()) for commit in commits),
+            sum(commit.about.get("findings", commit.about["rows"][FINDINGS]) for commit in commits),
+            commits[-1].about["committed"],
+        )
+        for rules, commits in held.items()
+    ]

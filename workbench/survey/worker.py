@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 
 from workbench import children
 from workbench.ir import JsonValue
@@ -123,14 +124,7 @@ class JudgingChild:
 
 
 def _options_line(options: JudgeOptions, limits: WorkerLimits) -> bytes:
-    about: dict[str, JsonValue] = {
-        "key": options.key.hex(),
-        "provider": options.provider,
-        "most_bytes": options.most_bytes,
-        "hides_uris": options.hides_uris,
-        "counts_metrics": options.counts_metrics,
-        "megabytes": limits.megabytes,
-    }
+    about: dict[str, JsonValue] = {**asdict(options), "key": options.key.hex(), "megabytes": limits.megabytes}
     return dumps(about) + b"\n"
 
 

@@ -57,6 +57,9 @@ __all__ = [
 
 _LAST, _OWN = "model_text", "workbench_session"
 
+_TABLES = ("parquet", "store_csv")
+"""Importers of tables, which tell the store by the columns."""
+
 LAST_RESORT = 0.1
 """Highest score of an importer that accepts anything. It must not hide the errors of a better match."""
 
@@ -135,11 +138,14 @@ def open_input(
     raise UnreadableInput(_explain(source, failures), where=source.shown, hint=_hint(failures))
 
 
-def open_found(path: str) -> Session | None:
+def open_found(path: str, only: str | None = None) -> Session | None:
     """Open a file that was found in a folder; None if no importer claims it.
 
     An empty file, an unsupported format and text without a format of its own (a log, Markdown, a model's text) are
     not claimed: ``open_input`` reads such a file if a person names it.
+
+    Args:
+        only: name of the one importer that may claim it, also as a table; None for all.
 
     Raises:
         UnreadableInput: an importer is certain of the format, and cannot read the file.
@@ -149,6 +155,10 @@ def open_found(path: str) -> Session | None:
         source = _files.open_source(path, None)
     except UnreadableInput:
         return None
+    if only:
+        found = (load(name) for name in (only, *_TABLES) if _score(name, source.head) > LAST_RESORT)
+        read = (_open(importer, source) for importer in found)
+        return next((each for each in read if getattr(each, "format", "") == load(only).TITLE), None)
     ranked = [(score, name) for score, name in candidates(source.head) if score > LAST_RESORT]
     if ranked and ranked[0][0] < CERTAIN and recognise(source.head):
         return None

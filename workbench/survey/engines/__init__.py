@@ -7,7 +7,7 @@ of the plan, for schedulers that start programs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import NamedTuple
 
@@ -26,8 +26,8 @@ class BatchOutcome(NamedTuple):
     error: str = ""
 
 
-Engine = Callable[[Sequence[Batch], Task, int], Iterator[BatchOutcome]]
-"""``engine(batches, task, tries)``: the outcomes of all batches, in any order."""
+Engine = Callable[[Iterable[Batch], Task, int], Iterator[BatchOutcome]]
+"""``engine(batches, task, tries)``: the outcomes of all batches, in any order. It takes batches a few ahead of need."""
 
 _SCHEMES = {"local": "local", "tcp": "dask_engine", "tls": "dask_engine", "dask": "dask_engine", "ray": "ray_engine"}
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
 
 from workbench.errors import UsageError
 from workbench.survey.engines import BatchOutcome, Engine, Task
 from workbench.survey.parts import Batch
+
+_AHEAD = 256
+"""Batches that the scheduler has at a time, if it has few workers."""
 
 
 def engine(address: str) -> Engine:
@@ -16,14 +21,22 @@ def engine(address: str) -> Engine:
     except ImportError as error:
         raise UsageError("Dask is not installed", hint="pip install 'agent-workbench[scale]'") from error
 
-    def run(batches: Sequence[Batch], task: Task, tries: int) -> Iterator[BatchOutcome]:
+    def run(batches: Iterable[Batch], task: Task, tries: int) -> Iterator[BatchOutcome]:
+        waiting = iter(batches)
         with Client(address, set_as_default=False) as client:
-            futures = {
-                client.submit(task, batch, key=f"survey-{batch.name}", retries=tries): batch for batch in batches
-            }
-            ready = as_completed(list(futures), loop=client.loop, raise_errors=False)
+            most = max(_AHEAD, 4 * sum(client.nthreads().values()))
+            futures: dict[Any, Batch] = {}
+
+            def submit(batch: Batch) -> Any:
+                future = client.submit(task, batch, key=f"survey-{batch.name}", retries=tries)
+                futures[future] = batch
+                return future
+
+            ready = as_completed(list(map(submit, islice(waiting, most))), loop=client.loop, raise_errors=False)
             for future in ready:
                 batch = futures.pop(future)
+                for new in islice(waiting, 1):
+                    ready.add(submit(new))
                 if future.status == "finished":
                     yield BatchOutcome(batch, future.result())
                 else:

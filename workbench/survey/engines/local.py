@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
 
 from workbench.errors import UsageError
 from workbench.survey.engines import BatchOutcome, Engine, Task
 from workbench.survey.parts import Batch
 from workbench.survey.worker import close_all
+
+_AHEAD = 2
+"""Batches that wait, so that no process does."""
 
 
 def engine(address: str) -> Engine:
@@ -19,11 +23,16 @@ def engine(address: str) -> Engine:
         raise UsageError(f"{address}: not a number of processes", hint="write local:4")
     workers = int(number) if number else os.cpu_count() or 1
 
-    def run(batches: Sequence[Batch], task: Task, tries: int) -> Iterator[BatchOutcome]:
-        pool = ThreadPoolExecutor(max(1, min(workers, len(batches))), thread_name_prefix="survey")
+    def run(batches: Iterable[Batch], task: Task, tries: int) -> Iterator[BatchOutcome]:
+        pool = ThreadPoolExecutor(workers, thread_name_prefix="survey")
+        waiting = iter(batches)
+        running: set[Future[BatchOutcome]] = set()
         try:
-            running: set[Future[BatchOutcome]] = {pool.submit(_attempt, batch, task, tries) for batch in batches}
-            while running:
+            while True:
+                more = islice(waiting, workers + _AHEAD - len(running))
+                running |= {pool.submit(_attempt, batch, task, tries) for batch in more}
+                if not running:
+                    break
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
         finally:

@@ -5,7 +5,8 @@ Few batches more than the cluster has processors are given to it at a time: thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from workbench.errors import UsageError
@@ -22,7 +23,7 @@ def engine(address: str) -> Engine:
     except ImportError as error:
         raise UsageError("Ray is not installed", hint="pip install 'agent-workbench[ray]'") from error
 
-    def run(batches: Sequence[Batch], task: Task, tries: int) -> Iterator[BatchOutcome]:
+    def run(batches: Iterable[Batch], task: Task, tries: int) -> Iterator[BatchOutcome]:
         is_ours = not ray.is_initialized()
         if is_ours:
             ray.init("auto" if address in ("ray:auto", "ray") else address, log_to_driver=False)
@@ -35,15 +36,16 @@ def engine(address: str) -> Engine:
     return run
 
 
-def _outcomes(ray: Any, batches: Sequence[Batch], task: Task, tries: int) -> Iterator[BatchOutcome]:
+def _outcomes(ray: Any, batches: Iterable[Batch], task: Task, tries: int) -> Iterator[BatchOutcome]:
     remote = ray.remote(max_retries=tries, num_cpus=1)(_call)
-    waiting = list(reversed(batches))
+    waiting = iter(batches)
     running: dict[Any, Batch] = {}
     most = _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
-    while waiting or running:
-        while waiting and len(running) < most:
-            batch = waiting.pop()
+    while True:
+        for batch in islice(waiting, most - len(running)):
             running[remote.remote(task, batch)] = batch
+        if not running:
+            return
         done, _ = ray.wait(list(running), num_returns=1)
         for reference in done:
             batch = running.pop(reference)
