@@ -57,6 +57,11 @@ PHRASES: dict[str, str] = {
     r"(?:text|functions|tools|servers|texts) alone": "only text",
     r"certainly (?:above|below)": "above … with 95 % confidence",
     r"proves nothing": "inconclusive",
+    r"cut off\b|cut-off\b": "truncated, incomplete",
+    r"broken off\b|broke off\b|breaks off\b": "ends early, closed",
+    r"torn\b": "truncated",
+    r"cache marker|cache point": "cache breakpoint",
+    r"hung up\b": "disconnected",
 }
 """Words and patterns that texts for users avoid as well; docstrings may have them."""
 

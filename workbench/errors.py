@@ -4,7 +4,7 @@
       WireError               bytes that cannot be read as what they claim to be (JSON, SSE, gzip …)
       ProtocolMismatch        readable, but not a message of this protocol
       LocalProtocolError      what we were asked to write or send is illegal
-      SessionFormatError      a session file that is torn, too new or not ours
+      SessionFormatError      a session file that is damaged, too new or not ours
       UnreadableInput         a file or pasted text that no importer can read
       ProfileError            a contract or profile that is not well-formed
       UsageError              the command line asks for something that does not exist
@@ -54,7 +54,7 @@ class FaultyRequest(LocalProtocolError):
 
 
 class SessionFormatError(WorkbenchError):
-    """A session file that is torn, written by a newer version, or not a session."""
+    """A session file that is damaged, written by a newer version, or not a session."""
 
 
 class UnreadableInput(WorkbenchError):

@@ -202,7 +202,7 @@ MAX_UNWRAPPING = 4
 MAX_UNWRAPPED_EXCHANGES = 2_000
 """Exchanges taken out of one text: an hour of a debug log."""
 
-MAX_TORN_PIECES = 50
+MAX_UNREADABLE_FINDS = 50
 """Pieces of one text that begin like an exchange and cannot be read; behind them nobody looks on."""
 
 MOST_NAMED = 200

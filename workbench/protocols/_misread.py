@@ -102,7 +102,7 @@ def with_own_fields(response: ModelResponse, events: Sequence[SseEvent]) -> Mode
     for event in events:
         for name, value in event.others:
             if not _NAME.fullmatch(name):
-                continue  # what a line that was torn begins with
+                continue  # the beginning of a truncated line
             error = _error_of(name, value)
             failure = failure or error
             text = f"the error is in a field {name!r} that clients do not read"

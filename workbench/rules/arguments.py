@@ -163,7 +163,7 @@ def _check_new(case: RuleContext, ref: NodeRef, call: ToolCallIR, *, may_repair:
         yield _container(case, weaker(NOT_OBJECT), ref, call)
         if not isinstance(call.input, dict):
             return
-    if _is_last_of_torn_stream(case, ref):
+    if _is_last_of_truncated_stream(case, ref):
         return  # the stream's own finding says it: nobody would run this call
     if not (call.raw or "").strip() and not isinstance(call.input, dict):
         yield from _no_arguments(case, ref, tool)
@@ -173,7 +173,7 @@ def _check_new(case: RuleContext, ref: NodeRef, call: ToolCallIR, *, may_repair:
         yield from _read(case, ref, call, climb(call.raw, call.input, tool.schema if tool else None))
 
 
-def _is_last_of_torn_stream(case: RuleContext, ref: NodeRef) -> bool:
+def _is_last_of_truncated_stream(case: RuleContext, ref: NodeRef) -> bool:
     answer = case.response
     if answer is None or answer.is_complete:
         return False

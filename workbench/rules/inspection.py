@@ -80,9 +80,9 @@ class InspectedExchange:
 
     @property
     def is_undecided(self) -> bool:
-        """True if it may contain a break that could not be seen: torn, or not fully decoded."""
-        is_torn = bool(self.problems) and (self.conversation is None or self.summary.state is State.INCOMPLETE)
-        return is_torn or any(finding.rule in UNREAD for finding in made_for(self.findings))
+        """True if it may contain a break that could not be seen: damaged, or not fully decoded."""
+        is_damaged = bool(self.problems) and (self.conversation is None or self.summary.state is State.INCOMPLETE)
+        return is_damaged or any(finding.rule in UNREAD for finding in made_for(self.findings))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ SHORTEST = 24
 """Characters of a beginning that comes twice: shorter ones are how people and models talk."""
 
 
-class _TornAnswer(NamedTuple):
+class _IncompleteAnswer(NamedTuple):
     """An answer that was cut off, and the one that came next."""
 
     exchange: int
@@ -43,10 +43,10 @@ def check(case: RuleContext) -> Iterator[Finding]:
     for n, message in case.suspects(_begins_anew):
         yield from _anew(case, n, message)
     yield from _doubled_answer(case)
-    torn = list(_torn_answers(case))
-    for n, message in enumerate(case.decoded.messages(REQUEST)) if torn else ():
+    incomplete = list(_incomplete_answers(case))
+    for n, message in enumerate(case.decoded.messages(REQUEST)) if incomplete else ():
         if message.role == case.contract.closure.call_role:
-            yield from _check_mixed(case, n, message, torn)
+            yield from _check_mixed(case, n, message, incomplete)
 
 
 def _has_left_call(message: Message) -> bool:
@@ -81,7 +81,7 @@ class _Whole:
             texts.sort()
 
     def of(self, call: ToolCallIR) -> ToolCallIR | None:
-        """The first one whose text continues where that of a torn call breaks off."""
+        """The first one whose text continues where that of an incomplete call ends."""
         began = (call.raw or "").strip() if call.error is not None else ""
         if not began:
             return None
@@ -153,17 +153,19 @@ def _came_in(case: RuleContext, text: str) -> bool:
     return any(isinstance(p, Text) and text.strip() in p.text for p in parts)
 
 
-def _torn_answers(case: RuleContext) -> Iterator[_TornAnswer]:
+def _incomplete_answers(case: RuleContext) -> Iterator[_IncompleteAnswer]:
     answers = case.earlier.answers
     for n in case.earlier.broken:
         if n + 1 < len(answers):
-            yield _TornAnswer(*answers[n], answers[n + 1][1])
+            yield _IncompleteAnswer(*answers[n], answers[n + 1][1])
 
 
-def _check_mixed(case: RuleContext, number: int, message: Message, torn: Sequence[_TornAnswer]) -> Iterator[Finding]:
-    """Calls or text of a torn answer beside those of the next."""
+def _check_mixed(
+    case: RuleContext, number: int, message: Message, incomplete: Sequence[_IncompleteAnswer]
+) -> Iterator[Finding]:
+    """Calls or text of an incomplete answer beside those of the next."""
     ids = {call.id for _, call in message.tool_calls() if call.id}
-    for exchange, answer, after in torn:
+    for exchange, answer, after in incomplete:
         where = f"the response of exchange {exchange + 1}, which is incomplete"
         left = ids & _ids(answer) - _ids(after)
         for k, call in message.tool_calls() if left and ids & _ids(after) else ():

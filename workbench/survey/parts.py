@@ -1,4 +1,4 @@
-"""Parts: the rows of one batch, as compressed lines with a trailer that counts them. Without it, a part is torn.
+"""Parts: the rows of one batch, as compressed lines with a trailer that counts them. Without it, a part is incomplete.
 
 A part is named after a digest of what its batch reads, so that the same batch always writes the same file: doing it
 twice replaces it, and nothing is doubled.
@@ -109,7 +109,7 @@ def is_whole(path: Path) -> bool:
 
 
 def _content(path: Path) -> bytes | None:
-    """What a part holds; None if it is torn. A reader of streams would not see that its end is missing."""
+    """What a part holds; None if it is incomplete. A reader of streams would not see that its end is missing."""
     try:
         return zstandard.ZstdDecompressor().decompress(path.read_bytes())
     except (OSError, zstandard.ZstdError):

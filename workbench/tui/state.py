@@ -174,7 +174,7 @@ class SessionState:
         return self.rows[index] if index < len(self.rows) else self._provisional.get(index)
 
     def summary(self, index: int) -> Summary:
-        """Summary of an exchange: that of its inspection if there is one, which may have found it torn."""
+        """Summary of an exchange: that of its inspection if there is one, which may have found it damaged."""
         row = self.row(index)
         return row.summary if row else self.summaries[index]
 

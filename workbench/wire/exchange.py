@@ -24,7 +24,7 @@ class State(StrEnum):
     OPEN = "open"  # still arriving: the process that records it is at it
     COMPLETE = "complete"
     ABORTED = "aborted"  # one side closed the connection before the response was complete
-    INCOMPLETE = "incomplete"  # the recording stops here (crash, torn file, missing side)
+    INCOMPLETE = "incomplete"  # the recording stops here (crash, truncated file, missing side)
 
 
 RELAY_HEADER = "X-Workbench-Relay"

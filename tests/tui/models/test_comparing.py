@@ -60,7 +60,7 @@ def test_a_change_is_told_with_its_bytes_on_either_side() -> None:
     ]
     answer = Damage(DamageKind.FIELD_DROPPED, RESPONSE, "/a", "/a", "", 1, 12, False, 14)
     assert "byte 12 in client · byte 14 in upstream" in plain(comparing.damage_body(answer, turn, HOPS, 70)[-1])
-    assert plain(comparing.turn_line(turn._replace(tries=(1, 2)), HOPS)) == "≠ 1 – 2  field dropped · 2 tries"
+    assert plain(comparing.turn_line(turn._replace(tries=(1, 2)), HOPS)) == "≠ 1 – 2  field dropped · 2 attempts"
 
 
 def test_every_change_has_its_place_on_both_sides() -> None:

@@ -208,7 +208,7 @@ def sibling_files(path: Path) -> Iterator[Path]:
             return
 
 
-def _open(path: Path, torn: Collection[Path]) -> SessionWriter:
+def _open(path: Path, damaged: Collection[Path]) -> SessionWriter:
     """Open the first undamaged file that no other instance writes.
 
     Raises:
@@ -217,7 +217,7 @@ def _open(path: Path, torn: Collection[Path]) -> SessionWriter:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     error: SessionFormatError | None = None
     with file_lock(path.with_suffix(".lock")):
-        for one in (one for one in sibling_files(path) if one not in torn):
+        for one in (one for one in sibling_files(path) if one not in damaged):
             os.close(os.open(one, os.O_CREAT | os.O_RDWR, 0o600))
             try:
                 return SessionWriter(one, alone=True)

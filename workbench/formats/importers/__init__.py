@@ -129,7 +129,7 @@ def open_input(
         if session := unwrapper.read(source.data()):
             return session
         if not _is_known(failures):
-            _refuse_text(source, unwrapper.torn)
+            _refuse_text(source, unwrapper.unreadable)
     if ranked and ranked[-1][1] == _LAST and not _is_known(failures):
         try:
             return load(_LAST).read(source.data(), source.name)
@@ -210,16 +210,16 @@ def _make_unwrapper(name: str) -> Unwrapper:
     return Unwrapper(name, inside)
 
 
-def _refuse_text(source: _files.InputSource, torn: list[tuple[int, str]]) -> None:
+def _refuse_text(source: _files.InputSource, unreadable: list[tuple[int, str]]) -> None:
     """Raise UnreadableInput for text that is something else than a model's text."""
     from workbench.formats import unwrapping
 
     text = source.data().decode("utf-8", "replace")
     if formats.is_marked(text):
         return
-    if torn:
-        line, why = torn[0]
-        more = f" (and {len(torn) - 1} more)" if len(torn) > 1 else ""
+    if unreadable:
+        line, why = unreadable[0]
+        more = f" (and {len(unreadable) - 1} more)" if len(unreadable) > 1 else ""
         where = f"{source.shown}, line {line}"
         raise UnreadableInput(f"it looks like {why}{more}", where=where, hint=unwrapping.HINT)
     if kind := unwrapping.recognise(text):

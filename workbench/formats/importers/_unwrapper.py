@@ -49,12 +49,12 @@ class Unwrapper:
     """Searches text that no importer reads for recordings.
 
     Attributes:
-        torn: (line, what looks like an exchange there and why it cannot be read).
+        unreadable: (line, what looks like an exchange there and why it cannot be read).
     """
 
     name: str
     inside: Inside
-    torn: list[tuple[int, str]] = field(default_factory=list)
+    unreadable: list[tuple[int, str]] = field(default_factory=list)
 
     def read(self, data: bytes, depth: int = 0) -> Session | None:
         """The session in some bytes; None if they contain nothing of a model API."""
@@ -72,7 +72,7 @@ class Unwrapper:
                 return session
         reason = _truncation(text)
         if reason and depth:  # for a whole file an importer has reported it
-            self.torn.append((1, f"a truncated body: {reason}"))
+            self.unreadable.append((1, f"a truncated body: {reason}"))
         return None if reason else self._scan_text(text, depth)
 
     def _within(self, layer: unwrapping.Layer, depth: int) -> Session | None:
@@ -94,7 +94,7 @@ class Unwrapper:
     def _scan_text(self, text: str, depth: int) -> Session | None:
         parts = unwrapping.pieces(text)
         taken: list[_Extract] = []
-        torn: list[tuple[int, str]] = []
+        unreadable: list[tuple[int, str]] = []
         covered: list[tuple[int, int]] = []
         is_command, seen = False, 0
         line_of = _line_counter(text)
@@ -112,24 +112,25 @@ class Unwrapper:
                 exchanges = list(self._exchanges(held, depth))
                 taken += (_Extract(held.what, line, e) for e in exchanges)
                 covered += [(part.start + start, part.start + held.end)] if exchanges else []
-            torn += (
-                (line_of(part.start + at), f"{t.what}, and {_from_line(t.why, first_line)}") for at, t in scan.torn
+            unreadable += (
+                (line_of(part.start + at), f"{t.what}, and {_from_line(t.why, first_line)}")
+                for at, t in scan.unreadable
             )
         taken = list(_outside_calls(text, taken))
-        self.torn += torn
+        self.unreadable += unreadable
         if not taken or not (is_command or any(_is_of_a_model(t.exchange) for t in taken)):
             return None
         exchanges = list(pair_sides([t.exchange for t in taken]))
         kinds = Counter(t.what for t in taken)
         made = f"unwrapped: from {_list_kinds(kinds)}{_left_out(text, covered)}"
-        damage = [f"line {line}: it looks like {why}" for line, why in dict.fromkeys(self.torn)]
-        self.torn = []
+        damage = [f"line {line}: it looks like {why}" for line, why in dict.fromkeys(self.unreadable)]
+        self.unreadable = []
         return self._session(exchanges, damage, made)
 
     def _read_fence(self, part: unwrapping.MarkdownPiece, line: int, depth: int) -> Iterator[_Extract]:
         within = Unwrapper(self.name, self.inside)
         session = within._read_inside(part.content.encode("utf-8", "surrogateescape"), depth + 1)
-        self.torn += ((line + at, _from_line(why, line + 1)) for at, why in within.torn)
+        self.unreadable += ((line + at, _from_line(why, line + 1)) for at, why in within.unreadable)
         if session:
             what = "a Markdown code fence"
             for exchange in _some(session):

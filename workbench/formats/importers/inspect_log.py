@@ -253,7 +253,7 @@ class Archive:
         try:
             with zipfile.ZipFile(BytesIO(data)) as archive:
                 members = archive.infolist()
-        except Exception as error:  # of torn archives zipfile raises whatever it stumbles on
+        except Exception as error:  # zipfile raises many types for damaged archives
             raise UnreadableInput(
                 "the directory of the zip archive cannot be read", hint="the file may be truncated"
             ) from error

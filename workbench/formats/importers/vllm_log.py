@@ -43,7 +43,7 @@ def read(data: bytes, name: str) -> MemorySession:
 
 
 def _text(literal: bytes) -> str | None:
-    """The text of a Python literal; None if it is torn."""
+    """The text of a Python literal; None if it is truncated."""
     try:
         value = ast.literal_eval(literal.decode("utf-8", "surrogateescape"))
     except (SyntaxError, ValueError, MemoryError, RecursionError):

@@ -263,7 +263,7 @@ class _Options:
 
 
 def read(text: str, at: int) -> Find:
-    """Request of the curl command at an offset. Raises Torn."""
+    """Request of the curl command at an offset. Raises UnreadableFind."""
     split = words(text, at)
     options = _options(split)
     if _has_broken_quotes(split, options):
@@ -347,7 +347,7 @@ def _take_data(found: _Options, name: str, value: str, stdin: str | None) -> Non
 
 
 def read_httpie(text: str, at: int) -> Find:
-    """Request of HTTPie: ``http POST URL Header:value text=value json:=[1]``. Raises Torn."""
+    """Request of HTTPie: ``http POST URL Header:value text=value json:=[1]``. Raises UnreadableFind."""
     what = "an HTTPie command"
     split = words(text, at)
     items = [word for word in split.items[1:] if not word.startswith("-")]

@@ -45,7 +45,7 @@ class _PrintedHead(NamedTuple):
 
 
 def read(text: str, at: int, found: re.Match[str]) -> Find:
-    """The message with the first line ``found``. Raises Torn."""
+    """The message with the first line ``found``. Raises UnreadableFind."""
     head = _head(text, found.end())
     if found["answer"]:
         return _response(text, found, head)
@@ -160,7 +160,7 @@ _ARROW = regex.compile(r"^[ \t]*([<>])[ \t]?([^\r\n]*)\r?(?:\n|\Z)", re.MULTILIN
 
 
 def read_verbose(text: str, at: int) -> Find:
-    """Headers printed by ``curl -v`` with arrows, and the body of a response after them. Raises Torn."""
+    """Headers printed by ``curl -v`` with arrows, and the body of a response after them. Raises UnreadableFind."""
     arrow = text[at]
     lines: list[str] = []
     while found := _arrow_line(text, at):
@@ -234,7 +234,7 @@ _HEADERS = regex.compile(r"[^\n]*?\bHeaders\((?=[\[{])")
 
 
 def read_log(text: str, found: re.Match[str], names: Mapping[str, Any]) -> list[Find]:
-    """Sides of exchanges that a log names at an offset; empty without a body. Raises Torn."""
+    """Sides of exchanges that a log names at an offset; empty without a body. Raises UnreadableFind."""
     if found["options"] is not None:
         return _options(text, found, names)
     if found["trace"]:

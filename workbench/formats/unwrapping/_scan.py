@@ -13,7 +13,7 @@ from workbench.formats.unwrapping import _commands, _http, _scripts
 from workbench.formats.unwrapping._finds import Find, UnreadableFind, json_bytes, to_bytes
 from workbench.formats.unwrapping._values import JsonTextValue, UnreadableValue, ValueReader, plain
 from workbench.lazy_dataclass import dataclass
-from workbench.limits import MAX_TORN_PIECES
+from workbench.limits import MAX_UNREADABLE_FINDS
 
 _CLIENT = r"(?:requests|httpx|session|client|s|r|http)\.(?:post|request|put|get|stream)"
 _SDK = (
@@ -68,12 +68,12 @@ class Scan:
 
     Attributes:
         found: (offset, find), in order.
-        torn: (offset, kind and reason) of unreadable finds.
+        unreadable: (offset, kind and reason) of unreadable finds.
     """
 
     text: str
     found: list[tuple[int, Find]] = field(default_factory=list)
-    torn: list[tuple[int, UnreadableFind]] = field(default_factory=list)
+    unreadable: list[tuple[int, UnreadableFind]] = field(default_factory=list)
     _names: dict[str, Any] = field(default_factory=dict)
     _wasted: int = 0
     _dull: deque[tuple[int, int]] = field(default_factory=deque)
@@ -82,7 +82,7 @@ class Scan:
         """Search the whole text."""
         self._dull.extend(run.span() for run in _DULL.finditer(self.text))
         at, text = 0, self.text
-        while at < len(text) and len(self.torn) < MAX_TORN_PIECES and self._wasted < 4 * len(text) + 100_000:
+        while at < len(text) and len(self.unreadable) < MAX_UNREADABLE_FINDS and self._wasted < 4 * len(text) + 100_000:
             trigger = self._next(at)
             if not trigger:
                 break
@@ -90,9 +90,9 @@ class Scan:
             start = trigger.end() - len(trigger[0].lstrip())
             try:
                 pieces = list(getattr(self, f"_read_{kind}")(trigger, start))
-            except UnreadableFind as torn:
-                self.torn.append((start, torn))
-                at = max(torn.end, self._line_end(start))
+            except UnreadableFind as unreadable:
+                self.unreadable.append((start, unreadable))
+                at = max(unreadable.end, self._line_end(start))
                 continue
             except UnreadableValue as error:
                 at = self._pass(start, error)
@@ -118,11 +118,13 @@ class Scan:
         return end if end >= 0 else len(self.text)
 
     def _pass(self, start: int, error: UnreadableValue) -> int:
-        """Offset after an unreadable value; one that looks like a body is recorded as torn."""
+        """Offset after an unreadable value; one that looks like a body is recorded as unreadable."""
         self._wasted += max(error.at - start, 0)
         if _MEANT.search(self.text, start, start + _LOOK_AHEAD) and (error.at - start > 40 or error.is_end):
             line = self.text.count("\n", 0, max(error.at, start)) + 1
-            self.torn.append((start, UnreadableFind("a value that looks like a body", f"line {line}: {error.what}")))
+            self.unreadable.append(
+                (start, UnreadableFind("a value that looks like a body", f"line {line}: {error.what}"))
+            )
             return max(error.at, start + 1)
         return start + 1
 

@@ -30,7 +30,7 @@ _OPTION = regex.compile(r"(?<=\s)-(\w+)[ \t]+(?!-[A-Za-z])")
 
 
 def read(text: str, found: re.Match[str], names: Mapping[str, Any]) -> Find | None:
-    """Request of a call with the name ``found``; None if it is not a request with a body. Raises Torn."""
+    """Request of a call with the name ``found``; None if it is not a request with a body. Raises UnreadableFind."""
     reader = ValueReader(text, names)
     what = _what(found)
     try:
@@ -105,7 +105,7 @@ def _first(options: Mapping[str, Any], *names: str) -> Any:
 
 
 def read_powershell(text: str, at: int, names: Mapping[str, Any]) -> Find:
-    """Request of ``Invoke-WebRequest`` or ``Invoke-RestMethod``; only its end if it has no body. Raises Torn."""
+    """Request of ``Invoke-WebRequest`` or ``Invoke-RestMethod``; only its end without a body. Raises UnreadableFind."""
     what = "a PowerShell command"
     end = _powershell_end(text, at)
     command = text[at:end]

@@ -65,7 +65,7 @@ class _LineReader:
 
     opcode: str = TEXT
     pieces: list[bytes] = field(default_factory=list)
-    is_torn: bool = False
+    is_incomplete: bool = False
 
 
 class McpChannel:
@@ -109,7 +109,7 @@ class McpChannel:
         """Leave out bytes that could not be recorded, up to the end of their line."""
         stream = self._streams[direction, opcode]
         stream.pieces.clear()
-        stream.is_torn = True
+        stream.is_incomplete = True
         self.notes.append(f"{size:,} bytes {direction} were not recorded: the recorder was too slow")
 
     def end(self, at: float) -> None:
@@ -123,8 +123,8 @@ class McpChannel:
     def _end_line(self, stream: _LineReader, direction: str, last: bytes, at: float) -> None:
         line = b"".join((*stream.pieces, last)) if stream.pieces else last
         stream.pieces.clear()
-        if stream.is_torn:
-            stream.is_torn = False
+        if stream.is_incomplete:
+            stream.is_incomplete = False
         else:
             self._add(Frame(direction, stream.opcode, line, at))
 

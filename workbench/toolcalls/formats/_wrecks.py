@@ -65,7 +65,7 @@ def wrecked_calls(text: str, names: frozenset[str]) -> list[TextCall]:
     if half >= 0:
         tokens.append((half, len(text)))
     found = [call for group in _groups(tokens) if (call := _wreck(text, group, named, glued))]
-    whole = _torn_value(text, names)
+    whole = _truncated_value(text, names)
     return found or ([whole] if whole else [])
 
 
@@ -110,7 +110,7 @@ def _wreck(
     return TextCall(near, found[1], None, raw, start, end, problems=(DAMAGED,))
 
 
-def _torn_value(text: str, names: frozenset[str]) -> TextCall | None:
+def _truncated_value(text: str, names: frozenset[str]) -> TextCall | None:
     """A text that is a JSON or Python call and nothing else, and is broken."""
     name = f"({'|'.join(sorted(map(re.escape, names)))})"
     body = text.strip()
@@ -119,7 +119,7 @@ def _torn_value(text: str, names: frozenset[str]) -> TextCall | None:
     start = text.find(body)
     json = rf"(?:`++\w*+|{_MARKUP})*+(?:name|tool|function|tool_name|function_name){_MARKUP}++{name}{_MARKUP}"
     found = re.compile(json).match(body)
-    if found and body.count("```") <= 2 and body[-1:] in "`}]\"':,{[" and _is_torn_call(body, names):
+    if found and body.count("```") <= 2 and body[-1:] in "`}]\"':,{[" and _is_truncated_call(body, names):
         return TextCall("json-fence", found[1], None, body, start, start + len(body), problems=(DAMAGED,))
     begun = rf"[\[\]()=\s]*+{name}\s{{0,4}}[\[(=]{{0,4}}\s{{0,4}}"
     arguments = r"\w+\s{0,4}[=(]{0,4}\s{0,4}['\"\d\[{][^\n]*[\])=(\[]\Z"
@@ -129,7 +129,7 @@ def _torn_value(text: str, names: frozenset[str]) -> TextCall | None:
     return None
 
 
-def _is_torn_call(body: str, names: frozenset[str]) -> bool:
+def _is_truncated_call(body: str, names: frozenset[str]) -> bool:
     """JSON of a call that does not parse, or parses only without what is around it."""
     inner = _FENCES.sub("", body)
     if calls_only(inner, names):

@@ -164,7 +164,7 @@ def turn_line(turn: ComparedTurn, pairing: Pairing) -> Line:
     """A turn in one line: its exchanges, and its damage."""
     if turn.before is None or turn.after is None:
         return line(Span("! ", "warning"), Span(_only(turn, pairing), "warning"))
-    tries = Span(f" · {len(turn.tries)} tries", "warning") if len(turn.tries) > 1 else Span("")
+    tries = Span(f" · {len(turn.tries)} attempts", "warning") if len(turn.tries) > 1 else Span("")
     numbers = Span(f"{_numbers(turn)}  ", "strong")
     if turn.is_same:
         return line(Span("= ", "muted"), numbers, Span("identical", "muted"), tries)

@@ -49,8 +49,8 @@ class StreamTable:
 
     def __init__(self, decoded: DecodedExchange, adapter: Adapter, groups: Sequence[ClientGroup]) -> None:
         self.decoded = decoded
-        is_torn = decoded.is_arriving and decoded.events and not decoded.events[-1].terminated
-        self.events = decoded.events[:-1] if is_torn else decoded.events
+        is_incomplete = decoded.is_arriving and decoded.events and not decoded.events[-1].terminated
+        self.events = decoded.events[:-1] if is_incomplete else decoded.events
         self.groups = groups
         self.steps = Steps(adapter, self.events)
         self.effects = Effects(decoded.response, decoded.events, self.steps)

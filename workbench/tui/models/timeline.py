@@ -115,14 +115,14 @@ def _marks(summary: Summary, row: InspectedExchange | None, *, is_roomy: bool, c
     if row is None:
         return [line(Span("…", "muted"))]
     marks = [_verdict(row, carried)]
-    is_torn = summary.state == "incomplete" and bool(row.problems)
+    is_damaged = summary.state == "incomplete" and bool(row.problems)
     if summary.state == "open":
         marks.append(line(Span("⇣ arriving", "accent")))
     elif summary.state != "complete":
-        marks.append(line(Span(f"⊘ {'damaged, not checked' if is_torn else summary.state}", "warning")))
+        marks.append(line(Span(f"⊘ {'damaged, not checked' if is_damaged else summary.state}", "warning")))
     if row.protocol and row.conversation is None:
         return [*marks, line(Span(f"· {row.protocol}, not decoded", "muted"))]
-    if row.problems and not is_torn:
+    if row.problems and not is_damaged:
         marks.append(line(Span("? unreadable", "warning")))
     if row.protocol is None:
         what = tool_words(summary) or f"{summary.method} {_path(summary.url)}".strip() or "no model exchange"

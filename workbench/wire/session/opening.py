@@ -31,14 +31,14 @@ class OpenFile:
     """A file open for reading.
 
     Attributes:
-        torn: fault of its length; empty if there is none.
+        damaged: fault of its length; empty if there is none.
         is_shared: read through the side files of a process that writes it or died while writing; otherwise no writer is
             expected and no side file is created.
         stamp: of the file when it was opened.
     """
 
     db: untrusted_sqlite.GuardedConnection
-    torn: str
+    damaged: str
     is_shared: bool
     stamp: Stamp
 
@@ -61,7 +61,7 @@ def open_read_only(path: Path) -> OpenFile:
     """Open a file. Raises SessionFormatError, OSError."""
     seen = stamp(path)
     is_shared = is_written(path)
-    torn = "" if is_shared else _cut_off(path)
+    damaged = "" if is_shared else _length_fault(path)
     uri = f"{path.resolve().as_uri()}?mode=ro{'' if is_shared else '&immutable=1'}"
     with ExitStack() as stack:
         with readable(path):
@@ -70,12 +70,12 @@ def open_read_only(path: Path) -> OpenFile:
             )
             stack.callback(db.close)
             db.guard(path.resolve())
-            if torn:
+            if damaged:
                 db.execute("PRAGMA writable_schema = ON")  # or SQLite refuses a short file as a whole
         untrusted_sqlite.check_schema(db, path)
         check_version(db, path)
         stack.pop_all()
-    return OpenFile(db, torn, is_shared, seen)
+    return OpenFile(db, damaged, is_shared, seen)
 
 
 def _wal(path: Path) -> Path:
@@ -83,7 +83,7 @@ def _wal(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
-def _cut_off(path: Path) -> str:
+def _length_fault(path: Path) -> str:
     """Compare a file's length with its header (page size at byte 16, page count at byte 28)."""
     with path.open("rb") as file:
         head = file.read(32)
@@ -124,15 +124,15 @@ def about(db: sqlite3.Connection) -> Mapping[str, str]:
 
 def sequence(file: OpenFile) -> tuple[list[int], tuple[str, ...]]:
     """Positions of all exchanges that can be listed, and the damage."""
-    torn = file.torn
+    damaged = file.damaged
     try:
         found = [row[0] for row in file.db.execute("SELECT seq FROM exchange ORDER BY seq")]
         if not all(0 <= a < b <= LAST for a, b in pairwise((*found, LAST))):
             raise sqlite3.DatabaseError("its exchanges are not in order")
     except FAULTS as error:
         found = _listable(file.db)
-        torn = torn or f"the file is damaged ({reason(error)})"
-    return found, (f"{torn}; {len(found):,} exchanges can be listed",) if torn else ()
+        damaged = damaged or f"the file is damaged ({reason(error)})"
+    return found, (f"{damaged}; {len(found):,} exchanges can be listed",) if damaged else ()
 
 
 def _listable(db: sqlite3.Connection) -> list[int]:

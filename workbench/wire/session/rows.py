@@ -37,7 +37,7 @@ def _bytes_of(text: str) -> str | bytes:
 def _text_of(raw: bytes) -> str:
     try:
         return raw.decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:  # of a torn page
+    except UnicodeDecodeError:  # of a damaged page
         return raw.decode("utf-8", "replace")
 
 

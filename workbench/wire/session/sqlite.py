@@ -93,7 +93,7 @@ class SqliteSession:
                     self._see_writers()
                     return self._take_in(known)
             except FAULTS:
-                return frozenset()  # busy, or torn behind our back: the next look may do better
+                return frozenset()  # busy, or damaged behind our back: the next look may do better
 
     def _look(self) -> tuple[int, writers.Writers]:
         """A number that changes with every commit of others, and the running writers."""
@@ -160,7 +160,7 @@ class SqliteSession:
             try:
                 yield
             finally:
-                with suppress(*FAULTS):  # of a torn file
+                with suppress(*FAULTS):  # of a damaged file
                     self._db.execute("ROLLBACK")
 
     def summaries(self) -> Sequence[Summary]:
@@ -240,28 +240,28 @@ class SqliteSession:
         try:
             row = self._row(seq)
             if row is None:
-                return _torn_row(seq, "its row cannot be read")
+                return _damaged_row(seq, "its row cannot be read")
             client, meta = rows.more(self._db.execute(rows.MORE, (seq,)).fetchone())
         except (*FAULTS, SessionFormatError, WireError) as error:
-            return _torn_row(seq, _why(error))
+            return _damaged_row(seq, _why(error))
         summary = self._summarize(index, row)
         sides: dict[str, HttpRequest | HttpResponse | None] = {}
         frames: tuple[Frame, ...] = ()
-        torn = []
+        damaged = []
         for side in ("request", "response"):
             try:
                 sides[side] = self._side(seq, side, row)
             except (*FAULTS, SessionFormatError, WireError) as error:
-                torn.append(f"{side} is damaged: {_why(error)}")
+                damaged.append(f"{side} is damaged: {_why(error)}")
         try:
             frames = self._frames(seq)
         except (*FAULTS, SessionFormatError) as error:
-            torn.append(f"frames are damaged: {_why(error)}")
+            damaged.append(f"frames are damaged: {_why(error)}")
         return Exchange(
             id=summary.id,
             request=sides.get("request"),  # type: ignore[arg-type]
             response=sides.get("response"),  # type: ignore[arg-type]
-            state=State.INCOMPLETE if torn else summary.state,
+            state=State.INCOMPLETE if damaged else summary.state,
             kind=summary.kind,
             origin=summary.origin,
             started_at=summary.started_at,
@@ -273,7 +273,7 @@ class SqliteSession:
             note=summary.note,
             frames=frames,
             meta=meta,
-            damage=tuple(torn),
+            damage=tuple(damaged),
         )
 
     def _side(self, seq: int, side: str, row: Row) -> HttpRequest | HttpResponse | None:
@@ -364,7 +364,7 @@ class SqliteSession:
     def problems(self) -> Iterator[str]:
         """All faults of the file, one line each."""
         yield from self.damage
-        for proof in (self._all_problems, self._torn_pieces, self._torn_bodies):
+        for proof in (self._all_problems, self._damaged_pieces, self._damaged_bodies):
             try:
                 yield from proof()
             except (*FAULTS, SessionFormatError) as error:
@@ -376,14 +376,14 @@ class SqliteSession:
         checked = self._db.execute("PRAGMA integrity_check(20)").fetchall()
         return (f"SQLite: {row[0]}" for row in checked if row[0] != "ok")
 
-    def _torn_pieces(self) -> Iterator[str]:
+    def _damaged_pieces(self) -> Iterator[str]:
         for (piece_id,) in self._db.execute("SELECT id FROM piece").fetchall():
             try:
                 self._piece(piece_id)
             except SessionFormatError as error:
                 yield str(error)
 
-    def _torn_bodies(self) -> Iterator[str]:
+    def _damaged_bodies(self) -> Iterator[str]:
         for body_id, digest in self._db.execute("SELECT id, digest FROM body").fetchall():
             try:
                 if pieces.body_digest(self._body(body_id)) != digest:
@@ -405,12 +405,12 @@ def growth_id(seq: int, offset: int = 0) -> int:
 def _summary(index: int, row: Row | None) -> Summary:
     if row is not None:
         return Summary(index, *row[1:4], row[4] or None, *row[5:])  # type: ignore[call-arg]
-    torn = _torn_row(index, "")
-    return Summary(index, torn.id, "", "", None, State.INCOMPLETE, torn.kind, torn.origin, 0, 0)
+    damaged = _damaged_row(index, "")
+    return Summary(index, damaged.id, "", "", None, State.INCOMPLETE, damaged.kind, damaged.origin, 0, 0)
 
 
-def _torn_row(seq: int, why: str) -> Exchange:
-    return Exchange(id=f"torn-{seq}", state=State.INCOMPLETE, damage=(f"torn: {why}",))
+def _damaged_row(seq: int, why: str) -> Exchange:
+    return Exchange(id=f"damaged-{seq}", state=State.INCOMPLETE, damage=(f"damaged: {why}",))
 
 
 def _why(error: Exception) -> str:

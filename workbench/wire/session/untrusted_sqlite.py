@@ -20,7 +20,7 @@ from workbench.errors import SessionFormatError
 from workbench.limits import MAX_STORED_BODY
 
 FAULTS: Final = (sqlite3.Error, UnicodeDecodeError, OverflowError)
-"""Exceptions of SQLite and its reader for a torn or hostile file."""
+"""Exceptions of SQLite and its reader for a damaged or hostile file."""
 
 LEAST_STEPS: Final = 2_000_000
 STEPS_PER_BYTE: Final = 5
