@@ -122,7 +122,7 @@ def _check_plan(catalog: Catalog, problems: list[str]) -> bool:
         plan = catalog.plan()
         for batch in plan.batches() if plan else ():
             if plan and (path := catalog.part(batch)).exists() and not is_whole(path):
-                problems.append(f"parts/{path.name} is torn (harmless: its batch is judged again)")
+                problems.append(f"parts/{path.name} is incomplete (harmless: its batch is judged again)")
     except (OSError, ValueError, WireError, zstandard.ZstdError) as error:
         problems.append(f"the plan of the open run cannot be read ({type(error).__name__})")
         return True
