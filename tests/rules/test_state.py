@@ -133,6 +133,14 @@ def test_an_answer_that_the_server_does_not_know(inspect):
     assert ("state.lost", "error", "/previous_response_id") in brief(found)
 
 
+def test_a_result_for_a_call_that_the_previous_response_did_not_make(inspect):
+    other = {**LATER, "input": [{**OUTPUT, "call_id": "call_z"}]}
+    found = inspect([(ASKED, response()), (other, None)], protocol="openai-responses", provider="openai")
+    (finding,) = [f for f in found if f.rule == "closure.orphan-result"]
+    assert (finding.exchange, finding.pointer, finding.severity) == (1, "/input/0", "error")
+    assert "the id 'call_k'" in finding.evidence
+
+
 def test_a_thread_that_the_server_made_and_does_not_know_is_lost():
     gone = {"type": "error", "error": {"type": "not_found_error", "message": "Thread not found",
                                        "details": {"error_code": "thread_not_found"}}}  # fmt: skip

@@ -161,7 +161,8 @@ class _Judge:
 
     def orphan(self, node: ResultNode) -> CallLine:
         """The line of a result without a call."""
-        stands_for = node.stands_for.ref if node.stands_for else None
+        other = node.stands_for
+        stands_for = other.ref if other and other.ref.side != REMEMBERED else None
         flaws = ((Flaw.ID_MISMATCH,) if stands_for else ()) + (
             (Flaw.RESULT_ROLE,) if self._has_wrong_role(node) else ()
         )
@@ -169,6 +170,8 @@ class _Judge:
             note = "answers a call of an earlier response that only the server stores"
         elif not node.result.tool_call_id:
             note = "has no call id, and its position does not show which call it answers"
+        elif other and not stands_for:
+            note = f"the call of the previous response that it answers by position has the id {other.call.id!r:.80}"
         elif stands_for:
             note = f"has a different id than the call in message {stands_for.message + 1} that it answers by position"
         else:

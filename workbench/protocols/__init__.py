@@ -31,6 +31,7 @@ from workbench.wire import SseEvent
 
 if TYPE_CHECKING:
     from workbench.protocols import decode, grammars, refusals
+    from workbench.protocols.common.socket_dialogue import DialogueContext, Reaction, SocketDialogue, SocketRefusal
     from workbench.protocols.common.socket_turns import SocketFact, SocketTurn, SocketTurns, TurnSplitter, with_turns
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
@@ -58,6 +59,7 @@ __all__ = [
     "Body",
     "Capabilities",
     "DecodedExchange",
+    "DialogueContext",
     "ErrorStyle",
     "HistoryPrefix",
     "ImportHints",
@@ -68,11 +70,14 @@ __all__ = [
     "MessageShape",
     "Param",
     "RawSdk",
+    "Reaction",
     "ReasoningCapabilities",
     "RequestCapabilities",
     "Serving",
     "SmallEndpoint",
+    "SocketDialogue",
     "SocketFact",
+    "SocketRefusal",
     "SocketTurn",
     "SocketTurns",
     "StreamDecoder",
@@ -237,6 +242,11 @@ class Adapter(Protocol):
         """Finds the turns of a WebSocket; None for a protocol that has none."""
         ...
 
+    @property
+    def dialogue(self) -> Callable[[DialogueContext], SocketDialogue] | None:
+        """The server's side of its WebSockets, for simulators; None for a protocol that has none."""
+        ...
+
     def claims_message(self, value: dict[str, JsonValue]) -> bool:
         """A message of a WebSocket, parsed, that only this protocol has."""
         ...
@@ -357,6 +367,7 @@ class AdapterDefaults:
     import_hints = ImportHints()
     traits = Traits()
     splitter: Callable[[], TurnSplitter] | None = None
+    dialogue: Callable[[DialogueContext], SocketDialogue] | None = None
     shares_urls = False
 
     def claims_message(self, value: dict[str, JsonValue]) -> bool:

@@ -16,17 +16,33 @@ from workbench.ir import JsonValue, ModelRequest
 from workbench.protocols import DecodedExchange, KnownMessages, Serving
 from workbench.rules import judge
 from workbench.simulator import _features, _wire
-from workbench.simulator._endpoints import COUNT, MODEL, STORED, Route, route
+from workbench.simulator._endpoints import COUNT, MODEL, STORED, Route, route, socket_route
 from workbench.simulator._ids import Ids, answers_of, call_ids, downgrade_unprovable, proofs_of
 from workbench.simulator._memory import Offer, SimulatorMemory
-from workbench.simulator._model import ScriptedModel, ScriptTurn, answer
+from workbench.simulator._model import ScriptedAnswer, ScriptedModel, ScriptTurn, answer
 from workbench.simulator._request_text import input_tokens
 from workbench.simulator._wire import JSON, EncodedReply, ReplyPiece, ServedRequest, SimulatedReply, encode_reply
-from workbench.wire import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State, dumps, loads
+from workbench.wire import (
+    CONNECTION,
+    Body,
+    Chunk,
+    Exchange,
+    Headers,
+    HttpRequest,
+    HttpResponse,
+    Origin,
+    State,
+    dumps,
+    loads,
+)
 from workbench.wire.session import Session, exchanges_of
 
 MOST_SERVED = 4096
 """Most log entries that are kept; bodies are in the memory, as far as it reaches."""
+
+
+_SILENT = ScriptTurn(answer=ScriptedAnswer(text="", calls=()))
+"""A turn in which the model says nothing."""
 
 
 class Simulator:
@@ -102,6 +118,45 @@ class Simulator:
             self.served.append(reply.served)
             return reply
 
+    def socket_route(self, target: str) -> Route | None:
+        """Where a WebSocket handshake leads; None if the contract speaks no protocol over one there."""
+        return socket_route(target, self.protocols)
+
+    def respond(
+        self, way: Route, headers: Headers, body: bytes, connection: str, *, is_silent: bool = False
+    ) -> SimulatedReply:
+        """Answer a request that was put together from the messages of a WebSocket.
+
+        Args:
+            connection: id of the connection, whose memory holds what is not stored.
+            is_silent: the model says nothing.
+        """
+        with self._lock:
+            asked = _PendingRequest(self, way, "POST", way.target, headers, body, connection)
+            reply = asked.answer_model_request(_SILENT if is_silent else None)
+            self.served.append(reply.served)
+            return reply
+
+    def refusal_of_draft(self, way: Route, headers: Headers, body: bytes, connection: str) -> Refusal | None:
+        """The refusal of a request that is not made yet; None if nothing refuses it."""
+        with self._lock:
+            return _PendingRequest(self, way, "POST", way.target, headers, body, connection).refusal_of_draft()
+
+    def is_stored(self, name: str) -> bool:
+        """True for the id of a response that a later connection can continue."""
+        with self._lock:
+            return any(
+                _answer_in(exchange.response.body.raw, name) and not _has_store_off(exchange)
+                for exchange in self._memory.newest_first()
+                if exchange.response
+            )
+
+    def keep(self, exchanges: Iterable[Exchange]) -> None:
+        """Report finished exchanges: a connection and its turns."""
+        with self._lock:
+            for exchange in exchanges:
+                self._ended(exchange)
+
     def names(self) -> tuple[str, ...]:
         """Listed models: some of the provider's, and those that were requested."""
         return tuple(dict.fromkeys((*self.contract.listed_models, *self._names))) or ("simulated",)
@@ -133,7 +188,14 @@ class _PendingRequest:
     """One request until it is answered."""
 
     def __init__(
-        self, simulator: Simulator, way: Route, method: str, target: str, headers: Headers, body: bytes
+        self,
+        simulator: Simulator,
+        way: Route,
+        method: str,
+        target: str,
+        headers: Headers,
+        body: bytes,
+        connection: str = "",
     ) -> None:
         self.simulator = simulator
         self.way = way
@@ -145,7 +207,12 @@ class _PendingRequest:
         encoding = headers.get("content-encoding") or ""
         asked = HttpRequest(method, url, headers, Body(body, encoding), "HTTP/1.1")
         self.exchange = Exchange(
-            self.request_id, asked, origin=Origin.RECORDED, started_at=simulator._clock(), client="simulator"
+            self.request_id,
+            asked,
+            origin=Origin.RECORDED,
+            started_at=simulator._clock(),
+            client="simulator",
+            meta={CONNECTION: connection} if connection else {},
         )
 
     def reply(self) -> SimulatedReply:
@@ -181,7 +248,7 @@ class _PendingRequest:
 
     # Requests to a model
 
-    def answer_model_request(self) -> SimulatedReply:
+    def answer_model_request(self, scripted: ScriptTurn | None = None) -> SimulatedReply:
         decoded = self.decode()
         if decoded.request is None:
             return self.error_reply(400, _wire.unreadable(decoded.request_text, self.way.protocol))
@@ -195,7 +262,7 @@ class _PendingRequest:
         if self.way.kind == COUNT:
             return self.count_tokens(decoded)
         request = simulator._memory.with_history(request)
-        turn, fault = simulator.model.turn(request)
+        turn, fault = (scripted, None) if scripted else simulator.model.turn(request)
         if fault:
             text = _wire.TEXTS.get(fault.status, "Internal server error" if fault.status >= 500 else "Refused")
             wait = () if fault.retry_after is None else (("retry-after", f"{fault.retry_after:g}"),)
@@ -210,6 +277,16 @@ class _PendingRequest:
         if refused:
             return self.refuse(number, refused, judgement)
         return self.answer(number, _features.visible_request(request, turn.dials), contract, turn, judgement)
+
+    def refusal_of_draft(self) -> Refusal | None:
+        decoded, simulator = self.decode(), self.simulator
+        if decoded.request is None:
+            contract = contracts.get(simulator.label, protocol=self.way.protocol)
+            text = _wire.unreadable(decoded.request_text, self.way.protocol)
+            return _wire.error(contract, self.way.protocol, 400, text, request_id=self.request_id)
+        row = simulator._memory.inspect_apart(decoded.exchange)
+        contract = simulator.contract_for(decoded.protocol, decoded.request, row.provider or simulator.label)
+        return self.refusal(judge(row.findings, contract), contract)
 
     def decode(self) -> DecodedExchange:
         """The request, decoded in the endpoint's protocol; a token-count request as the request that it counts."""
@@ -336,7 +413,8 @@ class _PendingRequest:
             duration = max(0.0, simulator._clock() - (self.exchange.started_at or 0.0))
             exchange = replace(self.exchange, response=response, state=state, duration=duration)
             simulator._memory.end(number, exchange)
-            simulator._ended(exchange)
+            if CONNECTION not in exchange.meta:  # else the connection is kept, and its turns
+                simulator._ended(exchange)
 
     def make_reply(
         self,

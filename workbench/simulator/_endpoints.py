@@ -11,7 +11,7 @@ from workbench import protocols as adapters
 from workbench.protocols import COUNT, STORED, Body, SmallEndpoint, endpoint
 from workbench.protocols.common import undecoded_protocols
 
-__all__ = ["COUNT", "MODEL", "OWN", "STORED", "Route", "route"]
+__all__ = ["COUNT", "MODEL", "OWN", "STORED", "Route", "route", "socket_route"]
 
 MODEL = "model"
 
@@ -80,6 +80,20 @@ def route(method: str, target: str, headers: Mapping[str, str], protocols: Seque
     if foreign:
         return Route(ordered[0], "", target, foreign=foreign)
     return Route(ordered[0], "method" if wrong else "", target, methods=wrong)
+
+
+def socket_route(target: str, protocols: Sequence[str]) -> Route | None:
+    """Target of a WebSocket handshake; None if no protocol is spoken over one there.
+
+    Args:
+        protocols: those the contract covers, its own first; () for every one.
+    """
+    for protocol in tuple(protocols) or adapters.by_rank():
+        adapter = adapters.get(protocol)
+        claimed = next((t for t in _spellings(target) if adapter.claims_url(t)), None)
+        if claimed is not None and adapter.dialogue:
+            return Route(protocol, MODEL, claimed)
+    return None
 
 
 def _small(ordered: Sequence[str]) -> Iterator[tuple[str, SmallEndpoint]]:

@@ -1,4 +1,4 @@
-"""HTTP/1.1 server on loopback for a simulator: persistent connections, one thread each."""
+"""HTTP/1.1 server on loopback for a simulator: persistent connections and WebSockets, one thread each."""
 
 from __future__ import annotations
 
@@ -14,8 +14,19 @@ from typing import Any
 
 from workbench.limits import LINGER_SECONDS
 from workbench.simulator._core import Simulator
+from workbench.simulator._socket import MOST_BYTES, TOO_LONG, Outlet, SimulatedSocket
 from workbench.simulator._wire import ServedRequest, SimulatedReply
-from workbench.wire.http1 import Admission, BadMessage, HeadBuffer, Request, read_request, render, request_body
+from workbench.wire import MessageReader, accept_key, close_payload, frame_of
+from workbench.wire.http1 import (
+    Admission,
+    BadMessage,
+    HeadBuffer,
+    Request,
+    asks_websocket,
+    read_request,
+    render,
+    request_body,
+)
 
 HOST = "127.0.0.1"
 MAX_BODY = 64 * 1024 * 1024
@@ -38,7 +49,7 @@ class Server:
         self._log = log or (lambda _: None)
         self._listener = socket.create_server((HOST, port), backlog=128)
         self.port: int = self._listener.getsockname()[1]
-        self.admission = Admission(self.port)
+        self.admission = Admission(self.port, passes_websockets=True)
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._ends = threading.Event()
@@ -115,6 +126,7 @@ class _ServerConnection:
         self.server = server
         self.connection = connection
         self.ahead = HeadBuffer()
+        self._sending = threading.Lock()
 
     def run(self) -> None:
         keeps = True
@@ -124,6 +136,9 @@ class _ServerConnection:
                 if request is None:
                     return
                 target = self.server.admission.target(request)
+                if b"websocket" in request.tokens(b"upgrade"):
+                    self.talk(request, target.decode("latin-1"))
+                    return
                 body = self.body(request)
                 keeps = self.answer(request, target, body)
             except BadMessage as bad:
@@ -181,6 +196,62 @@ class _ServerConnection:
         if is_chunked:
             self.connection.sendall(b"0\r\n\r\n")
         return keeps
+
+    def talk(self, request: Request, target: str) -> None:
+        """Accept the handshake of a WebSocket, and speak it until it is closed. Raises BadMessage."""
+        way = self.server.simulator.socket_route(target)
+        headers = request.headers
+        key = headers.get("sec-websocket-key")
+        if way is None:
+            raise BadMessage("no protocol of this contract has a WebSocket at this path", 426)
+        if not key or not asks_websocket(request) or headers.get("sec-websocket-version") != "13":
+            raise BadMessage("not a handshake of a WebSocket of version 13 (RFC 6455)")
+        outlet = Outlet(self._send_message, self._send_close, self._abort, self.server.wait, self.server.log)
+        session = SimulatedSocket(self.server.simulator, way, target, headers, outlet)
+        lines = [b"Upgrade: websocket", b"Connection: Upgrade", f"Sec-WebSocket-Accept: {accept_key(key)}".encode()]
+        lines += [f"Sec-WebSocket-Protocol: {session.subprotocol}".encode()] if session.subprotocol else []
+        self.connection.sendall(render(_start(101), lines))
+        self.connection.settimeout(None)
+        self.server.log(ServedRequest("GET", target, 101, note=f"WebSocket, {way.protocol}"))
+        session.start()
+        payload = None
+        try:
+            payload = self._read_messages(session)
+        finally:
+            session.end(payload or b"", is_clean=payload is not None)
+
+    def _read_messages(self, session: SimulatedSocket) -> bytes | None:
+        """Pass messages on until the client closes; returns its close frame, None if it just went away."""
+        reader, data = MessageReader(), self.ahead.take_rest()
+        while not self.server.is_ending:
+            for message in reader.feed(data):
+                if message.opcode == "ping":
+                    self._send_message("pong", message.data)
+                elif message.opcode == "close":
+                    if not session.is_over:
+                        self._send_message("close", message.data[:2])
+                    return message.data
+                elif message.opcode != "pong":
+                    session.receive(message.opcode, message.data)
+            if reader.damage or reader.waiting_bytes > 2 * MOST_BYTES:
+                self._send_close(*((1002, reader.damage[0]) if reader.damage else TOO_LONG))
+                return None
+            data = self.connection.recv(_READ)
+            if not data:
+                return None
+        return None
+
+    def _send_message(self, opcode: str, data: bytes) -> None:
+        with suppress(OSError), self._sending:
+            self.connection.sendall(frame_of(opcode, data))
+
+    def _send_close(self, code: int, reason: str) -> None:
+        self._send_message("close", close_payload(code, reason))
+
+    def _abort(self) -> None:
+        with suppress(OSError):
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+            self.connection.shutdown(socket.SHUT_RD)
 
     def turn_away(self, bad: BadMessage) -> None:
         """Reject an invalid message: send the reason, read the rest, and close the connection."""

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     )
     from workbench.wire.translation import Translation, translation_of
     from workbench.wire.urls import split_url
-    from workbench.wire.websocket import MessageReader, close_of, deflate_of
+    from workbench.wire.websocket import MessageReader, accept_key, close_of, close_payload, deflate_of, frame_of
 else:
     __getattr__ = lazy(__name__)
 
@@ -122,8 +122,10 @@ __all__ = [
     "Topic",
     "Translation",
     "WholeText",
+    "accept_key",
     "aws_message",
     "close_of",
+    "close_payload",
     "decode",
     "decode_body",
     "decode_partial",
@@ -134,6 +136,7 @@ __all__ = [
     "dumps_parsed",
     "encode",
     "fidelity_of",
+    "frame_of",
     "framing_of",
     "headers",
     "in_url",

@@ -1,6 +1,6 @@
-"""Reads the messages of one direction of a WebSocket from a copy of its bytes (RFC 6455, RFC 7692).
+"""Reads the messages of one direction of a WebSocket from a copy of its bytes (RFC 6455, RFC 7692), and makes frames.
 
-Nothing is ever answered or written. What is no legal stream is named with its offset, and the next frame is read.
+A reader never answers or writes. What is no legal stream is named with its offset, and the next frame is read.
 Facts: a control frame may come between the fragments of a message, compressed or not; only the first fragment has the
 bit of a compressed message; a stream may also have uncompressed messages; the parameters that count are those of
 the 101 response.
@@ -19,6 +19,7 @@ CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 
 OPCODES: Final = {TEXT: "text", BINARY: "binary", CLOSE: "close", PING: "ping", PONG: "pong"}
 
+_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _LONGEST_CONTROL = 125
 _TAIL = b"\x00\x00\xff\xff"
 """What a sender leaves off the end of each compressed message."""
@@ -173,6 +174,29 @@ def _unmask(payload: bytes, mask: bytes) -> bytes:
         return payload
     key = (mask * (len(payload) // 4 + 1))[: len(payload)]
     return (int.from_bytes(payload) ^ int.from_bytes(key)).to_bytes(len(payload))
+
+
+def frame_of(opcode: str, payload: bytes) -> bytes:
+    """One unfragmented frame of a server: unmasked, not compressed."""
+    first = 0x80 | next(number for number, name in OPCODES.items() if name == opcode)
+    size = len(payload)
+    if size < 126:
+        return bytes((first, size)) + payload
+    head = bytes((first, 126)) + size.to_bytes(2) if size < 1 << 16 else bytes((first, 127)) + size.to_bytes(8)
+    return head + payload
+
+
+def accept_key(key: str) -> str:
+    """The value of ``Sec-WebSocket-Accept`` for a client's ``Sec-WebSocket-Key`` (RFC 6455 4.2.2)."""
+    import base64
+    import hashlib
+
+    return base64.b64encode(hashlib.sha1(f"{key}{_GUID}".encode(), usedforsecurity=False).digest()).decode()
+
+
+def close_payload(code: int, reason: str) -> bytes:
+    """The payload of a close frame: the reason is cut to the 123 bytes that fit."""
+    return code.to_bytes(2) + reason.encode("utf-8", "replace")[:123].decode("utf-8", "ignore").encode()
 
 
 def close_of(payload: bytes) -> tuple[int, str]:

@@ -7,6 +7,7 @@ Nothing of it goes over HTTP: a request is a turn of a connection, put together 
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from workbench import regex
 from workbench.ir import Carrier, JsonValue, ModelRequest
@@ -30,9 +31,19 @@ from workbench.protocols.gemini_live.stream import PROTOCOL, LiveStreamDecoder
 from workbench.protocols.gemini_live.write import LiveWriter, write_request, write_response
 from workbench.wire import loads
 
+if TYPE_CHECKING:
+    from workbench.protocols import DialogueContext, SocketDialogue
+
 _URL = regex.compile(r"\.(?:GenerativeService|LlmBidiService)[./]BidiGenerateContent(?:Constrained)?/?(?:[?#]|$)")
 _KINDS = frozenset(("image", "document", "audio", "video"))
 _OF_SETUP = ("sessionResumption", "contextWindowCompression", "outputAudioTranscription", "inputAudioTranscription")
+
+
+def _dialogue(context: DialogueContext) -> SocketDialogue:
+    """The server's side of a connection; only simulators load it."""
+    from workbench.protocols.gemini_live.dialogue import LiveDialogue
+
+    return LiveDialogue(context)
 
 
 class GeminiLive(CodecAdapter):
@@ -91,6 +102,7 @@ class GeminiLive(CodecAdapter):
     serving = SERVING
     traits = TRAITS
     splitter = LiveTurns
+    dialogue = staticmethod(_dialogue)
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""

@@ -7,6 +7,7 @@ Nothing of it goes over HTTP: a request is a turn of a WebSocket, put together f
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from workbench import regex
@@ -28,9 +29,19 @@ from workbench.protocols.openai_realtime.socket import RealtimeTurns, claims_mes
 from workbench.protocols.openai_realtime.stream import RealtimeStreamDecoder
 from workbench.protocols.openai_realtime.write import UNKNOWN, RealtimeWriter, write_request, write_response
 
+if TYPE_CHECKING:
+    from workbench.protocols import DialogueContext, SocketDialogue
+
 _URL = regex.compile(r"^[^?#]*/realtime/?(?:[?#]|$)")
 _SESSION = ("output_modalities", "modalities", "turn_detection", "input_audio_format", "output_audio_format")
 """Keys of a session that no request of another protocol has."""
+
+
+def _dialogue(context: DialogueContext) -> SocketDialogue:
+    """The server's side of a connection; only simulators load it."""
+    from workbench.protocols.openai_realtime.dialogue import RealtimeDialogue
+
+    return RealtimeDialogue(context)
 
 
 class OpenAIRealtime(CodecAdapter):
@@ -78,6 +89,7 @@ class OpenAIRealtime(CodecAdapter):
     serving = SERVING
     traits = TRAITS
     splitter = RealtimeTurns
+    dialogue = staticmethod(_dialogue)
 
     def read_url(self, url: str) -> UrlFacts:
         """The model."""

@@ -36,7 +36,7 @@ _HARMLESS = frozenset({"response_cancel_not_active", "input_audio_buffer_commit_
 _OF_ITEMS = ("item", "invalid_tool_call_id")
 """Beginnings of the codes and parameters of errors that concern an item."""
 
-_BETA = ("realtime=v1", "openai-beta.realtime-v1")
+BETA = ("realtime=v1", "openai-beta.realtime-v1")
 """Marks of the beta in a handshake; it is gone since 2026-05-07 (hermes-agent issue 57448)."""
 
 _MARKS = ("session.", "conversation.item.", "input_audio_buffer.", "transcription_session.")
@@ -129,7 +129,7 @@ class RealtimeTurns:
         if isinstance(value.get("event_id"), str):
             self._named[value["event_id"]] = (number, value)
         if kind in _SESSION:
-            self._session = _merge(self._session, _object(value, "session"))
+            self._session = merge(self._session, _object(value, "session"))
             self._session_frames.append(number)
         elif kind == "conversation.item.create":
             item = _item(number, frame, value, "/item")
@@ -152,7 +152,7 @@ class RealtimeTurns:
         """Shapes of the beta that the API no longer takes, results that go nowhere, and calls that were cut off."""
         headers = handshake.request.headers if handshake.request else Headers()
         given = ", ".join((*headers.all("openai-beta"), *headers.all("sec-websocket-protocol")))
-        if any(word in given.replace(" ", "") for word in _BETA):
+        if any(word in given.replace(" ", "") for word in BETA):
             yield SocketFact("socket.beta-shape", f"the handshake asks for the beta of the API ({given:.80})", ())
         yield from self._facts
         for number, call in self._results:
@@ -364,18 +364,18 @@ def _object(value: Value, key: str) -> Value:
     return found if isinstance(found, dict) else {}
 
 
-def _merge(session: Value, update: Value) -> Value:
+def merge(session: Value, update: Value) -> Value:
     """A session with the members that an update has; objects in it are merged, lists replaced."""
     made = dict(session)
     for key, value in update.items():
         before = made.get(key)
-        made[key] = _merge(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+        made[key] = merge(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
     return made
 
 
 def _settings(session: Value, response: Value) -> Value:
     """The parameters of a response: those of the session, but for what the request itself states."""
-    whole = _merge(_without(session, _OWN), _without(response, _OWN))
+    whole = merge(_without(session, _OWN), _without(response, _OWN))
     first: Value = {key: whole[key] for key in ("model", "instructions") if key in whole}
     return {**first, **whole}
 

@@ -40,6 +40,7 @@ from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, 
 from workbench.protocols.openai_responses.socket import ResponsesTurns, claims_message
 
 if TYPE_CHECKING:
+    from workbench.protocols import DialogueContext, SocketDialogue
     from workbench.protocols.clients.buffers import Policy
 
 _URL = regex.compile(r"^[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
@@ -81,6 +82,13 @@ _FOREIGN = (
 _ITEMS = frozenset({"message", "reasoning", "item_reference", "compaction", "additional_tools", *CALLS, *RESULTS})
 _REALTIME = ("event_id", "response_id")
 """Keys of the events of realtime sessions, which have names like ours."""
+
+
+def _dialogue(context: DialogueContext) -> SocketDialogue:
+    """The server's side of a connection; only simulators load it."""
+    from workbench.protocols.openai_responses.dialogue import ResponsesDialogue
+
+    return ResponsesDialogue(context)
 
 
 class OpenAIResponses(CodecAdapter):
@@ -145,6 +153,7 @@ class OpenAIResponses(CodecAdapter):
     import_hints = IMPORT_HINTS
     traits = TRAITS
     splitter = ResponsesTurns
+    dialogue = staticmethod(_dialogue)
 
     def claims_message(self, value: dict[str, JsonValue]) -> bool:
         """A ``response.create`` whose members are at the top: those of Realtime are in ``response``."""

@@ -1,0 +1,118 @@
+"""The server's side of a Responses WebSocket.
+
+Facts: developers.openai.com, "WebSocket mode" and its events, and the README of ``responses_websocket`` in the official
+``openai`` SDK 3.54: one connection lives for 60 minutes and holds the responses made on it, also with ``store: false``;
+a lane (``stream_id``) makes one response after the other, and there are at most 32 named ones; a failed request of a
+lane removes the response that it continued from the memory of the connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench import regex
+from workbench.ir import JsonValue
+from workbench.protocols.common.socket_dialogue import (
+    UNREADABLE,
+    DialogueContext,
+    Reaction,
+    SocketRefusal,
+    Value,
+    error_of,
+    unknown_event,
+)
+
+_CREATE, _STEER = "response.create", "response.steer"
+_LANE = regex.compile(r"[A-Za-z0-9_.-]{1,256}")
+_MOST_LANES = 32
+_LIFETIME = 60 * 60.0
+_ENDS = ("response.completed", "response.incomplete")
+
+
+class ResponsesDialogue:
+    """One connection, and the responses that its memory holds."""
+
+    opcode = "text"
+    subprotocols: tuple[str, ...] = ()
+
+    def __init__(self, context: DialogueContext) -> None:
+        self._context = context
+        self._held: set[str] = set()
+        self._lanes: set[str] = set()
+        self._named: dict[str, Value] = {}  # lane → the last message that requested a response in it
+
+    def greet(self) -> Reaction:
+        """Nothing: the client speaks first."""
+        return Reaction()
+
+    def take(self, value: Value) -> Reaction:
+        """Take ``response.create``; ``response.steer`` finds no response that could be steered."""
+        if value.get("type") == _STEER:
+            failed: Value = {"type": "response.steer.failed", "previous_response_id": value.get("previous_response_id")}
+            reason = error_of("The simulator does not steer responses.", "steer_not_supported")
+            return Reaction(({**failed, "error": reason},), note="response.steer is not simulated")
+        if value.get("type") != _CREATE:
+            return self._error(400, unknown_event(value.get("type"), (_CREATE, _STEER)), value)
+        if self._context.seconds() > _LIFETIME:
+            text = "Responses websocket connection limit reached (60 minutes). Create a new websocket connection."
+            refused = self._error(400, error_of(text, "websocket_connection_limit_reached"), {})
+            return refused._replace(close=(1000, ""))
+        return self._wrong_lane(value) or self._wrong_parent(value) or self._request(value)
+
+    def take_unreadable(self) -> Reaction:
+        """What is not JSON is an error, and the connection stays open."""
+        return self._error(400, error_of(UNREADABLE, "invalid_json"), {})
+
+    def _wrong_lane(self, value: Value) -> Reaction | None:
+        name = value.get("stream_id")
+        if name is None:
+            return None
+        if not isinstance(name, str) or not _LANE.fullmatch(name):
+            text = "Invalid 'stream_id': 1 to 256 letters, digits, '_', '.' and '-' are expected."
+            return self._error(400, error_of(text, "invalid_stream_id", "stream_id"), {})
+        if name not in self._lanes and len(self._lanes) >= _MOST_LANES:
+            text = f"This connection has reached its limit of {_MOST_LANES} streams."
+            return self._error(400, error_of(text, "websocket_stream_limit_reached", "stream_id"), value)
+        self._lanes.add(name)
+        return None
+
+    def _wrong_parent(self, value: Value) -> Reaction | None:
+        parent = value.get("previous_response_id")
+        if not isinstance(parent, str) or parent in self._held or self._context.is_stored(parent):
+            return None
+        text = f"Previous response with id '{parent}' not found."
+        return self._error(400, error_of(text, "previous_response_not_found", "previous_response_id"), value)
+
+    def _request(self, value: Value) -> Reaction:
+        lane = _lane(value)
+        self._named[lane] = value
+        return Reaction(lane=lane, is_silent=value.get("generate") is False)
+
+    def refuse(self, refused: SocketRefusal, value: Value) -> Reaction:
+        """An error event; the response that the request continued is forgotten."""
+        parent = value.get("previous_response_id")
+        if isinstance(parent, str):
+            self._held.discard(parent)
+        return self._error(refused.status, refused.error, value)
+
+    def say(self, value: Value, lane: str) -> Iterable[Value]:
+        """An event, with the name of its lane; a response that is complete is held by the connection."""
+        response = value.get("response")
+        if value.get("type") in _ENDS and isinstance(response, dict):
+            self._held.add(str(response.get("id")))
+        if value.get("type") == "error" and "error" not in value:
+            value = {"type": "error", "status": 500, "error": {k: v for k, v in value.items() if k != "type"}}
+        return ({**value, "stream_id": lane} if lane else value,)
+
+    def stop(self, lane: str) -> Iterable[Value]:
+        """Nothing: no message stops a response."""
+        return ()
+
+    def _error(self, status: int, error: JsonValue, value: Value) -> Reaction:
+        event: Value = {"type": "error", "status": status, "error": error}
+        return Reaction(({**event, "stream_id": _lane(value)} if _lane(value) else event,))
+
+
+def _lane(value: Value) -> str:
+    name = value.get("stream_id")
+    return name if isinstance(name, str) else ""
