@@ -10,8 +10,9 @@ other requests: it calls the declared tools, first one that the user names, and 
   workbench simulate generic --calls hermes --script turns.yaml --out today.wb
 
 PROVIDER is a contract, with or without a variant (deepseek:v3.2). All protocols of the contract are served on one port,
-under any path prefix, those over WebSockets too (openai: Responses; openai-realtime; gemini-live). The first line of output has the variables that clients need; each request gets a line on stderr
-with its status and, if refused, the rule, the place and the provider's message. Ctrl-c ends it.
+under any path prefix, those over WebSockets too (openai: Responses; openai-realtime; gemini-live). The first line of
+output has the variables that clients need; each request gets a line on stderr with its status and, if refused, the
+rule, the place and the provider's message. Ctrl-c ends it.
 
 A recorded MCP server is simulated, too: over standard input and output, as clients start servers, or over HTTP with
 --port. It lists the recorded tools, returns their recorded results, is strict about the protocol, and runs nothing.
