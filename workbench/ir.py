@@ -293,12 +293,14 @@ class Anomaly:
         message: the fault in one sentence, our words; untrusted text is quoted with ``repr``.
         pointer: absolute pointer into the body (for a stream: into the accumulated message).
         events: blocks of the stream concerned.
+        lacks: the key that the object at ``pointer`` does not have; empty if the fault is another.
     """
 
     slug: str
     message: str
     pointer: str = ""
     events: tuple[int, ...] = ()
+    lacks: str = ""
 
 
 UNUSUAL = ".unusual"

@@ -25,7 +25,7 @@ ROWS = [
     ("rate", error(code="rate_limit_exceeded"), 429, "/error/message",
      f"status 429: a rate limit is reached; {MAY_PASS}", "rate-limit"),
     ("key", {"detail": "bad key"}, 401, "/detail",
-     "status 401: the key is not accepted, or there is none; nothing in the request causes this", "key"),
+     "status 401: the API key is missing or not valid; nothing in the request causes this", "key"),
     ("overload", [error()], 529, "/0/error/message", f"status 529: the server is overloaded; {MAY_PASS}", "overload"),
     ("relay that says 200", error(code=502), 200, "/error/message",
      f"a gateway in front of the provider failed; {MAY_PASS}", "gateway"),

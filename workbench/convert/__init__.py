@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.convert._parts import INPUT
-from workbench.convert._request import FREE_TEXT
 from workbench.convert.compare import roundtrip_differences
 from workbench.convert.convert import Conversion, convert, convert_request, convert_response, restore_ids
-from workbench.convert.losses import Loss
+from workbench.convert.losses import FreeTextLoss, Loss
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
@@ -32,10 +31,10 @@ else:
 
 __all__ = [
     "ANSWERING",
-    "FREE_TEXT",
     "INPUT",
     "Conversion",
     "FieldPlaces",
+    "FreeTextLoss",
     "Loss",
     "LossReport",
     "NormalRequest",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.convert._parts import INPUT, fit_extra
-from workbench.convert.losses import FieldPlaces, LossReport
+from workbench.convert.losses import FieldPlaces, FreeTextLoss, LossReport
 from workbench.convert.names import name_check, rewrite_words
 from workbench.convert.normal import is_cache_point
 from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice, ToolDef
@@ -20,9 +20,6 @@ _IMPLIED = ("function", "custom")
 _NO_ARGUMENTS: Mapping[str, JsonValue] = {"type": "object", "properties": {}}
 _VALUES = ("const", "default", "enum", "example", "examples")
 """Schema keywords that hold values, not schemas."""
-
-FREE_TEXT = "the free-text input of"
-"""Prefix of the loss reported for a tool that takes free text."""
 
 _SCHEMA: Mapping[str, JsonValue] = {
     "type": "object",
@@ -230,7 +227,8 @@ def _fit_tool(tool: ToolDef, capabilities: Capabilities, report: LossReport, pla
         return replace(tool, schema=None, **fields)
     schema = tool.schema
     if tool.kind == "custom":
-        report.lose(tool.pointer, f"{FREE_TEXT} {tool.name!r:.80}", f"a function with one argument {INPUT!r}")
+        what, instead = f"the free-text input of {tool.name!r:.80}", f"a function with one argument {INPUT!r}"
+        report.add(FreeTextLoss(tool.pointer, what, instead))
         schema, fields["kind"] = _SCHEMA, "client"
     elif schema is None:
         schema = _NO_ARGUMENTS

@@ -43,6 +43,12 @@ class Loss(NamedTuple):
     instead: str
 
 
+class FreeTextLoss(Loss):
+    """The free-text input of a tool, which became a function with one string argument."""
+
+    __slots__ = ()
+
+
 class LossReport:
     """Collects losses; each one once."""
 
@@ -52,6 +58,10 @@ class LossReport:
     def lose(self, pointer: str, what: str, instead: str = LEFT_OUT) -> None:
         """Add a loss."""
         self._losses[Loss(pointer, what, instead)] = None
+
+    def add(self, loss: Loss) -> None:
+        """Add a loss, with its type."""
+        self._losses[loss] = None
 
     def lose_keys(self, pointer: str, extra: Mapping[str, JsonValue]) -> None:
         """Add a loss for each key that the target cannot represent; null and empty values are no loss."""

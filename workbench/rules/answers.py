@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from workbench.contracts import Basis, Breaks, Finding, Severity, find_matches
+from workbench.contracts import Basis, Breaks, ErrorPlace, Finding, Severity, find_matches
 from workbench.errors import WireError
 from workbench.ir import ApiError
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
@@ -53,7 +53,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     if isinstance(error.raw, str):
         said += "; the body is not JSON"
     said += known_as(error, case.contract.name)
-    place = place_of(refusal, error, case.decoded, case.contract) if _may_name_a_place(case, refusal) else None
+    place = named_place(case, error, refusal)
     if place and place.span:
         here = f"{place.pointer} of the request, bytes {place.span[0]}–{place.span[1]}"
         said += f"; provider's {quote(place.how, 80)} = {here}"
@@ -85,9 +85,10 @@ _REASONS = (
 )  # fmt: skip
 
 
-def _may_name_a_place(case: RuleContext, refusal: KnownRefusal | None) -> bool:
-    """Something of the request is at fault, or is what the provider has not."""
-    return case.is_refused or (refusal is not None and bool(refusal.kind.at) and case.request is not None)
+def named_place(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) -> ErrorPlace | None:
+    """The place in the request that an error names; None if the request is not at fault, or no place is named."""
+    is_about_request = case.is_refused or (refusal is not None and bool(refusal.kind.at) and case.request is not None)
+    return place_of(refusal, error, case.decoded, case.contract) if is_about_request else None
 
 
 def check_undecoded_failure(decoded: DecodedExchange) -> tuple[Finding, ...]:

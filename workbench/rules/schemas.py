@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
-from workbench import protocols, regex
+from workbench import protocols
 from workbench.contracts import Breaks, Contract, Finding, Severity
 from workbench.globs import matches_glob
 from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolDef
@@ -109,15 +109,12 @@ def _dialects(contract: Contract) -> Mapping[str, Dialect]:
     return {dialect.mode: dialect for dialect in dialects(contract.label, terms)}
 
 
-_FIELD = regex.compile(r"without (?:its|a) '?(\w+)")
-
-
 def _check_shapes(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     """Declarations of another shape."""
     for noticed in request.anomalies:
         if noticed.slug == MALFORMED.slug:
-            lacks = _FIELD.search(noticed.message)
-            when, said = ("missing-field", {"field": lacks[1], "found": lacks[1]}) if lacks else ("", {})
+            lacks = noticed.lacks
+            when, said = ("missing-field", {"field": lacks, "found": lacks}) if lacks else ("", {})
             said |= _declaration_values(case, noticed.pointer)
             finding = case.finding(MALFORMED, REQUEST, noticed.pointer, noticed.message, when=when, values=said)
             yield finding if enforced_exactly(case, MALFORMED, when, "") else as_unproved(finding)

@@ -13,13 +13,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench import regex
-from workbench.contracts import LONGEST, Basis, Finding, Severity, find_place
+from workbench.contracts import LONGEST, Basis, ErrorPlace, Finding, Severity, find_place
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._acceptance import HISTORIES, accepted_by, host_of
-from workbench.rules._failure_place import error_parameters, was_judged
-from workbench.rules.answers import ANSWER_ERROR
+from workbench.rules._failure_place import error_parameters, refusal_of, was_judged
+from workbench.rules.answers import ANSWER_ERROR, named_place
 from workbench.rules.context import Rule, RuleContext
 from workbench.wire import loads
 
@@ -56,14 +56,18 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
     is_explained = any(f.side == REQUEST and f.basis is Basis.RECORDING and f.severity is Severity.ERROR for f in found)
     for finding in found:
         if is_open and error and not is_explained and (finding.rule, finding.side) == (ANSWER_ERROR.slug, RESPONSE):
-            yield _narrowed_down(case, finding, _suspects(case, error, found))
+            named = named_place(case, error, refusal_of(error, case.decoded))
+            yield _narrowed_down(case, finding, _suspects(case, error, found), named)
         else:
             yield finding
 
 
-def _narrowed_down(case: RuleContext, finding: Finding, ranked: list[tuple[str, list[_Reason]]]) -> Finding:
-    if not ranked or (len(ranked) == 1 and f"{ranked[0][0]} of the request" in finding.message):
-        return finding  # nothing to add to what it says
+def _narrowed_down(
+    case: RuleContext, finding: Finding, ranked: list[tuple[str, list[_Reason]]], named: ErrorPlace | None
+) -> Finding:
+    """The finding of a refusal with its suspects; ``named`` is the place that its message names already."""
+    if not ranked or (len(ranked) == 1 and named and named.span and named.pointer == ranked[0][0]):
+        return finding
     places = [pointer for pointer, _ in ranked]
     told = "; ".join(
         f"{n}. {at} ({', '.join(dict.fromkeys(r.words for r in why))})" for n, (at, why) in enumerate(ranked, 1)

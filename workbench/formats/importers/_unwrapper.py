@@ -140,12 +140,11 @@ class Unwrapper:
         if isinstance(held.held, Exchange):
             yield held.held
         elif held.held:
-            is_rebuilt = "rewritten" in held.what or "Python" in held.what
             try:
                 session = self.inside(held.held, self.name)
             except WorkbenchError:
                 return
-            yield from (_mark_pasted(e, held.what, is_rebuilt=is_rebuilt) for e in _some(session))
+            yield from (_mark_pasted(e, held.what, is_rebuilt=held.is_rebuilt) for e in _some(session))
 
     def _session(self, exchanges: Sequence[Exchange], damage: Iterable[str], made: str) -> MemorySession:
         numbered = tuple(replace(e, id=str(n)) for n, e in enumerate(exchanges, 1))

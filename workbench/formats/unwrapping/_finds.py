@@ -23,6 +23,7 @@ class Find(NamedTuple):
         end: offset after it.
         is_whole: its form shows that it is an exchange, whatever its content (a command, HTTP).
         is_assigned: the value of a variable that a later call may use.
+        is_rebuilt: the bytes are not in the text: they were written from a value that is not JSON there.
     """
 
     what: str
@@ -30,6 +31,7 @@ class Find(NamedTuple):
     end: int
     is_whole: bool = False
     is_assigned: bool = False
+    is_rebuilt: bool = False
 
 
 @dataclass(slots=True)

@@ -184,7 +184,7 @@ class Scan:
                 "a single SDK message", "the request or response that it belongs to is needed", reader.at
             )
         if isinstance(value, dict) and KEYS & value.keys():
-            yield Find("an SDK object as printed by Python", json_bytes(value), reader.at)
+            yield Find("an SDK object as printed by Python", json_bytes(value), reader.at, is_rebuilt=True)
         else:
             yield Find("", b"", reader.at)
 
@@ -196,7 +196,12 @@ class Scan:
             value[name[1]] = reader.value(name.end())
             at = reader.at
         is_body = bool(KEYS & value.keys())
-        yield Find("an SDK object as printed by Python" if is_body else "", json_bytes(value) if is_body else b"", at)
+        yield Find(
+            "an SDK object as printed by Python" if is_body else "",
+            json_bytes(value) if is_body else b"",
+            at,
+            is_rebuilt=True,
+        )
 
     def _read_assigned(self, trigger: re.Match[str], start: int) -> Iterator[Find]:
         """A variable with a literal value, which a later call may use."""
@@ -225,7 +230,7 @@ class Scan:
             value = value.value
         if reader.is_json:
             return Find("a JSON value", to_bytes(self.text[start : reader.at]), reader.at)
-        return Find("a value that is not valid JSON, rewritten", json_bytes(plain(value)), reader.at)
+        return Find("a value that is not valid JSON, rewritten", json_bytes(plain(value)), reader.at, is_rebuilt=True)
 
 
 def _is_meant(value: Any) -> bool:

@@ -33,9 +33,9 @@ class Notes:
     base: str = ""
     anomalies: list[Anomaly] = field(default_factory=list)
 
-    def add(self, slug: str, message: str, at: str, events: tuple[int, ...] = ()) -> None:
-        """Note an anomaly at a pointer below ``base``."""
-        self.anomalies.append(Anomaly(slug, message, self.base + at, events))
+    def add(self, slug: str, message: str, at: str, events: tuple[int, ...] = (), *, lacks: str = "") -> None:
+        """Note an anomaly at a pointer below ``base``; ``lacks`` is the key that is missing there."""
+        self.anomalies.append(Anomaly(slug, message, self.base + at, events, lacks))
 
     def shape(self, message: str, at: str) -> None:
         """Note that something has a shape the protocol does not know."""

@@ -122,7 +122,7 @@ def _tools(value: JsonValue, notes: Notes) -> Iterator[ToolDef]:
             continue
         kind = tool.get("type")
         if not isinstance(kind, str):
-            notes.add("schema.malformed", "a tool without a type", at)
+            notes.add("schema.malformed", "a tool without a type", at, lacks="type")
         if kind == "function" or not isinstance(kind, str):
             block = BlockReader(tool, at, notes)
             name, said = block.string("name", "name"), block.string("description", "description")

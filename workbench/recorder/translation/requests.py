@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench import contracts, protocols
 from workbench.contracts import Contract
-from workbench.convert import FREE_TEXT, INPUT, read_declared_tools
+from workbench.convert import INPUT, FreeTextLoss, read_declared_tools
 from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
@@ -386,9 +386,9 @@ def _thinks(request: ModelRequest, contract: Contract) -> bool:
 
 
 def _free_text_changes(sent: Outgoing, request: ModelRequest) -> Iterator[TranslationChange]:
-    """A change for tools with free text that become functions."""
+    """A change for free-text tools that became functions."""
     free = read_declared_tools(request.tools).free_text
-    if free and any(loss.what.startswith(FREE_TEXT) for loss in sent.losses):
+    if free and any(isinstance(loss, FreeTextLoss) for loss in sent.losses):
         names = ", ".join(map(repr, sorted(free)))
         said = f"{names}: free text is sent as the string {INPUT!r} of a function, and restored in the response"
         yield TranslationChange(CORRECTION, said)

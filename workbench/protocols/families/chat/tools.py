@@ -32,7 +32,7 @@ def _tool(value: JsonValue, at: str, notes: Notes) -> ToolDef:
     if isinstance(inside, dict):
         return _read_tool(tool, key, BlockReader(inside, f"{at}/{key}", notes))
     if not isinstance(kind, str) or kind in ("function", "custom"):
-        notes.add("schema.malformed", f"a tool without its {key!r} object", at)
+        notes.add("schema.malformed", f"a tool without its {key!r} object", at, lacks=key)
     is_server = isinstance(kind, str) and kind not in ("function", "custom")
     name = value.get("name")
     return ToolDef(

@@ -157,7 +157,7 @@ def _tool(value: JsonValue, at: str, notes: Notes) -> Iterator[ToolDef]:
         return
     kind = value.get("type")
     if not isinstance(kind, str):
-        notes.add("schema.malformed", "a tool without a type", at)
+        notes.add("schema.malformed", "a tool without a type", at, lacks="type")
     if kind in ("function", "custom") or not isinstance(kind, str):
         yield _read_tool(BlockReader(value, at, notes))
         return
