@@ -17,8 +17,10 @@ KINDS_TEXT = """\
   id           an id with an invalid form, without a match, or used twice
   arguments    a tool call with arguments that need repair or violate the tool's schema
   repeat       the same call with the same arguments again, with nothing new in between, or a loop of steps
+  mcp-damage   a tools/call, its result, or a request that tells the model of it, with a finding of the family mcp
+  mcp:NAME     each tools/call to a tool server and each result of it; mcp:NAME/TOOL: those of one tool
   filter:EXPR  exchanges that match a filter, as in the app: 'filter:tool:Bash', 'filter:rule:schema model:gpt'
-  all          every kind but filters"""
+  all          every kind but mcp:NAME and filters"""
 
 
 def reasons_line(reasons: Sequence[Mapping[str, JsonValue]]) -> str:
@@ -53,7 +55,10 @@ def timeout_words(pause: Mapping[str, JsonValue], now: float) -> str:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the argument."""
-    text = "pause on one of: closure, reasoning, id, arguments, repeat, filter:EXPR, or all; may be given several times"
+    text = (
+        "pause on one of: closure, reasoning, id, arguments, repeat, mcp-damage, mcp:NAME, filter:EXPR, or all; "
+        "may be given several times"
+    )
     parser.add_argument("--break", dest="breaks", action="append", default=[], metavar="KIND", help=text)
 
 
@@ -65,6 +70,20 @@ def check(args: argparse.Namespace) -> None:
 
     for kind in args.breaks:
         parse(kind)
+
+
+def of_tools(breaks: Sequence[str]) -> list[str]:
+    """Those of the breakpoints that apply to tool servers."""
+    from workbench.recorder.breakpoints import parse
+
+    return [kind for kind in breaks if any(each.tool_sides for each in parse(kind))]
+
+
+def of_models(breaks: Sequence[str]) -> list[str]:
+    """Those of the breakpoints that apply to models."""
+    from workbench.recorder.breakpoints import parse
+
+    return [kind for kind in breaks if any(each.sides for each in parse(kind))]
 
 
 def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, JsonValue]], None]:

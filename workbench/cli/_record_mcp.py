@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _hand_over, _output
+from workbench.cli import _breakpoint_lines, _hand_over, _output
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,17 +29,22 @@ def check(args: argparse.Namespace) -> None:
     option = "--mcp" if args.mcp else "--mcp-only" if args.mcp_only else ""
     if option and not args.words:
         raise UsageError(f"{option} needs a client to start", hint=f"workbench record {option} -- claude")
-    if args.mcp_only and (args.upstream or args.spoken or args.breaks):
-        raise UsageError("--mcp-only records no model", hint="leave out --upstream, --as and --break, or use --mcp")
+    if args.mcp_only and (args.upstream or args.spoken):
+        raise UsageError("--mcp-only records no model", hint="leave out --upstream and --as, or use --mcp")
+    tools, models = _breakpoint_lines.of_tools(args.breaks), _breakpoint_lines.of_models(args.breaks)
+    if lonely := [kind for kind in tools if not option and kind not in models]:
+        raise UsageError(f"--break {lonely[0]} needs --mcp", hint="workbench record --mcp --break mcp:NAME -- claude")
+    if lonely := [kind for kind in models if args.mcp_only and kind not in tools]:
+        raise UsageError(f"--break {lonely[0]} is about the model, which --mcp-only does not record")
 
 
 def servers(args: argparse.Namespace, client: str, out: Path) -> TappedServers:
     """The client's servers behind taps; none without the option. Each gets a line on stderr."""
-    from workbench.recorder.mcp_tap import TappedServers, tapped_servers
+    from workbench.recorder.mcp_tap import TappedServers, new_folder, tapped_servers
 
     if not (args.mcp or args.mcp_only):
         return TappedServers()
-    found = tapped_servers(client, out, os.environ)
+    found = tapped_servers(client, out, os.environ, breaks=_breakpoint_lines.of_tools(args.breaks), marks=new_folder())
     for name in found.tapped:
         _say(f"MCP server {name} is recorded")
     for line in found.notes:
@@ -50,19 +55,37 @@ def servers(args: argparse.Namespace, client: str, out: Path) -> TappedServers:
 
 
 @contextmanager
-def recorded(found: TappedServers, out: Path, client: str) -> Iterator[TappedServers]:
-    """The servers, those at a URL with a recorder before them for its time."""
+def recorded(found: TappedServers, out: Path, client: str, breaks: Sequence[str] = ()) -> Iterator[TappedServers]:
+    """The servers, those at a URL with a recorder before them for its time.
+
+    Args:
+        breaks: breakpoints; pauses at them are reported.
+    """
     from workbench.recorder import process
+    from workbench.recorder.mcp_tap import announcing, made_for_now, wait_for_end
     from workbench.wire import TOOL_HOP
 
-    if not found.urls:
-        yield found
-        return
-    recorder = process.start(found.urls, out, hop=TOOL_HOP, client=client, on_trouble=_say)
-    try:
-        yield found.at_recorder(recorder.urls)
-    finally:
-        recorder.stop()
+    armed = _breakpoint_lines.of_tools(breaks)
+    with ExitStack() as stack:
+        if found.marks:
+            stack.enter_context(made_for_now(found.marks))
+        if armed and found.tapped:
+            stack.enter_context(announcing(out, _breakpoint_lines.announcer(out, _say)))
+        if found.urls:
+            recorder = process.start(
+                found.urls,
+                out,
+                hop=TOOL_HOP,
+                client=client,
+                breaks=armed,
+                on_trouble=_say,
+            )
+            stack.callback(recorder.stop)
+            yield found.at_recorder(recorder.urls)
+        else:
+            yield found
+        if found.marks and not wait_for_end(found.marks):
+            _say(f"{out} is still being written")
 
 
 @contextmanager
@@ -91,7 +114,10 @@ def _merge_objects(one: str, other: str) -> str:
 def run_alone(args: argparse.Namespace, found: TappedServers, out: Path, client: str) -> int:
     """Run the client with its servers behind taps, its model untouched."""
     words = args.words
-    with recorded(found, out, client) as at_recorder, handed_over(at_recorder, {}) as (arguments, variables):
+    with (
+        recorded(found, out, client, args.breaks) as at_recorder,
+        handed_over(at_recorder, {}) as (arguments, variables),
+    ):
         status = _hand_over.run((words[0], *arguments, *words[1:]), os.environ | variables)
     if out.exists():
         _say(f"workbench open {shlex.quote(str(out))}")

@@ -8,6 +8,7 @@ FILE is the session that workbench record writes. Without an option, shows what 
   workbench breakpoints today.wb --continue 3
   workbench breakpoints today.wb --body 3 > body.json; workbench breakpoints today.wb --edit 3 body.json
   workbench breakpoints today.wb --answer 3 sim:anthropic
+  workbench breakpoints today.wb --answer 4 recording
   workbench breakpoints today.wb --arm repeat
 
 Kinds of breakpoints:
@@ -21,13 +22,18 @@ what was sent to the upstream or received from it. --answer has a strict simulat
 place of the upstream, as a stream if the request asks for one. --drop aborts the client's connection. If part of a
 response is already sent, an edited body must begin with the same bytes, and no simulator can replace it.
 
+A tools/call to a tool server (MCP) is paused before it is sent, its result before it goes back; other messages of the
+connection pass meanwhile. --answer N recording gives the client the result that this session has for the same call,
+recording:FILE that of another one; the server gets no call. Over stdio, --drop discards the message.
+
 N is the number of a pause, or the id of its exchange: if several recorders write FILE, each has its own numbers. --arm,
 --disarm and --wait apply to all of them.
 
 JSON output is one object: {{"armed": [KIND], "trouble", "pauses": [{{"id", "exchange" (its id in the session), "side":
 "request"|"response", "reasons": [{{"kind", "rule", "words", "pointer"}}], "method", "url", "client", "since" (seconds
-since the epoch), "timeout" (seconds the client waits, or null), "timeout_from", "times_out_at", "bytes", "sent" (bytes
-of the response already sent), "deeds": ["continue", "edit", "answer", "drop"]}}]}}, as it is afterwards.
+since the epoch), "answered_by": "simulator"|"recording", "timeout" (seconds the client waits, or null), "timeout_from",
+"times_out_at", "bytes", "sent" (bytes of the response already sent), "deeds": ["continue", "edit", "answer", "drop"]}}]
+}}, as it is afterwards.
 
 Exit status: 0 done, or nothing is paused; 1 nothing was asked for and something is paused; 2 no recorder writes FILE,
 or a decision is not possible; 3 --wait timed out; 4 the recorder ended meanwhile. With --timeout, --wait waits
@@ -68,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one.add_argument("--disarm", metavar="KIND", action="append", help="disarm a breakpoint (all: every one)")
     one.add_argument("--continue", dest="go_on", metavar="N", help="forward the paused bytes unchanged")
     one.add_argument("--edit", nargs=2, metavar=("N", "BODYFILE"), help="forward this body instead (- for stdin)")
-    one.add_argument("--answer", nargs=2, metavar=("N", "sim:CONTRACT"), help="let a simulator respond instead")
+    one.add_argument("--answer", nargs=2, metavar=("N", "TARGET"), help="let a simulator or a recording respond")
     one.add_argument("--drop", metavar="N", help="abort the client's connection")
     one.add_argument("--body", metavar="N", help="print only the paused body")
     one.add_argument("--wait", action="store_true", help="wait until an exchange is paused")

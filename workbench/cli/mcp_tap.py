@@ -12,6 +12,12 @@ Without -o, a file of its own is made, as by workbench record.
 
 workbench record --mcp -- CLIENT puts a tap before every server of a client for one run. It names the server by its
 place: --config is the client's own configuration file, and CMD the JSON pointer of the server in it.
+
+--break mcp:NAME holds each tools/call before it is sent, and its result before it goes back; mcp:NAME/TOOL only those
+of one tool, and mcp-damage those with a finding of the family mcp. A held message waits for you: workbench breakpoints
+FILE, or the app. Messages are read on their way only while a breakpoint is armed.
+
+  workbench mcp-tap files -o today.wb --break mcp:files/read_file -- npx -y @modelcontextprotocol/server-filesystem .
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _hand_over, _output
+from workbench.cli import _breakpoint_lines, _hand_over, _output
 
 if TYPE_CHECKING:
     from workbench.recorder.mcp_tap import ServerCommand
@@ -43,6 +49,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="none",
         help="how variables are written in it: ${NAME}, $NAME or {env:NAME}",
     )
+    parser.add_argument("--mark", metavar="FOLDER", help="keep a file there until everything is written")
+    _breakpoint_lines.configure(parser)
     parser.add_argument("words", nargs=argparse.PARSER, metavar="-- CMD", help="the server and its arguments")
 
 
@@ -51,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from workbench.cli.record import out_file
     from workbench.recorder.mcp_tap import Tape, end_as, pass_through
 
+    _breakpoint_lines.check(args)
     command = _command(args)
     words = command.words
     status = _hand_over.check(words[0]) if words else 0
@@ -61,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
         "server": args.name,
         "command": shlex.join(words),
         "started_at": time.time(),
+        "breaks": args.breaks,
+        "mark": _mark(args.mark),
     }
     tape = Tape(task, _say)
     try:
@@ -69,6 +80,18 @@ def run(args: argparse.Namespace) -> int:
         return _output.complain(f"{words[0]}: cannot be executed ({error.strerror})", _hand_over.NOT_EXECUTABLE)
     tape.end(status)
     return end_as(status)
+
+
+def _mark(folder: str | None) -> str:
+    """Path of a new file in a folder; empty without one."""
+    if not folder:
+        return ""
+    mark = Path(folder) / str(os.getpid())
+    try:
+        mark.touch()
+    except OSError:  # whoever waited for it is gone
+        return ""
+    return str(mark)
 
 
 def _command(args: argparse.Namespace) -> ServerCommand:

@@ -45,9 +45,12 @@ call on. A pause is reported on stderr and waits for you: workbench breakpoints 
 
 --mcp records the client's MCP servers beside its model, in the same file: for this run each stdio server is started
 behind workbench mcp-tap, and the client's own configuration files are only read. Known for claude, codex, gemini, qwen
-and opencode; servers at a URL work as before and are not recorded. --mcp-only records the servers alone.
+and opencode; servers at a URL are reached through the recorder. --mcp-only records the servers alone. --break mcp:NAME
+or mcp:NAME/TOOL pauses before a tools/call is sent and before its result goes back; --break mcp-damage, if one of them,
+or the request that tells the model of it, has a finding of the family mcp.
 
   workbench record --mcp -- claude
+  workbench record --mcp --break mcp:files/read_file -- claude
 """
 
 from __future__ import annotations
@@ -132,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
     if args.mcp_only:
         return _record_mcp.run_alone(args, servers, out, name)
     on_event = _breakpoint_lines.announcer(out, _say)
-    passes_websockets = not (args.no_websocket or args.breaks)
+    passes_websockets = not (args.no_websocket or _breakpoint_lines.of_models(args.breaks))
     if args.no_websocket:
         _say("WebSockets are refused with 426: clients that can use HTTP do")
     args.spoken = args.spoken or _record_as.choose(args, client)
@@ -209,7 +212,8 @@ def _with_client(
         arguments = stack.enter_context(_arguments(pointed))
         if arguments:
             _say(f"  {shlex.join((words[0], *arguments))} …")
-        at_recorder = stack.enter_context(_record_mcp.recorded(servers, recording.out, client.name))
+        recorded = _record_mcp.recorded(servers, recording.out, client.name, args.breaks)
+        at_recorder = stack.enter_context(recorded)
         wrapped, variables = stack.enter_context(_record_mcp.handed_over(at_recorder, pointed.variables))
         return _hand_over.run((words[0], *arguments, *wrapped, *words[1:]), os.environ | variables)
 

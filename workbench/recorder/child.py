@@ -32,13 +32,19 @@ class ChildProcess:
     """A running child process.
 
     Attributes:
-        first_line: the first line that it sent.
+        first_line: the first line that it sent; empty if nobody waited for it.
         input: for lines after the task.
         output: the lines after the first.
     """
 
-    def __init__(self, module: str, task: Mapping[str, JsonValue], *, patience: float = END_SECONDS) -> None:
-        """Start it and wait for its first line. Raises UsageError, OSError or WorkbenchError for what it refuses."""
+    def __init__(
+        self, module: str, task: Mapping[str, JsonValue], *, patience: float = END_SECONDS, is_awaited: bool = True
+    ) -> None:
+        """Start it and wait for its first line. Raises UsageError, OSError or WorkbenchError for what it refuses.
+
+        Args:
+            is_awaited: wait for it; else ``output`` has the first line, too.
+        """
         self._patience = patience
         with tempfile.TemporaryFile() as complaints:
             self.process = _spawn(module, complaints)
@@ -48,8 +54,11 @@ class ChildProcess:
             with contextlib.suppress(OSError):
                 self.input.write(json.dumps(task).encode() + b"\n")
                 self.input.flush()
+            self.first_line: Mapping[str, JsonValue] = {}
+            if not is_awaited:
+                return
             line = self.output.readline()
-            self.first_line: Mapping[str, JsonValue] = loads(line) if line else {}
+            self.first_line = loads(line) if line else {}
             if not line or "error" in self.first_line:
                 self.end()
                 self.output.close()

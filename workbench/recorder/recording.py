@@ -24,6 +24,7 @@ from workbench.recorder.capture.queue import Capture
 from workbench.recorder.child import send_line
 from workbench.recorder.relay.loop_guard import write_note
 from workbench.recorder.relay.routes import parse_upstream
+from workbench.wire import TOOL_HOP
 from workbench.wire.session import is_written
 
 SWITCH = 0.001
@@ -86,7 +87,7 @@ def record(
     is_new = not out.exists()
     keeper = KeeperProcess(out, hop=task["hop"], client=task["client"], trouble=report_trouble)
     capture = Capture(keeper)
-    gate = BreakpointGate(keeper.run, out, client=task["client"])
+    gate = BreakpointGate(keeper.run, out, client=task["client"], is_tool_hop=task["hop"] == TOOL_HOP)
     gate.before_judging = capture.write_now
     try:
         listener = make_server(capture, gate)

@@ -244,12 +244,7 @@ class Inspector:
         )
 
     def detail(self, index: int) -> Detail:
-        """One exchange in full. Exchanges up to ``index`` are inspected first.
-
-        Raises:
-            IndexError: the session has no such exchange.
-            SessionFormatError: it cannot be read.
-        """
+        """One exchange in full, after those before it. Raises IndexError, SessionFormatError if it cannot be read."""
         while self._next <= index < len(self.session):
             self._step()
         row = self.rows[index]
@@ -288,9 +283,7 @@ class Inspector:
             response: what it got in truth, where it was sent.
             is_own: ``provider`` is the contract of the exchange itself, and what its provider accepted counts.
 
-        Raises:
-            IndexError: the session has no such exchange.
-            UsageError: no such contract.
+        Raises IndexError for no such exchange, UsageError for no such contract.
         """
         while self._next <= index < len(self.session):
             self._step()
@@ -302,6 +295,11 @@ class Inspector:
         among = self._among(provider)
         decoded = DecodedExchange(index, tried, protocol or self.protocol, known=self.known, among=among)
         return self.judge(decoded, provider, is_own=is_own)
+
+    def tool_trial(self, index: int, response: HttpResponse) -> tuple[Finding, ...]:
+        """Findings on a request to a tool server, as if it had this response. Raises SessionFormatError."""
+        tried = replace(self._tool_hops.complete(self.session.exchange(index)), response=response, state=State.COMPLETE)
+        return self._tool_hops.trial(DecodedExchange(index, tried, self.protocol))
 
     def judge(
         self,

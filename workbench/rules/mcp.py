@@ -66,6 +66,8 @@ class ToolHops:
     def check(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
         """Findings on a connection, or on a request in it."""
         exchange = decoded.exchange
+        if exchange.branch:  # what a breakpoint sent in the place of another message
+            return ()
         self._journal.put(self._seen, "", True)
         self._streams.take(exchange)
         if TURNS in exchange.meta:
@@ -82,6 +84,16 @@ class ToolHops:
         self._journal.put(self._facts, connection, after)
         self._links.take(decoded)
         return (*found, *self._check_call(decoded, facts))
+
+    def trial(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
+        """Findings on a request to a tool server, of which nothing is kept."""
+        was_on, self._journal.is_on = self._journal.is_on, True
+        mark = self._journal.mark()
+        try:
+            return self.check(decoded)
+        finally:
+            self._journal.rewind(mark)
+            self._journal.is_on = was_on
 
     def _check_connection(self, decoded: DecodedExchange) -> Iterator[Finding]:
         facts = read_channel(decoded.exchange.frames)

@@ -21,7 +21,14 @@ from workbench.simulator._wire import ReplyPiece, ServedRequest, SimulatedReply
 
 if TYPE_CHECKING:
     from workbench.simulator._dials import FEATURES, PLACES, UNREAD
-    from workbench.simulator._tool_server import TOOL_FAULTS, ToolServer, choose_server, decoded_of, recorded_servers
+    from workbench.simulator._tool_server import (
+        TOOL_FAULTS,
+        ToolServer,
+        choose_server,
+        decoded_of,
+        recorded_response,
+        recorded_servers,
+    )
     from workbench.simulator._tool_server_io import serve_lines, serve_tools
 else:
     __getattr__ = lazy(__name__)
@@ -50,6 +57,7 @@ __all__ = [
     "decoded_of",
     "dials_of",
     "read_script",
+    "recorded_response",
     "recorded_servers",
     "serve",
     "serve_lines",

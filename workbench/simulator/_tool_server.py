@@ -112,6 +112,29 @@ def choose_server(servers: Mapping[str, ToolRecording], name: str | None) -> Too
     return servers[name] if name is not None else next(iter(servers.values()))
 
 
+def recorded_response(exchanges: Iterable[Any], message: bytes) -> bytes:
+    """The response that a session has for the same request, with the id of this one.
+
+    Args:
+        exchanges: of the session; the last response that one of them has is taken.
+        message: the request.
+
+    Raises:
+        UsageError: the session has no response to such a request.
+    """
+    asked = _object(message)
+    params = asked.get("params")
+    key = _key(str(asked.get("method")), params if isinstance(params, dict) else {})
+    found = [
+        kept
+        for recording in recorded_servers(decoded_of(list(exchanges))).values()
+        for kept in recording.results.get(key, ())
+    ]
+    if not found:
+        raise UsageError(f"no response to {key[1] or key[0]} with these arguments is recorded")
+    return _message(asked.get("id"), found[-1])
+
+
 def _key(method: str, params: Json) -> tuple[str, str, bytes]:
     named = params.get("name") or params.get("uri") or ""
     return method, str(named), argument_key(params.get("arguments"))

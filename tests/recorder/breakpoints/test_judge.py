@@ -54,7 +54,7 @@ def test_the_recording_is_hurried_before_the_judge_is_asked(tmp_path: Path) -> N
     gate = BreakpointGate("run", tmp_path / "x.wb", judge=Judge())
     gate.before_judging = lambda: said.append("write")
     gate.arm("closure")
-    assert asyncio.run(gate.judge(1, "request")) == ((), "")
+    assert asyncio.run(gate.judge("run-1", "request")) == ((), "")
     assert said == ["write", "request"]
 
 

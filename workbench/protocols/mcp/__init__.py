@@ -14,6 +14,7 @@ from workbench.fronts import lazy
 if TYPE_CHECKING:
     from workbench.protocols.mcp.channel import (
         ASKED_BY,
+        CALL_TOOL,
         CANCELLED,
         STDIO,
         McpChannel,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         ToolStreams,
         as_tool_request,
         is_over_http,
+        is_tool_call,
         place_in_response,
         response_message,
     )
@@ -37,6 +39,7 @@ else:
 
 __all__ = [
     "ASKED_BY",
+    "CALL_TOOL",
     "CANCELLED",
     "END",
     "OVER_HTTP",
@@ -52,6 +55,7 @@ __all__ = [
     "fault_of_line",
     "is_named",
     "is_over_http",
+    "is_tool_call",
     "needed_capability",
     "place_in_response",
     "read_channel",

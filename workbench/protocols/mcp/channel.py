@@ -32,6 +32,9 @@ from workbench.wire import (
 STDIO = "stdio"
 """Method of the exchange that stands for a whole connection."""
 
+CALL_TOOL = "tools/call"
+"""Method of a request that calls a tool."""
+
 SENT, RECEIVED = "sent", "received"
 TEXT, STDERR = "text", "stderr"
 ASKED_BY = "asked_by"
@@ -158,6 +161,16 @@ class McpChannel:
         found = self._waiting.get(_key(direction, named)) if isinstance(named, str | int | float) else None
         if found and isinstance(params, dict):
             found.cancelled = str(params.get("reason") or "")
+
+    def call_answered_by(self, line: bytes) -> int | None:
+        """Number of the client's call that a message of the server answers; None if it answers none."""
+        try:
+            message = loads(line)
+        except WireError:
+            return None
+        id_ = message.get("id") if isinstance(message, dict) and "method" not in message else None
+        found = self._waiting.get(_key(SENT, id_)) if isinstance(id_, str | int | float) else None
+        return found.number if found else None
 
     def is_over(self, number: int) -> bool:
         """True once a call has its response; calls are numbered from one."""

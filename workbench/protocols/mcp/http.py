@@ -112,6 +112,15 @@ def _with_name(exchange: Exchange, http: HttpRequest, method: str, named: str) -
     )
 
 
+def is_tool_call(message: bytes) -> bool:
+    """A message is a ``tools/call``."""
+    try:
+        value = loads(message) if b"tools/call" in message else None
+    except WireError:
+        return False
+    return isinstance(value, dict) and value.get("method") == "tools/call" and "id" in value
+
+
 def is_over_http(exchange: Exchange) -> bool:
     """A message to a tool server that HTTP carried."""
     return OVER_HTTP in exchange.meta

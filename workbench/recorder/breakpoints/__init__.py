@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.recorder.breakpoints.kinds import ALL, KINDS, parse
+    from workbench.recorder.breakpoints.gate import RECORDING
+    from workbench.recorder.breakpoints.kinds import ALL, KINDS, TOOLS, parse
     from workbench.recorder.breakpoints.remote import Recorders, Remote, pause_names
 else:
     __getattr__ = lazy(__name__)
@@ -20,6 +21,8 @@ else:
 __all__ = [
     "ALL",
     "KINDS",
+    "RECORDING",
+    "TOOLS",
     "Recorders",
     "Remote",
     "parse",

@@ -93,7 +93,11 @@ def _stated_timeouts(headers: Headers) -> list[ClientTimeout]:
     ]
 
 
+RECORDING = "recording"
+"""Answers a held ``tools/call`` with a recorded result: of this session, or of ``recording:FILE``."""
+
 _SIMULATOR = regex.compile(r"sim:(\S+)")
+_RECORDING = regex.compile(RECORDING + r"(?::(.+))?")
 
 CONTINUE, EDIT, ANSWER, DROP = "continue", "edit", "answer", "drop"
 
@@ -159,6 +163,7 @@ class BreakpointGate:
         out: its file.
         client: name of the client that was started; empty if unknown.
         judge: evaluates breakpoints; None for a process of its own that follows the file.
+        is_tool_hop: what passes are messages of tool servers, not requests to models.
 
     Attributes:
         listeners: receive every event (see ``breakpoints.remote``).
@@ -166,10 +171,13 @@ class BreakpointGate:
         trouble: what is wrong with the breakpoints themselves; empty if nothing.
     """
 
-    def __init__(self, run: str, out: Path, *, client: str = "", judge: JudgeLike | None = None) -> None:
+    def __init__(
+        self, run: str, out: Path, *, client: str = "", judge: JudgeLike | None = None, is_tool_hop: bool = False
+    ) -> None:
         self.listeners: set[Callable[[Mapping[str, JsonValue]], None]] = set()
         self.before_judging: Callable[[], None] = lambda: None
         self.trouble = ""
+        self.is_tool_hop = is_tool_hop
         self._run, self._client = run, client
         self._armed: dict[str, Breakpoint] = {}
         self._pauses: dict[int, Pause] = {}
@@ -203,10 +211,15 @@ class BreakpointGate:
         return [*self._armed]
 
     def sides_to_hold(self, method: bytes, url: str) -> frozenset[str]:
-        """Sides of an exchange that may be held; empty if nothing is armed or the request asks no model."""
-        if not self._armed or method != b"POST" or self.protocol_of(url) is None:
+        """Sides of an exchange that may be held; empty if no breakpoint for this hop is armed, or none can apply."""
+        if not self._armed or method != b"POST" or not (self.is_tool_hop or self.protocol_of(url)):
             return frozenset()
-        return frozenset().union(*(each.sides for each in self._armed.values()))
+        return self.armed_sides
+
+    @property
+    def armed_sides(self) -> frozenset[str]:
+        """Sides that an armed breakpoint checks at this hop."""
+        return frozenset().union(*(each.sides_at(is_tool_hop=self.is_tool_hop) for each in self._armed.values()))
 
     def protocol_of(self, url: str) -> str | None:
         """The protocol that a URL belongs to; None if to none."""
@@ -220,18 +233,20 @@ class BreakpointGate:
         """Id of an exchange in the session."""
         return f"{self._run}-{key}"
 
-    async def judge(self, key: int, side: str, **words: JsonValue) -> tuple[tuple[Mapping[str, JsonValue], ...], str]:
+    async def judge(
+        self, exchange: str, side: str, **words: JsonValue
+    ) -> tuple[tuple[Mapping[str, JsonValue], ...], str]:
         """Reasons to pause this side of an exchange, and why it could not be judged; each may be empty."""
-        names = [name for name, each in self._armed.items() if side in each.sides]
+        names = [n for n, each in self._armed.items() if side in each.sides_at(is_tool_hop=self.is_tool_hop)]
         if not names:
             return (), ""
         self.before_judging()
-        told = await self._judge.ask(side, exchange=self.exchange_id(key), kinds=names, **words)
+        told = await self._judge.ask(side, exchange=exchange, kinds=names, **words)
         return tuple(told.get("reasons", ())), told.get("unjudged", "")
 
-    def report_unjudged(self, key: int, why: str) -> None:
+    def report_unjudged(self, exchange: str, why: str) -> None:
         """Report an exchange that continues without having been judged."""
-        self._emit({"event": "unjudged", "exchange": self.exchange_id(key), "why": why})
+        self._emit({"event": "unjudged", "exchange": exchange, "why": why})
 
     def _judge_is_gone(self, words: str) -> None:
         self._armed.clear()
@@ -247,12 +262,13 @@ class BreakpointGate:
         return [self._describe(pause) for pause in self._pauses.values()]
 
     def pause(
-        self, exchange: PausedExchange, key: int, head: RequestHead, side: str,
+        self, exchange: PausedExchange, id_: str, head: RequestHead, side: str,
         reasons: tuple[Mapping[str, JsonValue], ...], *, quiet: float, has_head: bool,
     ) -> int:  # fmt: skip
         """Add a pause and report it; returns its id.
 
         Args:
+            id_: of the exchange, in the session.
             quiet: seconds since the client last sent or received something.
             has_head: it has the head of its response.
         """
@@ -260,8 +276,9 @@ class BreakpointGate:
         client = client_of(head.headers.get("user-agent") or "", self._client)
         waits, now = client_timeout(head.headers, client, has_head=has_head), time.time()
         told = {
-            "id": self._count, "exchange": self.exchange_id(key), "side": side, "reasons": list(reasons),
+            "id": self._count, "exchange": id_, "side": side, "reasons": list(reasons),
             "method": head.method, "url": head.url, "client": client, "since": now,
+            "answered_by": RECORDING if self.is_tool_hop else "simulator",
             "timeout": waits.seconds, "timeout_from": waits.words,
             "times_out_at": None if waits.seconds is None else now - quiet + waits.seconds,
         }  # fmt: skip
@@ -293,12 +310,15 @@ class BreakpointGate:
             exchange.drop()
 
     async def answer(self, number: JsonValue, target: JsonValue) -> None:
-        """Have a simulator respond to a paused exchange. Raises UsageError."""
+        """Have a simulator, or for a tool server a recording, respond to a paused exchange. Raises UsageError."""
         pause = self._pause_allowing(number, ANSWER)
-        named = _SIMULATOR.fullmatch(str(target))
+        named = (_RECORDING if self.is_tool_hop else _SIMULATOR).fullmatch(str(target))
+        if named is None and self.is_tool_hop:
+            raise UsageError(f"{target!a} is not a recording", hint=f"use {RECORDING} or {RECORDING}:FILE")
         if named is None:
             raise UsageError(f"{target!a} is not a simulator", hint="use sim:CONTRACT, for example sim:anthropic")
-        reply = await self._judge.ask("answer", exchange=pause.description["exchange"], contract=named[1])
+        source = {"file" if self.is_tool_hop else "contract": named[1] or ""}
+        reply = await self._judge.ask("answer", exchange=pause.description["exchange"], **source)
         if "unjudged" in reply:
             raise UsageError(reply["unjudged"])
         self.find_pause(number).exchange.answer(reply, str(target))
@@ -335,16 +355,17 @@ class PauseTracker:
 
     Args:
         exchange: what waits.
-        key, head: of the request.
+        id_: of the exchange, in the session.
+        head: of the request.
 
     Attributes:
         notes: sentences for the note of the exchange.
         active_at: when the client last sent or received something, by the loop's clock.
     """
 
-    def __init__(self, gate: BreakpointGate, exchange: PausedExchange, key: int, head: RequestHead) -> None:
+    def __init__(self, gate: BreakpointGate, exchange: PausedExchange, id_: str, head: RequestHead) -> None:
         self.notes: list[str] = []
-        self._gate, self._exchange, self._key, self._head = gate, exchange, key, head
+        self._gate, self._exchange, self._id, self._head = gate, exchange, id_, head
         self._loop = asyncio.get_running_loop()
         self._number, self._since, self._kinds = 0, 0.0, ""
         self.note_activity()
@@ -356,14 +377,14 @@ class PauseTracker:
     async def evaluate(self, side: str, **words: JsonValue) -> tuple[Reasons, str]:
         """Reasons to pause, and why it could not be judged. Whatever goes wrong, traffic continues."""
         try:
-            return await self._gate.judge(self._key, side, **words)
+            return await self._gate.judge(self._id, side, **words)
         except Exception as error:
             return (), f"{type(error).__name__}: {error}"
 
     def report_unjudged(self, why: str) -> None:
         """Note and report that the exchange continues without having been judged."""
         self.notes.append(f"not checked at a breakpoint: {why}")
-        self._gate.report_unjudged(self._key, why)
+        self._gate.report_unjudged(self._id, why)
 
     def begin(self, side: str, reasons: Reasons, *, has_head: bool) -> None:
         """Begin a pause; ``has_head``: the client has the head of its response."""
@@ -371,7 +392,7 @@ class PauseTracker:
         self._kinds = ", ".join(dict.fromkeys(reason["kind"] for reason in reasons))
         quiet = self._since - self.active_at
         self._number = self._gate.pause(
-            self._exchange, self._key, self._head, side, reasons, quiet=quiet, has_head=has_head
+            self._exchange, self._id, self._head, side, reasons, quiet=quiet, has_head=has_head
         )
 
     def end(self, how: str) -> None:

@@ -26,6 +26,7 @@ _BLANK_LINE = regex.compile(rb"(?>\r\n|\r|\n){2}")
 _SPACE = b" \t\r\n"
 _BETWEEN = b" \t\r\n,[]"
 _FIELD = regex.compile(rb"(?:data|event|id|retry)?:")
+_TOOL_HINT = regex.compile(rb'"(?:result|error)"')
 _HINT = regex.compile(rb"(?i)tool|function|call")
 """One of these words names a call in every protocol; what has none of them is not decoded."""
 
@@ -43,7 +44,7 @@ class FirstToolCall:
     """Follows one response until its first tool call.
 
     Args:
-        protocol: of the exchange.
+        protocol: of the exchange; empty for that of a tool server, whose first result or error is looked for.
         content_type, encoding: headers of the answer.
 
     Attributes:
@@ -53,7 +54,8 @@ class FirstToolCall:
     """
 
     def __init__(self, protocol: str, content_type: str, encoding: str) -> None:
-        self._adapter = protocols.get(protocol)
+        self._adapter = protocols.get(protocol) if protocol else None
+        self._hint = _HINT if protocol else _TOOL_HINT
         self._type = content_type
         self._framing = _TYPES.get(content_type.partition(";")[0].strip().lower())
         self.is_stream = self._framing is not None
@@ -145,7 +147,7 @@ class FirstToolCall:
 
     def _end_unit(self, end: int) -> None:
         unit = bytes(self._unit[:end])
-        if _HINT.search(unit) and self._calls(unit):
+        if self._hint.search(unit) and self._calls(unit):
             self.is_found = True
         else:
             self._skip(end)
@@ -156,9 +158,20 @@ class FirstToolCall:
 
     def _calls(self, unit: bytes) -> bool:
         try:
+            if self._adapter is None:
+                return _answers_tool_call(unit, self._type, self._framing)
             return _makes_call(self._adapter, unit, self._type, self._framing)
         except Exception:  # what cannot be read is let pass: it is judged by nobody
             return False
+
+
+def _answers_tool_call(unit: bytes, content_type: str, framing: Framing | None) -> bool:
+    """A JSON-RPC response; notifications and requests of the server pass."""
+    events = read_stream(unit, content_type, framing).events if framing else ()
+    texts = [event.data for event in events if event.data] if events else [unit]
+    values = (loads(text) for text in texts if text.strip())
+    messages = (each for value in values for each in (value if isinstance(value, list) else [value]))
+    return any(isinstance(each, dict) and "method" not in each and "id" in each for each in messages)
 
 
 def _makes_call(adapter: Adapter, unit: bytes, content_type: str, framing: Framing | None) -> bool:

@@ -23,6 +23,10 @@ from workbench.recorder.events import (
     SafeListener,
 )
 
+EDITED, UNEDITED = "edited at a breakpoint", "before it was edited at a breakpoint"
+INSTEAD = "not forwarded: answered at a breakpoint"
+"""Branches of child exchanges."""
+
 BEHIND = "after the breakpoint"
 """Hop at which a child exchange was recorded, after the name of the client's hop."""
 

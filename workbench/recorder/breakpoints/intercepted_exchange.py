@@ -15,9 +15,17 @@ from workbench.errors import UsageError
 from workbench.ir import NOTHING, JsonValue
 from workbench.limits import MAX_HELD_REQUEST
 from workbench.protocols import REQUEST, RESPONSE
+from workbench.protocols.mcp import is_tool_call
 from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, BreakpointGate, PauseTracker
 from workbench.recorder.breakpoints.held_response import FirstToolCall, HeldResponse
-from workbench.recorder.breakpoints.intercepted_events import ChildExchange, ClientExchange, InterceptedEvents
+from workbench.recorder.breakpoints.intercepted_events import (
+    EDITED,
+    INSTEAD,
+    UNEDITED,
+    ChildExchange,
+    ClientExchange,
+    InterceptedEvents,
+)
 from workbench.recorder.breakpoints.replacements import SimulatedResponse, with_body, without_headers
 from workbench.recorder.events import (
     ExchangeEnded,
@@ -44,9 +52,6 @@ from workbench.wire.http1 import (
     render,
     request_body,
 )
-
-EDITED, UNEDITED = "edited at a breakpoint", "before it was edited at a breakpoint"
-INSTEAD = "not forwarded: answered at a breakpoint"
 
 MakeForward = Callable[[ClientSide, SafeListener, Request, BodyReader], Forward]
 """Makes the exchange with the upstream, for a request in which nothing or the body alone has changed."""
@@ -76,7 +81,7 @@ class InterceptedExchange:
         self._client_exchange = ClientExchange(listener, upstream, head, self._loop.time())
         self._events = InterceptedEvents(self._client_exchange, self._decide_by_head)
         self._request_digests = BodyDigests()  # the request as the client sent it
-        self._pauses = PauseTracker(gate, self, self._client_exchange.key, head)
+        self._pauses = PauseTracker(gate, self, gate.exchange_id(self._client_exchange.key), head)
         self._held_request = bytearray() if REQUEST in sides else None  # as on the wire; None once it is passed on
         self._is_request_whole = False
         self._forward: Forward | None = None
@@ -202,6 +207,10 @@ class InterceptedExchange:
     # The request
 
     async def _judge_request(self) -> None:
+        if self._gate.is_tool_hop and not is_tool_call(self.held_body()[0]):
+            self._sides = frozenset()
+            self._send()
+            return
         reasons, why = await self._pauses.evaluate(REQUEST)
         if self._has_ended:
             return
@@ -245,7 +254,7 @@ class InterceptedExchange:
             assert head
             encoding = (head.headers.get("content-encoding") or "").strip().lower()
             kind = head.headers.get("content-type") or ""
-            protocol = self._gate.protocol_of(self._head.url) or ""
+            protocol = "" if self._gate.is_tool_hop else self._gate.protocol_of(self._head.url) or ""
             first = FirstToolCall(protocol, kind, "" if encoding == "identity" else encoding)
             self._response = HeldResponse(
                 self._write_to_client, self._client_exchange, head, response, self._request.method, first

@@ -8,6 +8,7 @@ Its task: {"out": FILE}. It answers {} once it has read what the file holds alre
     {"ask": N, "do": "request", "exchange": ID, "kinds": [NAME], "within": SECONDS}
     {"ask": N, "do": "response", …, "status", "reason", "headers": [[NAME, VALUE]], "version", "body": BASE64}
     {"ask": N, "do": "answer", "exchange": ID, "contract": LABEL, "within": SECONDS}
+    {"ask": N, "do": "answer", "exchange": ID, "file": SESSION ("" for this one), "within": SECONDS}   (a tools/call)
 
 answered by {"ask": N, "reasons": [{"kind", "rule", "words", "pointer"}]}, by {"ask": N, "status", "headers", "pieces":
 [BASE64], "is_cut"}, or by {"ask": N, "unjudged": WHY}: then nothing can be said of it.
@@ -33,9 +34,20 @@ from workbench.recorder.breakpoints.kinds import Breakpoint, JudgedSide, PauseRe
 from workbench.recorder.child import send_line, serve
 from workbench.rules import InspectedExchange, Inspector
 from workbench.send import with_query_of
-from workbench.simulator import Simulator, simulator_history
-from workbench.wire import Body, Exchange, Headers, HttpResponse, State, decode_body, detect_encoding, loads, summarize
-from workbench.wire.session import Session, open_session
+from workbench.simulator import Simulator, recorded_response, simulator_history
+from workbench.wire import (
+    Body,
+    Exchange,
+    ExchangeKind,
+    Headers,
+    HttpResponse,
+    State,
+    decode_body,
+    detect_encoding,
+    loads,
+    summarize,
+)
+from workbench.wire.session import Session, exchanges_of, open_session
 
 LOOK_AGAIN = 0.01
 """Seconds between two looks at the file for a request that is not in it yet."""
@@ -77,7 +89,9 @@ class BreakpointJudge:
         """Reasons to pause a request. Raises NotJudged."""
         row = self._row(exchange, within)
         read = partial(self._session.exchange, row.index)
-        return reasons_to_pause(kinds, JudgedSide(REQUEST, row.findings, self._facts(row, read)))
+        return reasons_to_pause(
+            kinds, JudgedSide(REQUEST, row.findings, self._facts(row, read), is_tool_hop=_is_tool_hop(row))
+        )
 
     def response(
         self, exchange: str, response: HttpResponse, kinds: tuple[Breakpoint, ...], within: float
@@ -87,6 +101,10 @@ class BreakpointJudge:
         recorded = self._session.exchange(row.index)
         if recorded.request is None:
             raise NotJudged("the recording has no request")
+        if _is_tool_hop(row):
+            found = self._inspector.tool_trial(row.index, response)
+            facts = self._facts(row, lambda: replace(recorded, response=response))
+            return reasons_to_pause(kinds, JudgedSide(RESPONSE, found, facts, is_tool_hop=True))
         trial = self._inspector.trial(row.index, recorded.request, response=response)
         answer = trial.decoded.response
         messages = answer.messages if answer else ()
@@ -126,6 +144,20 @@ class BreakpointJudge:
         pieces = [base64.b64encode(piece.data).decode() for piece in reply.pieces]
         return {"status": reply.status, "headers": reply.headers, "pieces": pieces, "is_cut": reply.is_cut}
 
+    def recorded_answer(self, exchange: str, file: str, within: float) -> Mapping[str, JsonValue]:
+        """The recorded response to a ``tools/call`` with the same arguments. Raises NotJudged, UsageError.
+
+        Args:
+            file: the session to take it from; empty for this one.
+        """
+        self.catch_up()
+        row = self._row(exchange, within)
+        message = self._inspector.detail(row.index).decoded.request_text
+        if not file:
+            return _tool_reply(recorded_response(exchanges_of(self._session), message))
+        with closing(open_session(Path(file))) as other:
+            return _tool_reply(recorded_response(exchanges_of(other), message))
+
     def _row(self, exchange: str, within: float) -> InspectedExchange:
         """The row of an exchange, once its request is in the file; what ended before is there, too."""
         until = self._clock() + within
@@ -150,6 +182,15 @@ class BreakpointJudge:
         return Facts(row, turns(self._inspector.rows[: row.index + 1])[-1], read)
 
 
+def _is_tool_hop(row: InspectedExchange) -> bool:
+    return row.summary.kind is ExchangeKind.MCP
+
+
+def _tool_reply(body: bytes) -> Mapping[str, JsonValue]:
+    headers = [["Content-Type", "application/json"]]
+    return {"status": 200, "headers": headers, "pieces": [base64.b64encode(body).decode()], "is_cut": False}
+
+
 _OF_THE_BYTES = frozenset(("content-encoding", "content-length", "transfer-encoding", "host", "connection"))
 """Headers of the body as it was sent, and of the connection."""
 
@@ -167,6 +208,8 @@ def main(task: Mapping[str, JsonValue]) -> int:
 
 def _answer_line(judge: BreakpointJudge, asked: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     try:
+        if "file" in asked:
+            return judge.recorded_answer(asked["exchange"], asked["file"], asked["within"])
         if asked["do"] == "answer":
             return judge.answer(asked["exchange"], asked["contract"], asked["within"])
         kinds = tuple(each for name in asked["kinds"] for each in parse(name))

@@ -3,6 +3,8 @@
 A kind names rules of this program, by family or one by one, and the side of the exchange on which they are checked: a
 request before it is forwarded, a response before its tool calls reach the client. ``filter:EXPRESSION`` breaks on
 anything the filter language can express; terms about the response (``tool:``, ``finish:`` …) are checked there.
+At the hop between client and tool servers, ``mcp:SERVER`` or ``mcp:SERVER/TOOL`` breaks before a ``tools/call`` goes
+out and before its result goes back.
 """
 
 from __future__ import annotations
@@ -46,12 +48,14 @@ class JudgedSide:
         findings: of both sides.
         facts: for filters.
         decoded: the exchange, where its answer is there.
+        is_tool_hop: the exchange is with a tool server, not with a model.
     """
 
     side: str
     findings: Sequence[Finding]
     facts: Facts
     decoded: DecodedExchange | None = None
+    is_tool_hop: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +67,24 @@ class BreakpointKind:
         rules: side → slugs of rules, or families that end in a dot.
         excluded: slugs of rules that do not count.
         extra_checks: side → further checks, which yield (sentence, pointer).
+        tool_rules: as ``rules``, for exchanges with tool servers.
     """
 
     description: str
     rules: Mapping[str, tuple[str, ...]] = NOTHING
     excluded: tuple[str, ...] = ()
     extra_checks: Mapping[str, Callable[[JudgedSide], Iterable[tuple[str, str]]]] = NOTHING
+    tool_rules: Mapping[str, tuple[str, ...]] = NOTHING
 
     @property
     def sides(self) -> frozenset[str]:
-        """Sides on which it is checked."""
+        """Sides on which it is checked of exchanges with models."""
         return frozenset((*self.rules, *self.extra_checks))
+
+    @property
+    def tool_sides(self) -> frozenset[str]:
+        """Sides on which it is checked of exchanges with tool servers."""
+        return frozenset(self.tool_rules)
 
 
 _IDS: Final = ("closure.duplicate-id", "closure.id-format", "closure.id-mismatch")
@@ -140,6 +151,11 @@ KINDS: Final[Mapping[str, BreakpointKind]] = {
         {REQUEST: _LOOPS},
         extra_checks={RESPONSE: _repeated_calls},
     ),
+    "mcp-damage": BreakpointKind(
+        "a tools/call, its result, or a request that tells the model of it, with a finding of the family mcp",
+        {REQUEST: ("mcp.",)},
+        tool_rules={REQUEST: ("mcp.",), RESPONSE: ("mcp.",)},
+    ),
 }
 """Every kind but the filter."""
 
@@ -147,6 +163,11 @@ ALL: Final = "all"
 """Name for all kinds."""
 
 FILTER: Final = "filter:"
+
+TOOLS: Final = "mcp:"
+"""Begins the name of a breakpoint on a tool server, or on one of its tools."""
+
+_BOTH: Final = frozenset((REQUEST, RESPONSE))
 
 _OF_THE_ANSWER: Final = frozenset(("tool", "status", "response", "time", "state", "finish", "reasoning"))
 _OF_BOTH: Final = frozenset(("", "text", "rule", "severity", "bytes", "id", "header"))
@@ -158,37 +179,43 @@ class Breakpoint:
 
     Attributes:
         name: as it was armed.
-        sides: where it is asked.
+        sides: of exchanges with models on which it is checked.
+        tool_sides: of exchanges with tool servers.
     """
 
     name: str
     sides: frozenset[str]
     _kind: BreakpointKind | None = None
     _filter: Filter | None = field(default=None, compare=False)
+    tool_sides: frozenset[str] = frozenset()
 
     @property
     def is_filter(self) -> bool:
         """True for a filter expression, false for a kind."""
-        return self._filter is not None
+        return self._filter is not None and not self.tool_sides
+
+    def sides_at(self, *, is_tool_hop: bool) -> frozenset[str]:
+        """Sides on which it is checked at the hop to tool servers, or at that to models."""
+        return self.tool_sides if is_tool_hop else self.sides
 
     def reasons(self, seen: JudgedSide) -> Iterator[PauseReason]:
         """Reasons to pause this side; empty if it is not hit."""
-        if seen.side not in self.sides:
+        if seen.side not in self.sides_at(is_tool_hop=seen.is_tool_hop):
             return
         if self._filter:
             yield from self._filter_reasons(self._filter, seen)
             return
         assert self._kind
+        wanted = (self._kind.tool_rules if seen.is_tool_hop else self._kind.rules).get(seen.side, ())
         for finding in seen.findings:
-            if finding.side == seen.side and self._is_covered(self._kind, finding):
+            if finding.side == seen.side and self._is_covered(self._kind, wanted, finding):
                 yield PauseReason(self.name, finding.rule, finding.message, finding.pointer)
-        more = self._kind.extra_checks.get(seen.side)
+        more = None if seen.is_tool_hop else self._kind.extra_checks.get(seen.side)
         for words, pointer in more(seen) if more else ():
             yield PauseReason(self.name, "", words, pointer)
 
     @staticmethod
-    def _is_covered(kind: BreakpointKind, finding: Finding) -> bool:
-        wanted = kind.rules.get(finding.side, ())
+    def _is_covered(kind: BreakpointKind, wanted: Iterable[str], finding: Finding) -> bool:
         is_named = any(finding.rule == rule or (rule[-1] == "." and finding.rule.startswith(rule)) for rule in wanted)
         is_of_the_whole = finding.rule in _LOOPS and not finding.pointer  # the request is repeated, not a call
         return (
@@ -196,25 +223,37 @@ class Breakpoint:
         )
 
     def _filter_reasons(self, wanted: Filter, seen: JudgedSide) -> Iterator[PauseReason]:
-        if wanted.passes(seen.facts):
-            yield PauseReason(self.name, "", f"the {seen.side} matches the filter", "")
+        if not wanted.passes(seen.facts):
+            return
+        words = {REQUEST: "the call has not been sent", RESPONSE: "its result has not reached the client"}
+        words = words if self.tool_sides else dict.fromkeys(_BOTH, f"the {seen.side} matches the filter")
+        yield PauseReason(self.name, "", words[seen.side], "")
 
 
 def parse(name: str) -> tuple[Breakpoint, ...]:
-    """The breakpoints that a name means: one kind, ``"all"`` kinds, or ``"filter:EXPRESSION"``.
+    """The breakpoints of a name: a kind, ``"all"`` kinds, ``"mcp:SERVER/TOOL"`` or ``"filter:EXPRESSION"``.
 
     Raises:
         UsageError: there is no such kind; FilterError where the expression cannot be read.
     """
     if name == ALL:
-        return tuple(Breakpoint(each, kind.sides, kind) for each, kind in KINDS.items())
+        return tuple(_of_kind(each) for each in KINDS)
     if name.startswith(FILTER):
         expression = parse_filter(name.removeprefix(FILTER))
         return (Breakpoint(name, _sides(expression), _filter=Filter(expression)),)
+    if name.startswith(TOOLS) and (named := name.removeprefix(TOOLS)):
+        named = named if "/" in named else f"{named}/*"
+        term = Term("mcp", ":" if "*" in named or "?" in named else "=", named)
+        return (Breakpoint(name, frozenset(), _filter=Filter(term), tool_sides=_BOTH),)
     if name not in KINDS:
-        hint = f"there are {', '.join(KINDS)}, {ALL} and {FILTER}EXPRESSION"
+        hint = f"there are {', '.join(KINDS)}, {ALL}, {TOOLS}SERVER/TOOL and {FILTER}EXPRESSION"
         raise UsageError(f"there is no breakpoint {name!a}", hint=hint)
-    return (Breakpoint(name, KINDS[name].sides, KINDS[name]),)
+    return (_of_kind(name),)
+
+
+def _of_kind(name: str) -> Breakpoint:
+    kind = KINDS[name]
+    return Breakpoint(name, kind.sides, kind, tool_sides=kind.tool_sides)
 
 
 def reasons_to_pause(breakpoints: Iterable[Breakpoint], seen: JudgedSide) -> tuple[PauseReason, ...]:

@@ -13,7 +13,7 @@ Asked: ``{"ask": N, "do": VERB, …}``, answered by ``{"ask": N, …}``, or ``{"
     list                                 {"armed": [KIND], "pauses": [PAUSE], "trouble": TEXT}
     arm, disarm      kind: KIND          the same
     continue, drop   pause: ID           {"pause": ID}
-    answer           pause: ID, target: "sim:CONTRACT"
+    answer           pause: ID, target: "sim:CONTRACT"; of a tools/call "recording" or "recording:FILE"
     edit             pause: ID, body: BASE64 (without content coding)
     body             pause: ID           {"body": BASE64, "sent": N}: the held body, with what is already sent of it
     watch                                as list; from then on events are sent
@@ -24,10 +24,10 @@ judged), ``{"event": "trouble", "text": TEXT}``. The end of the connection is th
 
 PAUSE: ``id``; ``exchange`` (id in the session); ``side`` (``"request"`` or ``"response"``); ``reasons`` (a list of
 ``{"kind", "rule", "words", "pointer"}``, rule "" if it rests on no rule); ``method``, ``url``, ``client``;
-``since`` (seconds since the epoch); ``timeout`` (seconds the client waits, null if unknown),
-``timeout_from`` (how we know), ``times_out_at`` (seconds since the epoch, or null); ``bytes`` (of the body that
-is held), ``sent`` (of them already passed on); ``deeds`` (those of ``continue``, ``edit``, ``answer``, ``drop``
-that are possible).
+``since`` (seconds since the epoch); ``answered_by`` (``"simulator"``, or ``"recording"`` for a tool server);
+``timeout`` (seconds the client waits, null if unknown), ``timeout_from`` (how we know), ``times_out_at`` (seconds since
+the epoch, or null); ``bytes`` (of the body that is held), ``sent`` (of them already passed on); ``deeds`` (those of
+``continue``, ``edit``, ``answer``, ``drop`` that are possible).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -72,6 +72,7 @@ class TappedServers:
             recorder listens (``at_recorder``).
         tapped: names of the servers that are recorded.
         notes: what is not recorded, and why, one line each.
+        marks: folder in which each tap has a file while it is not written; None if there is none.
     """
 
     arguments: tuple[str, ...] = ()
@@ -80,6 +81,7 @@ class TappedServers:
     urls: Mapping[str, str] = field(default_factory=dict)
     tapped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    marks: Path | None = None
 
     def at_recorder(self, listening: Mapping[str, str]) -> TappedServers:
         """The same with the URLs at which a recorder listens, by name."""
@@ -94,17 +96,21 @@ class TappedServers:
 
 
 class _Context(NamedTuple):
-    """Folders and environment of a client, and the session file for its servers."""
+    """Folders and environment of a client, and what its taps are given: session file, breakpoints, folder of marks."""
 
     folder: Path
     home: Path
     environment: Mapping[str, str]
     out: Path
+    breaks: Sequence[str] = ()
+    marks: Path | None = None
 
     def tap(self, server: ConfiguredServer, syntax: str) -> list[str]:
         """The command that starts a server behind a tap."""
         own = children.own_command("mcp-tap", server.name, "-o", str(self.out))
-        return [*own, "--config", str(server.file), "--variables", syntax, "--", server.pointer]
+        own += ["--mark", str(self.marks)] if self.marks else []
+        armed = [word for kind in self.breaks for word in ("--break", kind)]
+        return [*own, *armed, "--config", str(server.file), "--variables", syntax, "--", server.pointer]
 
     def set_folder(self, variable: str, default: str) -> Path:
         """A folder that a variable names, else one in the home folder."""
@@ -113,7 +119,13 @@ class _Context(NamedTuple):
 
 
 def tapped_servers(
-    client: str, out: Path, environment: Mapping[str, str], folder: Path | None = None, home: Path | None = None
+    client: str,
+    out: Path,
+    environment: Mapping[str, str],
+    folder: Path | None = None,
+    home: Path | None = None,
+    breaks: Sequence[str] = (),
+    marks: Path | None = None,
 ) -> TappedServers:
     """The servers of a client, each behind a tap that writes to a session file.
 
@@ -123,6 +135,8 @@ def tapped_servers(
         environment: of the client.
         folder: the client's working folder; by default this process's.
         home: the person's home folder.
+        breaks: breakpoints that the taps arm.
+        marks: folder in which each tap has a file while it is not written (``running_taps``).
 
     Raises:
         UsageError: nothing is known of the client's configuration.
@@ -132,7 +146,8 @@ def tapped_servers(
         known = ", ".join(_CLIENTS)
         hint = f"put workbench mcp-tap NAME -o {out} -- before the command of each server in its configuration"
         raise UsageError(f"--mcp supports {known}, not {client or 'this program'}", hint=hint)
-    return wrap(_Context(folder or Path.cwd(), home or Path.home(), environment, out.absolute()))
+    found = wrap(_Context(folder or Path.cwd(), home or Path.home(), environment, out.absolute(), breaks, marks))
+    return replace(found, marks=marks if found.tapped else None)
 
 
 def _servers(file: Path, pointer: str, notes: list[str]) -> Iterator[ConfiguredServer]:

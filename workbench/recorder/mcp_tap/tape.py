@@ -7,52 +7,36 @@ from __future__ import annotations
 
 import os
 import signal
-import struct
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from queue import SimpleQueue
 from types import FrameType
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from workbench.errors import WorkbenchError
 from workbench.ir import NOTHING, JsonValue
+from workbench.recorder.mcp_tap.events import ENDED, HEAD, LOST, RECEIVED, SENT, STDERR, TapeEvent
+from workbench.recorder.mcp_tap.held_lines import HeldLines, PassedStream, json_object
 
 if TYPE_CHECKING:
     from workbench.recorder.child import ChildProcess
 
 
-SENT, RECEIVED, STDERR, LOST_SENT, LOST_RECEIVED, LOST_STDERR, ENDED = range(7)
-"""Kinds of events: bytes of a stream; a number of bytes of it that were not kept; the exit status of the server."""
+NOTHING_RECORDED = "recording failed, nothing is recorded"
 
-LOST = LOST_SENT - SENT
-"""Difference between the kind of bytes that were not kept and that of bytes that were."""
+_SQLITE = b"SQLite format 3\0"
+"""Beginning of a session file."""
 
 MOST = 256 * 1024 * 1024
 """Bytes that may wait for the recorder; beyond them bytes pass unrecorded."""
 
 PATIENCE = 1.5
-"""Seconds that the end of a tap waits for its recorder: clients send SIGTERM after two (TypeScript SDK)."""
-
-_HEAD = struct.Struct("!BdQ")
-"""Kind, seconds since the connection began, and bytes that follow."""
-
-_READ = 1 << 20
-
-
-class TapeEvent(NamedTuple):
-    """One event: its kind, the seconds since the connection began, and bytes (for ``LOST`` and ``ENDED`` a number)."""
-
-    kind: int
-    at: float
-    data: bytes
-
-    @property
-    def number(self) -> int:
-        """The data as a number."""
-        return int(self.data)
+"""Seconds that the end of a tap waits, at most, until its recorder has taken over what passed; clients send SIGTERM
+after two (TypeScript SDK). The recorder writes it after the tap has ended."""
 
 
 class Tape:
@@ -61,6 +45,10 @@ class Tape:
     Args:
         task: for the recorder.
         trouble: called with what goes wrong, one line each.
+
+    Attributes:
+        on_line: called with each line of the recorder, in a thread.
+        on_gone: called when the recorder has ended.
     """
 
     def __init__(self, task: Mapping[str, JsonValue], trouble: Callable[[str], None]) -> None:
@@ -71,7 +59,14 @@ class Tape:
         self._lock = threading.Lock()
         self._waiting = 0
         self._is_gone = False
+        self.on_line: Callable[[bytes], None] | None = None
+        self.on_gone: Callable[[], None] | None = None
         self._thread = threading.Thread(target=self._hand_over, name="tape", daemon=True)
+
+    @property
+    def is_armed(self) -> bool:
+        """Breakpoints are armed from the beginning."""
+        return bool(self._task.get("breaks"))
 
     def start(self) -> None:
         """Start the recorder, beside the traffic."""
@@ -82,13 +77,13 @@ class Tape:
         if self._is_gone:
             return
         with self._lock:
-            is_kept = self._waiting + len(data) <= MOST
+            is_kept = self._waiting + len(data) <= MOST or kind >= ENDED
             self._waiting += len(data) if is_kept else 0
         at = time.monotonic() - self._began
         self._events.put(TapeEvent(kind, at, data) if is_kept else TapeEvent(kind + LOST, at, b"%d" % len(data)))
 
     def end(self, status: int) -> None:
-        """Note the exit status of the server, and wait a moment until all is written."""
+        """Note the exit status of the server, and wait a moment until the recorder has everything."""
         self.note(ENDED, b"%d" % status)
         self._events.put(None)
         self._thread.join(PATIENCE)
@@ -96,56 +91,58 @@ class Tape:
     def _hand_over(self) -> None:
         from workbench.recorder.child import ChildProcess
 
+        refused = refusal_of(Path(self._task["out"]))
         try:
-            child = ChildProcess("workbench.recorder.mcp_tap.writing", self._task, patience=PATIENCE)
+            if refused:
+                raise WorkbenchError(refused)
+            child = ChildProcess("workbench.recorder.mcp_tap.writing", self._task, is_awaited=False)
         except (OSError, WorkbenchError) as error:
-            self._stop(f"recording failed, nothing is recorded: {error}")
+            self._stop(f"{NOTHING_RECORDED}: {error}")
             return
+        threading.Thread(target=self._listen, args=(child,), name="from the recorder", daemon=True).start()
         try:
             self._write_all(child)
         except OSError:
             self._stop("the recording ended early: the process that writes it has died; traffic continues")
         with suppress(OSError):
             child.input.close()
-        child.process.wait()  # the tap waits for this thread only a moment
+
+    def _listen(self, child: ChildProcess) -> None:
+        """Read what the recorder says: that it cannot write, or, with breakpoints, what becomes of held lines."""
+        for line in child.output:
+            if line.startswith(b'{"error"'):
+                self._stop(f"{NOTHING_RECORDED}: {json_object(line)['error']}")
+            elif self.on_line:
+                self.on_line(line)
+        if self.on_gone:
+            self.on_gone()
 
     def _write_all(self, child: ChildProcess) -> None:
         while event := self._events.get():
-            child.input.write(_HEAD.pack(event.kind, event.at, len(event.data)) + event.data)
+            child.input.write(HEAD.pack(event.kind, event.at, len(event.data)) + event.data)
             if self._events.empty():
                 child.input.flush()
             with self._lock:
                 self._waiting -= len(event.data)
+        child.input.flush()
 
     def _stop(self, line: str) -> None:
-        self._is_gone = True
-        self._events = SimpleQueue()
-        self._trouble(line)
+        if not self._is_gone:
+            self._is_gone = True
+            self._events = SimpleQueue()
+            self._trouble(line)
 
 
-class TapeReader:
-    """Reads events back from the bytes of a pipe, however these are cut."""
-
-    def __init__(self, read: Callable[[int], bytes]) -> None:
-        self._read = read
-        self._held = bytearray()
-
-    def batches(self) -> Iterator[list[TapeEvent]]:
-        """Events as they come, several at a time, until the pipe ends; one that is cut is dropped."""
-        while piece := self._read(_READ):
-            self._held += piece
-            if events := list(self._whole()):
-                yield events
-
-    def _whole(self) -> Iterator[TapeEvent]:
-        at = 0
-        while len(self._held) - at >= _HEAD.size:
-            kind, seconds, size = _HEAD.unpack_from(self._held, at)
-            if len(self._held) - at - _HEAD.size < size:
-                break
-            at += _HEAD.size + size
-            yield TapeEvent(kind, seconds, bytes(self._held[at - size : at]))
-        del self._held[:at]
+def refusal_of(out: Path) -> str:
+    """Why a file cannot be a session file; empty if it can, as far as its beginning tells."""
+    try:
+        with out.open("rb") as file:
+            begin = file.read(len(_SQLITE))
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"{out}: {error.strerror}"
+    return "" if begin in (b"", _SQLITE) else f"{out}: not a session file"
 
 
 _PASSED_AT_ONCE = 1 << 16
@@ -170,9 +167,15 @@ def pass_through(command: Sequence[str], tape: Tape, variables: Mapping[str, str
     server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, env=environment)
     assert server.stdin and server.stdout and server.stderr
     with _forwarding(server):
-        _start(_pump, _TappedStream(0), _TappedStream(server.stdin.fileno(), server.stdin), SENT, tape)
-        answers = _start(_pump, _TappedStream(server.stdout.fileno(), server.stdout), _TappedStream(1), RECEIVED, tape)
-        complaints = _start(_pump, _TappedStream(server.stderr.fileno(), server.stderr), _TappedStream(2), STDERR, tape)
+        to_server, to_client = _TappedStream(server.stdin.fileno(), server.stdin), _TappedStream(1)
+        sent = PassedStream(to_server.handle, SENT, tape.note)
+        received = PassedStream(to_client.handle, RECEIVED, tape.note)
+        held = HeldLines(sent, received, tape.note, is_armed=tape.is_armed)
+        tape.on_line, tape.on_gone = held.hear, held.give_up
+        errors = PassedStream(_ERRORS, STDERR, tape.note)
+        _start(_pump, _TappedStream(0), to_server, sent, held.leave)
+        answers = _start(_pump, _TappedStream(server.stdout.fileno(), server.stdout), to_client, received, held.wait)
+        complaints = _start(_pump, _TappedStream(server.stderr.fileno(), server.stderr), _TappedStream(_ERRORS), errors)
         tape.start()
         status = server.wait()
         answers.join()
@@ -203,21 +206,17 @@ def _start(work: Callable[..., None], *arguments: object) -> threading.Thread:
     return thread
 
 
-def _pump(source: _TappedStream, target: _TappedStream, kind: int, tape: Tape) -> None:
+def _pump(
+    source: _TappedStream, target: _TappedStream, stream: PassedStream, at_end: Callable[[], None] = lambda: None
+) -> None:
     """Copy until either side closes, then close the other: each notices what it would have noticed without a tap."""
     with suppress(OSError):
         while data := os.read(source.handle, _PASSED_AT_ONCE):
-            tape.note(kind, data)
-            _write(target.handle, data)
+            stream.take(data)
+        at_end()
+    stream.end()
     source.close()
     target.close()
-
-
-def _write(target: int, data: bytes) -> None:
-    written = os.write(target, data)
-    while written < len(data):
-        data = data[written:]
-        written = os.write(target, data)
 
 
 @contextmanager

@@ -2,27 +2,47 @@
 
     python -m workbench.recorder.mcp_tap.writing
 
-Its task: {"out": FILE, "server": NAME, "command": TEXT, "started_at": SECONDS}; events of the tape follow. If the tap
-is killed, its end of the pipe closes, and what came until then is written.
+Its task: {"out": FILE, "server": NAME, "command": TEXT, "started_at": SECONDS, "breaks": [KIND], "mark": FILE}; events
+of the tape follow. If the tap is killed, its end of the pipe closes, and what came until then is written. The mark is a
+file that is removed at the end. It says {"armed": BOOL} when that changes, {"line": N, "paused": true} for a held line
+that waits for a person, and {"line": N} for one that passes: with "data" (base64) another one, and by "to" not to the
+other side, but "back" to the client, or "nowhere".
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
 from queue import Queue
 
 from workbench.ir import JsonValue
-from workbench.protocols.mcp import McpChannel
+from workbench.protocols import REQUEST, RESPONSE
+from workbench.protocols.mcp import CALL_TOOL, McpChannel
+from workbench.recorder.breakpoints.intercepted_events import EDITED, UNEDITED, hop_behind
 from workbench.recorder.capture.keeper import STORAGE, new_run, open_private, redactor_for
 from workbench.recorder.capture.keeper_process import NICE, collect_rarely, salt_of
 from workbench.recorder.child import send_line, serve
-from workbench.recorder.mcp_tap.tape import ENDED, LOST, LOST_SENT, RECEIVED, SENT, STDERR, TapeEvent, TapeReader
-from workbench.wire import Exchange, Origin, Redactor, State
+from workbench.recorder.mcp_tap.events import (
+    ENDED,
+    GONE,
+    HELD_RECEIVED,
+    HELD_SENT,
+    LOST,
+    LOST_SENT,
+    RECEIVED,
+    SENT,
+    STDERR,
+    TapeEvent,
+    TapeReader,
+)
+from workbench.recorder.mcp_tap.pauses import Replacement, TapPauses
+from workbench.wire import Body, Exchange, HttpResponse, Origin, Redactor, State
 from workbench.wire.session import SessionWriter
 
 AHEAD = 4096
@@ -39,13 +59,17 @@ class TapWriter:
         writer: open; closed in the end.
         redactor: one for the session.
         task: see the module.
+        run: id of the connection, with which those of its calls begin.
     """
 
-    def __init__(self, writer: SessionWriter, redactor: Redactor, task: Mapping[str, JsonValue]) -> None:
+    def __init__(self, writer: SessionWriter, redactor: Redactor, task: Mapping[str, JsonValue], run: str = "") -> None:
         self._writer = writer
         self._redactor = redactor
+        self.pauses: TapPauses | None = None
+        self._replaced: dict[str, list[Replacement]] = {}
+        self._held: list[tuple[int, str, bytes, int | None]] = []
         connection = Exchange(
-            new_run(),
+            run or new_run(),
             state=State.OPEN,
             origin=Origin.RECORDED,
             started_at=task["started_at"],
@@ -63,13 +87,44 @@ class TapWriter:
         """Take events and write the calls that begin or end with them."""
         for event in events:
             self._apply(event)
-        self._write(at_end=False)
+        try:
+            self._write(at_end=False)
+        finally:
+            self._judge_held()
+
+    def replace_message(self, replaced: Replacement) -> None:
+        """Remember what was sent, or received, in the place of a message of a call."""
+        self._replaced.setdefault(replaced.exchange, []).append(replaced)
+
+    def _hold(self, event: TapeEvent) -> None:
+        """A line that waits at the tap: the client has sent it, or has not received it yet."""
+        line, before = event.data.partition(b"\n")[2], len(self._channel)
+        if event.kind == HELD_SENT:
+            self._channel.feed(*_STREAMS[SENT], line, event.at)
+            call = len(self._channel) if len(self._channel) == before + 1 else None
+            self._held.append((event.number, REQUEST, line, call))
+        else:
+            self._held.append((event.number, RESPONSE, line, self._channel.call_answered_by(line)))
+
+    def _judge_held(self) -> None:
+        held, self._held = self._held, []
+        for number, side, line, call in held:
+            if self.pauses:
+                exchange = self._safe(self._channel.exchange(call)) if call else None
+                is_call = exchange is not None and exchange.request is not None
+                is_call = is_call and exchange.request.method == CALL_TOOL  # type: ignore[union-attr]
+                self.pauses.take(number, side, line, exchange if is_call else None)
 
     def _apply(self, event: TapeEvent) -> None:
         self._ended_at = event.at
         if event.kind == ENDED:
             self._state = State.COMPLETE
             self._end = f"it was ended by signal {-event.number}" if event.number < 0 else f"exit status {event.number}"
+        elif event.kind in (HELD_SENT, HELD_RECEIVED):
+            self._hold(event)
+        elif event.kind == GONE:
+            if self.pauses:
+                self.pauses.leave(event.number)
         elif event.kind >= LOST_SENT:
             self._channel.skip(*_STREAMS[event.kind - LOST], event.number)
         else:
@@ -83,7 +138,10 @@ class TapWriter:
                 positions[begun] = self._writer.begin(self._safe(call, is_open=True))
             for number in list(positions):
                 if at_end or self._channel.is_over(number):
-                    self._writer.finish(positions.pop(number), self._safe(self._final_call(number)))
+                    call = self._final_call(number)
+                    self._writer.finish(positions.pop(number), self._safe(call))
+                    for child in self._children(call):
+                        self._writer.append(self._safe(child))
             if at_end:
                 self._writer.finish(self._seq, self._connection())
         self._positions, self._begun = positions, begun
@@ -91,9 +149,24 @@ class TapWriter:
     def _final_call(self, number: int) -> Exchange:
         """A call with its response; if the tap was stopped, nobody knows whether there was one."""
         call = self._channel.exchange(number)
-        if self._channel.is_over(number) or self._state is State.COMPLETE:
-            return call
-        return replace(call, state=State.INCOMPLETE, note=self._end)
+        notes = self.pauses.notes_of(call.id) if self.pauses else ""
+        if not (self._channel.is_over(number) or self._state is State.COMPLETE):
+            call = replace(call, state=State.INCOMPLETE, note=self._end)
+        return replace(call, note="; ".join(filter(None, (call.note, notes))))
+
+    def _children(self, call: Exchange) -> Iterator[Exchange]:
+        """What the server was sent, or sent, if that is not what the client has."""
+        if found := self._replaced.pop(call.id, None):
+            by_side = {each.side: each.message for each in found}
+            request, response = call.request, call.response
+            assert request
+            if REQUEST in by_side:
+                request = replace(request, body=Body(by_side[REQUEST]))
+            if RESPONSE in by_side:
+                response = HttpResponse(0, body=Body(by_side[RESPONSE]))
+            branch = EDITED if REQUEST in by_side else UNEDITED
+            made = replace(call, id=f"{call.id}.server", request=request, response=response, note="")
+            yield replace(made, hop=hop_behind(call.hop), parent=call.id, branch=branch)
 
     def _safe(self, exchange: Exchange, *, is_open: bool = False) -> Exchange:
         begun = replace(exchange, response=None, state=State.OPEN, note="") if is_open else exchange
@@ -139,17 +212,24 @@ def main(task: Mapping[str, JsonValue]) -> int:
     """Write the events that are handed over until the input ends."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # they are for the server; the end of the tape ends this process
-    writer = open_private(Path(task["out"]))
-    tap = TapWriter(writer, redactor_for(os.environ, salt_of(writer.identity())), task)
+    out, run = Path(task["out"]), new_run()
+    writer = open_private(out)
+    tap = TapWriter(writer, redactor_for(os.environ, salt_of(writer.identity())), task, run)
+    pauses = tap.pauses = TapPauses(run, out, list(task.get("breaks", ())), tap.replace_message)
     os.nice(NICE)
     collect_rarely()
+    stdin = sys.stdin.buffer
+    assert isinstance(stdin, BufferedReader)
     send_line({})
-    for events in read_ahead(TapeReader(lambda size: os.read(0, size)).batches()):
+    for events in read_ahead(TapeReader(stdin.read1).batches()):
         try:
             tap.take(events)
         except STORAGE:
             continue  # tried again with the next events
     tap.close()
+    pauses.close()
+    if task.get("mark"):
+        Path(task["mark"]).unlink(missing_ok=True)
     return 0
 
 

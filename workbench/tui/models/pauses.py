@@ -44,6 +44,7 @@ class PausedSide(NamedTuple):
         timeout: seconds the client waits; ``timeout_from`` is the source of that number.
         size: number of bytes received, ``sent`` of them passed on already.
         deeds: possible decisions: ``continue``, ``edit``, ``answer``, ``drop``.
+        answered_by: what can respond: ``"simulator"``, or ``"recording"`` for a call of a tool server.
     """
 
     recorder: Path
@@ -61,6 +62,7 @@ class PausedSide(NamedTuple):
     size: int
     sent: int
     deeds: frozenset[str]
+    answered_by: str = ""
 
     @property
     def why(self) -> str:
@@ -87,6 +89,7 @@ def held_of(recorder: Path, pause: Mapping[str, JsonValue]) -> PausedSide:
         pause.get("bytes", 0),
         pause.get("sent", 0),
         frozenset(pause.get("deeds", ())),
+        pause.get("answered_by", ""),
     )
 
 

@@ -97,6 +97,10 @@ def points(
     made.append(heading("breakpoints"))
     made += [Point(None, name, pauses.point_line(name, says, is_armed=name in armed)) for name, says in kinds]
     made.append(
-        Point(None, FILTER, line(Span("    filter … ", "", 15), Span("exchanges that match a filter", "muted")))
+        Point(
+            None,
+            FILTER,
+            line(Span("    filter … ", "", 15), Span("exchanges that match a filter, or mcp:SERVER/TOOL", "muted")),
+        )
     )
     return made

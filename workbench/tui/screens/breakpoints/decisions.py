@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
-from workbench.recorder.breakpoints import parse
+from workbench.recorder.breakpoints import RECORDING, TOOLS, parse
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import PausedSide
 from workbench.tui.panes.points import FILTER
@@ -41,14 +41,17 @@ class PauseDecisions:
         def arm_filter(expression: str | None) -> None:
             if not expression or not expression.strip():
                 return
+            given = expression.strip()
+            is_of_tools = given.startswith(TOOLS) and " " not in given
+            name = given if is_of_tools else f"{FILTERED}{given}"
             try:
-                parse(f"{FILTERED}{expression.strip()}")
+                parse(name)
             except WorkbenchError as error:
                 self.screen.refuse(str(error))
             else:
-                self.screen.listener.toggle(f"{FILTERED}{expression.strip()}")
+                self.screen.listener.toggle(name)
 
-        hint = "a filter: tool:bash, text~word, rule:closure"
+        hint = "a filter: tool:bash, text~word, rule:closure; or calls to a tool server: mcp:files/read_file"
         self.screen.app.push_screen(AskScreen("Pause exchanges that pass", hint), arm_filter)
 
     # Paused exchanges.
@@ -88,10 +91,13 @@ class PauseDecisions:
             self.screen.app.push_screen(ConfirmScreen(question, "drop", "keep it paused"), drop)
 
     def answer(self) -> None:
-        """Let a simulator respond."""
+        """Let a simulator respond, or for a tool server the recording."""
         from workbench.tui.screens.edit.forms import ContractChoiceScreen
 
-        if paused := self.paused_for("answer"):
+        paused = self.paused_for("answer")
+        if paused and paused.answered_by == RECORDING:
+            self.screen.listener.decide(paused, lambda remote: remote.answer(paused.id, RECORDING))
+        elif paused:
             state = self.screen.session.state
             index = state.index_of(paused.exchange)
             row = None if index is None else state.row(index)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from workbench.errors import WorkbenchError
-from workbench.recorder.breakpoints import KINDS
+from workbench.recorder.breakpoints import KINDS, TOOLS
 from workbench.tui import pause_listener
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import PausedSide
@@ -57,7 +57,10 @@ class PauseDetails:
 
     def _describe(self, kind: str) -> list[Line]:
         """Description of a breakpoint; empty for a heading."""
-        texts: tuple[str, ...] = (kind, "Pauses exchanges that pass this filter.") if kind else ()
+        words = "exchanges that pass this filter"
+        if kind.startswith(TOOLS):
+            words = "a tools/call before it is sent, and its result before it goes back"
+        texts: tuple[str, ...] = (kind, f"Pauses {words}.") if kind else ()
         if kind in KINDS:
             sides = " and ".join(f"the {side}" for side in ("request", "response") if side in KINDS[kind].sides)
             rules = dict.fromkeys(r for some in KINDS[kind].rules.values() for r in some)
@@ -65,7 +68,10 @@ class PauseDetails:
             names = " but ".join(filter(None, (names, ", ".join(KINDS[kind].excluded))))
             texts = (f"{KINDS[kind].description}.", f"Checks {sides} before forwarding.", f"Rules: {names}")
         elif kind == FILTER:
-            texts = ("A filter, as with & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",)
+            texts = (
+                "A filter, as with & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",
+                "mcp:SERVER or mcp:SERVER/TOOL: calls to a tool server, and their results.",
+            )
         return [piece for text in texts for piece in wrap(text, self.screen.why.text_width, "muted")]
 
     # Bytes.

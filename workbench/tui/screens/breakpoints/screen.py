@@ -10,6 +10,7 @@ from textual.containers import Container
 from textual.screen import Screen
 
 from workbench.recorder.breakpoints import KINDS
+from workbench.recorder.breakpoints import TOOLS as OF_TOOLS
 from workbench.safetext import clip, visible
 from workbench.tui import keys, pause_listener
 from workbench.tui.bars import Bar, KeyBar
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from workbench.tui.models.pauses import PausedSide
     from workbench.tui.pause_listener import PauseListener
     from workbench.tui.screens.session.screen import SessionScreen
+
+OTHERS = ("exchanges that pass this filter", "calls to a tool server, and their results")
+"""Descriptions of breakpoints that are no kinds."""
 
 PANES = ("points", "why", "held")
 
@@ -96,7 +100,7 @@ class BreakpointsScreen(Screen["int | None"]):
         paused, armed = self.listener.paused_sides, self.listener.armed_names
         numbered = [(each, self.session.state.number_of(each.exchange)) for each in paused]
         kinds = [
-            (n, KINDS[n].description if n in KINDS else "exchanges that pass this filter")
+            (n, KINDS[n].description if n in KINDS else OTHERS[n.startswith(OF_TOOLS)])
             for n in dict.fromkeys((*KINDS, *armed))
         ]
         self.points.show(points(numbered, kinds, armed, pause_listener.now()))

@@ -1,0 +1,230 @@
+"""Breakpoints on the way to a tool server: a tap and a relay hold a call and its result for a person."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.recorder.test_mcp_tap import python, tap, written
+from workbench.errors import WorkbenchError
+from workbench.recorder import process
+from workbench.recorder.breakpoints.kinds import parse
+from workbench.recorder.breakpoints.remote import Pause, Recorders, Remote
+from workbench.recorder.mcp_tap.events import GONE, HELD_RECEIVED, HELD_SENT, RECEIVED, SENT
+from workbench.recorder.mcp_tap.held_lines import HeldLines, PassedStream
+from workbench.simulator import serve_tools
+from workbench.simulator._tool_server import VERSIONS, ToolRecording
+from workbench.wire import TOOL_HOP
+from workbench.wire.exchange import Exchange, State
+from workbench.wire.session import exchanges_of, open_session
+
+ECHO = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    given = json.dumps(asked.get("params", {}).get("arguments"), ensure_ascii=False)
+    said = {"content": [{"type": "text", "text": given}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}), flush=True)
+"""
+
+
+def decide(out: Path, act: Callable[[Remote, int], object]) -> Pause:
+    """The next pause of a session, once something is decided on it."""
+    wait = threading.Event()
+    while True:
+        try:
+            recorders = Recorders(out)
+        except WorkbenchError:
+            wait.wait(0.02)
+            continue
+        with recorders:
+            pause = recorders.wait(60)
+            assert pause
+            act(*recorders.find_pause(str(pause["id"])))
+            return pause
+
+
+class Client:
+    """A client of one tapped server."""
+
+    def __init__(self, out: Path, *words: str) -> None:
+        line = tap(out, *python(ECHO))
+        at = line.index("--")
+        self.process = subprocess.Popen([*line[:at], *words, *line[at:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.out = out
+
+    def send(self, id_: int, name: str, **arguments: Any) -> None:
+        params = {"name": name, "arguments": arguments}
+        message = {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> tuple[int, Any]:
+        """Id and told arguments of the next response."""
+        assert self.process.stdout
+        answer = json.loads(self.process.stdout.readline())
+        return answer["id"], json.loads(answer["result"]["content"][0]["text"])
+
+    def decide(self, act: Callable[[Remote, int], object]) -> Pause:
+        return decide(self.out, act)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            with suppress(BrokenPipeError):
+                stream.close()  # type: ignore[union-attr]
+
+    def end(self) -> list[Exchange]:
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.close()
+        assert self.process.wait(60) == 0
+        self.process.stdout.close()
+        return written(self.out)
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    made = Client(tmp_path / "s.wb", "--break", "mcp:my server/held")
+    yield made
+    made.kill()
+
+
+def test_a_call_and_its_result_are_held_edited_and_answered_while_others_pass(client: Client) -> None:
+    client.send(1, "held", a=1)
+    client.send(2, "free", b=2)
+    assert client.receive() == (2, {"b": 2})
+
+    def edit(remote: Remote, number: int) -> None:
+        remote.edit(number, remote.body(number).replace(b'{"a": 1}', b'{\n"a": 9}'))
+
+    pause = client.decide(edit)
+    assert (pause["side"], pause["method"], pause["deeds"]) == (
+        "request", "tools/call", ["continue", "edit", "answer", "drop"])  # fmt: skip
+    pause = client.decide(Remote.resume)
+    assert (pause["side"], pause["sent"]) == ("response", 0)
+    assert client.receive() == (1, {"a": 9})
+
+    client.send(3, "held", a=1)
+    client.decide(lambda remote, number: remote.answer(number, "recording"))
+    assert client.receive() == (3, {"a": 9})
+    client.send(4, "held", a=4)
+    client.decide(lambda remote, number: (remote.drop(number), remote.disarm("all")))
+    client.send(5, "held", a=5)
+    assert client.receive() == (5, {"a": 5})
+
+    _, *calls = client.end()
+    notes = {call.id.rpartition(".")[2]: call for call in calls}
+    assert "edited" in notes["1"].note and "answered by recording" in notes["3"].note
+    assert "dropped" in notes["4"].note and notes["4"].state is State.ABORTED
+    (child,) = (call for call in calls if call.branch)
+    assert child.parent == notes["1"].id and child.request and b'"a": 9' in child.request.body.raw
+    assert notes["1"].request and b'"a": 1' in notes["1"].request.body.raw
+
+
+def test_at_damage_only_a_harmful_message_is_held(tmp_path: Path) -> None:
+    client = Client(tmp_path / "s.wb", "--break", "mcp-damage")
+    try:
+        client.send(1, "t", text="fine")
+        assert client.receive() == (1, {"text": "fine"})
+        client.send(2, "t", text="hidden \u2066text")
+        pause = client.decide(lambda remote, number: None)
+        assert (pause["side"], [reason["rule"] for reason in pause["reasons"]]) == ("response", ["mcp.hidden-text"])
+        client.process.stdin.close()  # type: ignore[union-attr]
+        assert client.receive() == (2, {"text": "hidden \u2066text"}), "the client leaves: nothing is held any more"
+    finally:
+        client.kill()
+
+
+def test_over_http_a_call_and_its_result_are_held(tmp_path: Path) -> None:
+    kept = ToolRecording("w", lists={"tools/list": {"held": {"name": "held", "inputSchema": {"type": "object"}}}})
+    kept.results["tools/call", "held", b'{"a":1}'] = [{"result": {"content": [{"type": "text", "text": "one"}]}}]
+    said: list[bytes] = []
+
+    def post(url: str, **message: Any) -> str:
+        headers = {"content-type": "application/json", **session}
+        request = Request(url, json.dumps({"jsonrpc": "2.0", **message}).encode(), headers)
+        with urlopen(request, timeout=60) as answer:
+            said.append(answer.read())
+            return str(answer.headers["mcp-session-id"])
+
+    with serve_tools(kept) as url:
+        origin, path = url[: -len("/mcp")], "/mcp"
+        recorder = process.start({"w": origin}, tmp_path / "s.wb", hop=TOOL_HOP, breaks=["mcp:w/held"])
+        try:
+            session: dict[str, str] = {}
+            here = recorder.urls["w"] + path
+            session = {"mcp-session-id": post(here, id=0, method="initialize", params={"protocolVersion": VERSIONS[0]})}
+            call = {"id": 1, "method": "tools/call", "params": {"name": "held", "arguments": {"a": 2}}}
+            asking = threading.Thread(target=post, args=(here,), kwargs=call)
+            asking.start()
+            sides = [
+                decide(tmp_path / "s.wb", act)["side"]
+                for act in (
+                    lambda remote, n: remote.edit(n, remote.body(n).replace(b'"a": 2', b'"a": 1')),
+                    lambda remote, n: remote.edit(n, remote.body(n).replace(b"one", b"two")),
+                )
+            ]
+            asking.join(60)
+        finally:
+            recorder.stop()
+    assert sides == ["request", "response"]
+    assert b"two" in said[-1]
+    with closing(open_session(tmp_path / "s.wb")) as recorded:
+        found = list(exchanges_of(recorded))
+    assert sorted(exchange.branch for exchange in found) == ["", "", "edited at a breakpoint"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_streams_pass_every_byte_in_order_whatever_is_armed_between(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random cuts, lines and moments of arming; every held line is let go at a random later moment."""
+    dice = random.Random(seed)
+    kinds = [b'{"method":"tools/call","id":%d}', b'{"result":%d}', b"log %d", b""]
+    lines = [dice.choice(kinds) for _ in range(400)]
+    lines = [line % n if b"%d" in line else line for n, line in enumerate(lines)]
+    given = b"\n".join(lines) + dice.choice([b"", b"\n"])
+    passed = {7: bytearray(), 8: bytearray()}
+    monkeypatch.setattr("workbench.recorder.mcp_tap.held_lines.os.write", lambda t, d: passed[t].extend(d) or len(d))
+    noted = bytearray()
+    waiting: list[int] = []
+
+    def note(kind: int, data: bytes) -> None:
+        if kind in (HELD_SENT, HELD_RECEIVED):
+            number, _, _ = data.partition(b"\n")
+            waiting.append(int(number))
+        elif kind == RECEIVED:
+            noted.extend(data)
+        assert kind != GONE
+
+    sent, received = PassedStream(7, SENT, note), PassedStream(8, RECEIVED, note)
+    held = HeldLines(sent, received, note, is_armed=False)
+    at = 0
+    while at < len(given):
+        end = at + dice.choice([1, 3, 17, 200])
+        received.take(given[at:end])
+        at = end
+        if dice.random() < 0.2:
+            held.hear(b'{"armed": %s}' % dice.choice([b"true", b"false"]))
+        if waiting and dice.random() < 0.3:
+            held.hear(b'{"line": %d}' % waiting.pop(dice.randrange(len(waiting))))
+    for number in waiting:
+        held.hear(b'{"line": %d}' % number)
+    held.hear(b'{"armed": false}')
+    assert bytes(noted) == bytes(passed[8])
+    assert sorted(bytes(passed[8]).split(b"\n")) == sorted(given.split(b"\n"))
+
+
+def test_names_of_breakpoints_on_tools() -> None:
+    (server,), (tool,) = parse("mcp:files"), parse("mcp:files/read")
+    assert not server.sides and server.tool_sides == tool.tool_sides == {"request", "response"}
+    assert any(each.tool_sides for each in parse("all"))

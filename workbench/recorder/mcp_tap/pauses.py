@@ -1,0 +1,227 @@
+"""Breakpoints of a tap, inside the process that records: judges held lines, pauses them and says what becomes of them.
+
+A loop in a thread of its own has the same gate and control socket as the recorder of model traffic, so that controllers
+find a tap as one more recorder of the session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.errors import UsageError
+from workbench.ir import JsonValue
+from workbench.protocols import REQUEST, RESPONSE
+from workbench.recorder.breakpoints.control import ControlServer
+from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, BreakpointGate, PauseTracker
+from workbench.recorder.child import send_line
+from workbench.recorder.events import RequestHead
+from workbench.wire import Exchange, Headers
+
+START_SECONDS = 5.0
+
+
+class Replacement(NamedTuple):
+    """A message that was sent, or received, in the place of another.
+
+    Attributes:
+        exchange: id of the client's exchange.
+        side: of the message.
+        message: what the server was sent, or what it sent.
+    """
+
+    exchange: str
+    side: str
+    message: bytes
+
+
+class HeldMessage:
+    """A line that waits, as an exchange that may be paused.
+
+    Args:
+        number: of the line at the tap.
+        line: with its line break.
+        call: the exchange that it belongs to.
+    """
+
+    def __init__(self, pauses: TapPauses, number: int, side: str, line: bytes, call: Exchange) -> None:
+        assert call.request
+        self._pauses, self._number, self._side, self._line = pauses, number, side, line
+        self._call = call
+        self.judging: asyncio.Task[None] | None = None
+        head = RequestHead(call.request.method, call.request.url, call.request.url, Headers(()), "")
+        self.tracker = PauseTracker(pauses.gate, self, call.id, head)
+
+    async def judge(self) -> None:
+        """Pause the line if a breakpoint wants that, else let it pass."""
+        words: dict[str, JsonValue] = {}
+        if self._side == RESPONSE:
+            body = base64.b64encode(self.held_body()[0]).decode()
+            words = {"status": 0, "reason": "", "headers": [], "version": "", "body": body}
+        reasons, why = await self.tracker.evaluate(self._side, **words)
+        if reasons:
+            self._send({"paused": True})
+            self.tracker.begin(self._side, reasons, has_head=False)
+            return
+        if why:
+            self.tracker.report_unjudged(why)
+            self._pauses.add_notes(self._call.id, self.tracker.notes)
+        self._send({})
+
+    def _send(self, words: Mapping[str, JsonValue]) -> None:
+        self._pauses.forget(self._number, is_paused="paused" in words)
+        send_line({"line": self._number, **words})
+
+    def actions(self) -> tuple[str, ...]:
+        """Actions that can end the pause."""
+        return CONTINUE, EDIT, ANSWER, DROP
+
+    def held_body(self) -> tuple[bytes, int]:
+        """The message, and how many bytes of it are already sent: none."""
+        return self._line.rstrip(b"\r\n"), 0
+
+    def resume(self) -> None:
+        """Pass the line on unchanged."""
+        self._end("continued", {})
+
+    def edit(self, body: bytes) -> None:
+        """Pass this message on instead. Line breaks between its values become spaces: a line is a message."""
+        line = body.strip().replace(b"\r", b" ").replace(b"\n", b" ")
+        if not line:
+            raise UsageError("an empty line is not a message", hint="drop it instead")
+        self._replace(line if self._side == REQUEST else self.held_body()[0])
+        self._end("edited" if self._side == REQUEST else "the response was edited", {"data": _text(line + b"\n")})
+
+    def answer(self, reply: Mapping[str, JsonValue], who: str) -> None:
+        """Give the client this response; the server gets no call."""
+        line = b"".join(base64.b64decode(piece) for piece in reply["pieces"])
+        if self._side == RESPONSE:
+            self._replace(self.held_body()[0])
+        self._end(f"answered by {who}", {"data": _text(line + b"\n"), "to": "back"})
+
+    def drop(self) -> None:
+        """Pass nothing on: to the other side, the message was never sent."""
+        self._end("dropped", {"to": "nowhere"})
+
+    def leave(self) -> None:
+        """The client has ended its side."""
+        self.tracker.end("the client closed the connection")
+        self._pauses.forget(self._number, is_paused=False)
+
+    def _replace(self, message: bytes) -> None:
+        self._pauses.on_replaced(Replacement(self._call.id, self._side, message))
+
+    def _end(self, how: str, words: Mapping[str, JsonValue]) -> None:
+        self.tracker.end(how)
+        self._pauses.add_notes(self._call.id, self.tracker.notes)
+        self._send(words)
+
+
+def _text(line: bytes) -> str:
+    return base64.b64encode(line).decode()
+
+
+class TapPauses:
+    """The gate of one tap, with its control socket and its held lines.
+
+    Args:
+        run: what the ids of the connection's exchanges begin with.
+        out: the session file.
+        breaks: breakpoints that are armed from the beginning.
+        on_replaced: called, in the loop's thread, when another message takes the place of one.
+    """
+
+    def __init__(self, run: str, out: Path, breaks: list[str], on_replaced: Callable[[Replacement], None]) -> None:
+        self.on_replaced = on_replaced
+        self._run, self._out, self._breaks = run, out, breaks
+        self._held: dict[int, HeldMessage] = {}
+        self._notes: dict[str, list[str]] = {}
+        self._is_armed = bool(breaks)
+        self._loop = asyncio.new_event_loop()
+        self._started = threading.Event()
+        self._end = asyncio.Event()
+        self._thread = threading.Thread(target=self._run_loop, name="breakpoints", daemon=True)
+        self._thread.start()
+        self._started.wait(START_SECONDS)
+
+    def _run_loop(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_until_complete(self._serve())
+        finally:
+            self._started.set()
+
+    async def _serve(self) -> None:
+        self.gate = BreakpointGate(self._run, self._out, is_tool_hop=True)
+        control = ControlServer(self.gate, self._out)
+        for kind in self._breaks:
+            self.gate.arm(kind)
+        self.gate.listeners.add(self._on_event)
+        with suppress(OSError, UsageError):  # breakpoints cannot be controlled; traffic is recorded
+            await control.start()
+        self._started.set()
+        if self._breaks:
+            self._tell_armed(is_first=True)
+        try:
+            await self._end.wait()
+        finally:
+            await control.close()
+            self.gate.close()
+
+    def _on_event(self, event: Mapping[str, JsonValue]) -> None:
+        if event.get("event") == "armed":
+            self._tell_armed()
+
+    def _tell_armed(self, *, is_first: bool = False) -> None:
+        is_armed = bool(self.gate.armed_sides)
+        if is_first or is_armed != self._is_armed:
+            self._is_armed = is_armed
+            send_line({"armed": is_armed})
+
+    # From the thread that writes.
+
+    def take(self, number: int, side: str, line: bytes, call: Exchange | None) -> None:
+        """Judge a held line; one that belongs to no call passes."""
+        self._loop.call_soon_threadsafe(self._take, number, side, line, call)
+
+    def _take(self, number: int, side: str, line: bytes, call: Exchange | None) -> None:
+        if call is None:
+            send_line({"line": number})
+            return
+        held = self._held[number] = HeldMessage(self, number, side, line, call)
+        held.judging = self._loop.create_task(held.judge(), name="check a message")
+
+    def leave(self, number: int) -> None:
+        """A line waits for nothing any more."""
+
+        def leave() -> None:
+            if held := self._held.get(number):
+                held.leave()
+
+        self._loop.call_soon_threadsafe(leave)
+
+    def notes_of(self, exchange: str) -> str:
+        """What happened to an exchange at breakpoints, in words; empty if nothing."""
+        return "; ".join(self._notes.get(exchange, ()))
+
+    def close(self) -> None:
+        """Close the control socket and end the judge."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._end.set)
+        self._thread.join(START_SECONDS)
+
+    # From held messages.
+
+    def forget(self, number: int, *, is_paused: bool) -> None:
+        """A line has left the tap, unless it is paused."""
+        if not is_paused:
+            self._held.pop(number, None)
+
+    def add_notes(self, exchange: str, notes: list[str]) -> None:
+        """Keep notes for the note of an exchange."""
+        self._notes.setdefault(exchange, []).extend(notes)
