@@ -1,6 +1,6 @@
 """Surveys on parts that others wrote: an S3 server, Dask and Ray with two nodes, and processes that are killed.
 
-    python -m tests.real survey [s3|dask|ray|kills|engines …] [--objects N]
+    python -m tests.real survey [s3|litellm|dask|ray|kills|engines …] [--objects N]
 
 Each compares all rows with those of a survey of the same files in this process. What is not installed is skipped, which
 is said: ``pip install 'agent-workbench[scale,ray]' 'moto[server]'``.
@@ -15,7 +15,6 @@ import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,14 +23,15 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from tests.formats.importers.store_samples import CALL, CHAT, LITELLM, TOOL
+from tests.real.litellm_proxy import litellm
+from tests.real.servers import answers, free_port, process, wait_until
 from tests.survey.conftest import Quiet, everything, in_process
 from workbench.survey import Catalog, JudgeOptions, SurveyOptions, WorkerLimits, run_survey
 from workbench.survey.engines import BatchOutcome, Task
@@ -94,49 +94,15 @@ class Trial:
         run_survey(truth, options(str(self.store), self.key), Quiet(), in_process)
         self.rows = comparable(truth)
 
+    def options(self, root: str, **more: Any) -> SurveyOptions:
+        return replace(options(root, self.key), **more)
+
     def check(self, name: str, catalog: Catalog, seconds: float) -> bool:
         last = catalog.last()
         said = difference(comparable(catalog), self.rows)
         is_right = last is not None and last.is_complete and said.startswith("0 lost, 0 doubled")
         print(f"{'ok  ' if is_right else 'FAIL'} {name}: {said}, {seconds:.1f} s")
         return is_right
-
-
-def free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
-
-
-@contextmanager
-def process(*words: str, **more: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A process of its own session, ended with all that it has started."""
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
-    started = subprocess.Popen(words, **quiet, **more)
-    try:
-        yield started
-    finally:
-        if started.poll() is None:
-            os.killpg(started.pid, signal.SIGKILL)
-        started.wait()
-
-
-def wait_until(is_ready: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not is_ready():
-        if time.monotonic() > end:
-            raise TimeoutError
-        time.sleep(0.1)
-
-
-def answers(url: str) -> bool:
-    try:
-        urllib.request.urlopen(url, timeout=2).close()
-    except urllib.error.HTTPError:
-        return True
-    except OSError:
-        return False
-    return True
 
 
 class Faulty(BaseHTTPRequestHandler):
@@ -326,6 +292,7 @@ def engines(trial: Trial) -> bool:
 
 TRIALS = {
     "kills": (kills, ()),
+    "litellm": (litellm, ("moto", "obstore")),
     "s3": (s3, ("moto", "obstore")),
     "dask": (dask, ("distributed",)),
     "ray": (ray, ("ray",)),

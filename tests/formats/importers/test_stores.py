@@ -21,6 +21,7 @@ from tests.formats.importers.store_samples import (
     lines,
     one,
 )
+from tests.formats.importers.store_variants import VARIANTS
 from workbench.errors import UnreadableInput
 from workbench.formats.importers import _store, open_found, open_input
 from workbench.rules import Inspection, Inspector
@@ -55,6 +56,22 @@ def test_its_fault_is_found_and_nothing_is_found_in_the_envelope(name: str, tmp_
     rules = {finding.rule for finding in found}
     assert sample.rules <= rules
     assert rules <= sample.rules | {"contract.disagrees", "answer.error"}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_of_a_store_is_read_as_what_it_is(name: str, tmp_path: Path) -> None:
+    sample = VARIANTS[name]
+    (tmp_path / name).write_bytes(sample.data)
+    session = open_found(str(tmp_path / name))
+    assert session is not None and getattr(session, "format", "") == sample.importer
+    exchanges = list(exchanges_of(session))
+    assert len(exchanges) == sample.exchanges
+    assert sample.fidelity in {fidelity_of(exchange).value for exchange in exchanges}
+    inspection = inspected(session)
+    rules = {finding.rule for finding in inspection.findings}
+    assert sample.rules <= rules <= sample.rules | {"contract.disagrees", "answer.error"}
+    said = [problem for row in inspection.rows for problem in row.problems]
+    assert not sample.damage or any(sample.damage in problem for problem in said)
 
 
 @pytest.mark.parametrize("name", [name for name, sample in SAMPLES.items() if sample.damage])

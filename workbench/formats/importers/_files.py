@@ -30,8 +30,9 @@ PIECE = 8 * 1024 * 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BODIES, LEVELS = "__files", 4
 """WireMock's folder of bodies, and how many folders above the input it is searched for."""
-BZIP2 = "bzip2"
-PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": BZIP2}
+BZIP2, MESSAGES = "bzip2", "zstd (message by message)"
+ZSTD = b"\x28\xb5\x2f\xfd"
+PACKED = {b"\x1f\x8b": "gzip", ZSTD: "zstd", b"BZh": BZIP2}
 
 
 @dataclass(slots=True)
@@ -154,16 +155,42 @@ def _text_head(head: bytes, shown: str) -> bytes:
 
 
 def _packing(head: bytes) -> str | None:
+    if head[:1] == b"\0" and head[4:8] == ZSTD:
+        return MESSAGES
     return next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
 
 
 def _unpack(data: bytes, packing: str, shown: str) -> bytes:
     try:
+        if packing == MESSAGES:
+            return _unpack_messages(data)
         if packing == BZIP2:
             return _unpack_bzip2(data)
         return decode_body(Body(raw=data, encoding=packing))
     except WireError as error:
         raise UnreadableInput(f"the {packing} file cannot be unpacked: {error.what}", where=shown) from error
+
+
+def _unpack_messages(data: bytes) -> bytes:
+    """Messages that are packed one by one, each with its length before it.
+
+    The collector's file exporter writes them so. JSON becomes lines; other messages keep a length before each
+    (opentelemetry-collector-contrib, fileexporter).
+    """
+    pieces: list[bytes] = []
+    at, left = 0, MAX_DECODED_BODY
+    while at < len(data):
+        size = int.from_bytes(data[at : at + 4], "big")
+        if at + 4 + size > len(data):
+            raise WireError(f"a message is cut off at byte {at}")
+        pieces.append(decode_body(Body(raw=data[at + 4 : at + 4 + size], encoding="zstd")))
+        left -= len(pieces[-1])
+        if left < 0:
+            raise WireError("too large")
+        at += 4 + size
+    if all(piece.lstrip()[:1] == b"{" for piece in pieces):
+        return b"\n".join(pieces)
+    return b"".join(len(piece).to_bytes(4, "big") + piece for piece in pieces)
 
 
 def _unpack_bzip2(data: bytes) -> bytes:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from workbench import protocols
 from workbench.formats.importers._store import object_of, text
 from workbench.ir import JsonValue
-from workbench.wire import split_url
+from workbench.protocols import DecodedExchange
+from workbench.wire import Body, Exchange, HttpResponse, dumps, loads, split_url
 
 CUT_MARK = "litellm_truncated"
 """Part of the text that LiteLLM puts in the middle of a value that is longer than it stores (constants.py)."""
+
+_CHAT = "/v1/chat/completions"
+_SURE = 0.5
 
 REDACTED = "redacted-by-litellm"
 
@@ -43,12 +49,33 @@ def calls_model(row: Mapping[str, JsonValue]) -> bool:
 
 def url_of(row: Mapping[str, JsonValue]) -> str:
     """The path of the call as LiteLLM sees it; with the provider's host if it is sent there in that form."""
-    path = _PATHS.get(text(row.get("call_type")), "/v1/chat/completions")
+    path = _PATHS.get(text(row.get("call_type")), _CHAT)
     provider = text(row.get("custom_llm_provider")).lower()
     base = split_url(text(row.get("api_base")))
-    if not base.hostname or (path == "/v1/chat/completions" and provider.startswith(_OTHER_APIS)):
+    if not base.hostname or (path == _CHAT and provider.startswith(_OTHER_APIS)):
         return path
     return f"{base.scheme}://{base.netloc}{path}"
+
+
+def in_protocol_of(url: str, answer: JsonValue) -> JsonValue:
+    """A response in the protocol of its call: LiteLLM stores some in the form of Chat Completions, whatever was asked.
+
+    Observed of a proxy of version 1.80: calls of ``/v1/messages``.
+    """
+    if not isinstance(answer, dict) or split_url(url).path.endswith(_CHAT):
+        return answer
+    asked = [adapter for adapter in protocols.every() if adapter.claims_url(url)]
+    if not asked or max(adapter.claims_response(answer) for adapter in asked) >= _SURE:
+        return answer
+    of = max(protocols.every(), key=lambda adapter: adapter.claims_response(answer))
+    read = DecodedExchange(0, Exchange("", response=HttpResponse(200, body=Body(dumps(answer)))), of.name).response
+    if of.claims_response(answer) < _SURE or read is None or not read.messages:
+        return answer
+    from workbench.formats.importers._transcript import written_answer
+
+    body, _ = written_answer(replace(read, protocol=asked[0].name), asked[0])
+    made: JsonValue = loads(body)
+    return made
 
 
 def failure_of(row: Mapping[str, JsonValue]) -> tuple[JsonValue, int]:

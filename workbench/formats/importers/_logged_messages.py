@@ -89,9 +89,9 @@ def _with_messages(held: JsonValue) -> dict[str, JsonValue] | None:
 
 
 def _are_items(items: list[dict[str, JsonValue]]) -> bool:
-    """True for Responses items; a list of only messages could be any protocol."""
-    kinds = {text(item.get("type")) for item in items}
-    return bool(kinds) and kinds <= _ITEMS
+    """True for Responses items, of which messages need no type; a list of only messages could be any protocol."""
+    kinds = {text(item.get("type")) or ("" if "role" in item else "?") for item in items}
+    return bool(kinds & _ITEMS) and kinds <= {*_ITEMS, ""}
 
 
 def _message_response(message: dict[str, JsonValue], beside: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:

@@ -53,7 +53,9 @@ def spans_of(documents: Iterable[dict[str, JsonValue]], damage: ImportDamage) ->
     """All spans by start time, with the log records that name them."""
     spans: list[OtelSpan] = []
     logs: list[tuple[str, SpanEvent]] = []
-    for document in documents:
+    for document in map(_camel, documents):
+        if "batches" in document:  # Tempo's answer (grafana.com/docs/tempo, api_docs)
+            document["resourceSpans"] = document["batches"]
         if not {"resourceSpans", "resourceLogs", "resourceMetrics"} & document.keys():
             damage.leave_out("a document without spans or logs")
         for held in damage.objects(document.get("resourceSpans"), "spans of a resource"):
@@ -69,6 +71,39 @@ def spans_of(documents: Iterable[dict[str, JsonValue]], damage: ImportDamage) ->
             by_id[id].events.append(event)
     spans.sort(key=lambda span: span.start or 0.0)
     return spans
+
+
+def otlp_span(value: dict[str, JsonValue]) -> OtelSpan:
+    """A span that is there without its resource."""
+    return _span(_camel(value), {})
+
+
+_PROTO_NAMES = (
+    "resource_spans resource_logs scope_spans scope_logs log_records trace_id span_id parent_span_id event_name "
+    "start_time_unix_nano end_time_unix_nano time_unix_nano string_value int_value double_value bool_value bytes_value "
+    "array_value kvlist_value"
+)
+_CAMEL = {n: n.split("_")[0] + "".join(w.title() for w in n.split("_")[1:]) for n in _PROTO_NAMES.split()}
+"""Names of the protocol buffers → those of their JSON form; readers accept both (protobuf.dev, ProtoJSON)."""
+
+
+def _camel(document: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """A document with the names of the JSON form."""
+    return {**document} if not _has_proto_names(document) else mapping(_rename(document))
+
+
+def _has_proto_names(document: dict[str, JsonValue]) -> bool:
+    return not _CAMEL.keys().isdisjoint(document)
+
+
+def _rename(value: JsonValue, depth: int = 0) -> JsonValue:
+    if depth > _DEEPEST:
+        return value
+    if isinstance(value, list):
+        return [_rename(inner, depth + 1) for inner in value]
+    if isinstance(value, dict):
+        return {_CAMEL.get(name, name): _rename(inner, depth + 1) for name, inner in value.items()}
+    return value
 
 
 def _scopes(held: dict[str, JsonValue], damage: ImportDamage, *names: str) -> Iterator[dict[str, JsonValue]]:

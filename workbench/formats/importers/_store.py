@@ -36,11 +36,15 @@ COLUMNS: Mapping[str, tuple[frozenset[str], ...]] = {
         frozenset({"custom_id", "response", "error"}),
         frozenset({"custom_id", "result"}),
         frozenset({"custom_id", "params"}),
+        frozenset({"custom_id", "body"}),
+        frozenset({"recordId", "modelInput"}),
+        frozenset({"request", "response", "processed_time"}),
     ),
     "bedrock_log": (frozenset({"schemaType", "modelId", "operation"}), frozenset({"schemaType", "accountId"})),
     "cloudflare_gateway": (
         frozenset({"Provider", "Model", "Endpoint", "StatusCode"}),
         frozenset({"Provider", "RequestBody", "ResponseBody"}),
+        frozenset({"provider", "request_type", "status_code", "tokens_in"}),
     ),
     "helicone": (
         frozenset({"request_id", "request_created_at", "request_model"}),
@@ -66,6 +70,7 @@ COLUMNS: Mapping[str, tuple[frozenset[str], ...]] = {
         frozenset({"span_kind", "context", "attributes"}),
         frozenset({"span_kind", "context.span_id"}),
         frozenset({"span_kind", "context.trace_id"}),
+        frozenset({"trace_id", "span_id", "start_time_unix_nano"}),
     ),
 }
 """Importer → sets of names; an envelope with all names of one set is of that store."""

@@ -1,7 +1,7 @@
 """Importer for batches of OpenAI and Anthropic: requests, and results; joined by ``custom_id`` if one file has both.
 
-Facts: platform.openai.com/docs/guides/batch; docs.claude.com, Message Batches. Gateways and other providers use the
-same forms.
+Facts: platform.openai.com/docs/guides/batch; docs.claude.com, Message Batches; batch inference of Amazon Bedrock and
+of Vertex, whose records have both sides. Gateways and other providers use the same forms.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MESSAGES = "/v1/messages"
 
 
 def sniff(head: bytes) -> float:
-    """Objects with a ``custom_id`` and one side of an exchange."""
+    """Objects with a ``custom_id`` and one side of an exchange, or records with both."""
     return _store.claims(head, "batch_file")
 
 
@@ -37,7 +37,7 @@ def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
     made: dict[str, Exchange] = {}
     for row in rows:
         for exchange in _store.build(row, damage, _exchange):
-            key = text(row.value.get("custom_id")) or row.where
+            key = text(row.value.get("custom_id") or row.value.get("recordId")) or row.where
             held = made.get(key)
             if held is None:
                 made[key] = exchange
@@ -56,6 +56,8 @@ def _join(one: Exchange, other: Exchange) -> Exchange:
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
     params, result = mapping(row.get("params")), mapping(row.get("result"))
+    if "modelInput" in row or "processed_time" in row:
+        return _exchange_with(row, _both_sides(row), "")
     if params:
         return _exchange_with(row, StoredSides(params, url=MESSAGES), "only the request")
     if result:
@@ -74,6 +76,17 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
     return _exchange_with(row, StoredSides(failure=failure, status=0), _end(text(mapping(error).get("code"))))
 
 
+def _both_sides(row: dict[str, JsonValue]) -> StoredSides:
+    """A record of Bedrock (``modelInput``, ``modelOutput``) or of Vertex, with both sides or an error."""
+    asked, answer = row.get("modelInput", row.get("request")), row.get("modelOutput", row.get("response"))
+    error = row.get("error") or row.get("status")
+    if answer or not error:
+        return StoredSides(asked, answer or None)
+    about = mapping(error)
+    message = text(about.get("errorMessage")) or text(about.get("message")) or text(error) or "the record failed"
+    return StoredSides(asked, status=number_of(about.get("errorCode")) or 0, failure={"message": message})
+
+
 def _claude_result(result: dict[str, JsonValue]) -> StoredSides:
     if isinstance(result.get("message"), dict):
         return StoredSides(answer=result["message"])
@@ -89,4 +102,6 @@ def _end(word: str) -> str:
 
 
 def _exchange_with(row: dict[str, JsonValue], sides: StoredSides, note: str) -> Exchange:
-    return _store.exchange_of(sides, Fidelity.RESERIALISED, key=text(row.get("custom_id")), note=note)
+    return _store.exchange_of(
+        sides, Fidelity.RESERIALISED, key=text(row.get("custom_id") or row.get("recordId")), note=note
+    )

@@ -19,10 +19,14 @@ from workbench.wire.session import MemorySession
 NAME = "cloudflare-gateway"
 TITLE = "Cloudflare AI Gateway log"
 SEALED = "the {} is encrypted: decrypt the log with your private key first"
-NO_BODY = "the store holds no body: the gateway is configured not to collect payloads"
+NO_BODY = "the store holds no body: the gateway does not collect payloads, or this list is without them"
 
 _HOSTS = {"openai": "api.openai.com", "anthropic": "api.anthropic.com", "groq": "api.groq.com/openai"}
 _HOSTS |= {"deepseek": "api.deepseek.com", "mistral": "api.mistral.ai", "grok": "api.x.ai"}
+
+
+_OF_API = {"Provider": "provider", "Model": "model", "Endpoint": "path", "StatusCode": "status_code", "RequestId": "id"}
+_OF_API |= {"Datetime": "created_at"}
 
 
 def sniff(head: bytes) -> float:
@@ -41,6 +45,8 @@ def exchanges(rows: Iterable[StoreRow], damage: ImportDamage) -> list[Exchange]:
 
 
 def _exchange(row: dict[str, JsonValue]) -> Exchange:
+    if "Provider" not in row:  # an answer of the API has other names, and no bodies
+        row = {name: row.get(member) for name, member in _OF_API.items()}
     bodies = {side: row.get(f"{side.title()}Body") for side in ("request", "response")}
     missing = [SEALED.format(side) for side, body in bodies.items() if _is_sealed(body)]
     request, answer = (None if _is_sealed(body) or not body else body for body in bodies.values())

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from workbench.formats.importers import _store
 from workbench.formats.importers._files import ImportDamage
-from workbench.formats.importers._litellm import calls_model, failure_of, is_cut, is_redacted, url_of
+from workbench.formats.importers._litellm import calls_model, failure_of, in_protocol_of, is_cut, is_redacted, url_of
 from workbench.formats.importers._logged_messages import answer_in, request_in
 from workbench.formats.importers._store import StoredSides, StoreRow, text
 from workbench.formats.importers._values import fields
@@ -64,6 +64,7 @@ def sides_of(row: dict[str, JsonValue], messages: JsonValue, response: JsonValue
     request = request_in(asked, known) if asked else None
     failure, status = failure_of(row)
     answer = None if failure or is_redacted(said) else answer_in(said, known) or said or None
+    answer = in_protocol_of(url_of(row), answer)
     cuts = {"request": tuple(_store.cut_places(request, is_cut)), "response": tuple(_store.cut_places(answer, is_cut))}
     missing = () if request else ("the store does not hold the messages: no messages were logged",)
     return StoredSides(request, answer, status or 200, url_of(row), failure, missing, cuts)

@@ -258,7 +258,9 @@ NAME = "otel"
 TITLE = "OpenTelemetry spans"
 LACKS = ("headers", "streaming", "original bytes")
 
-_START = regex.compile(rb'\s*\{\s*"resource(?:Spans|Logs)"\s*:\s*\[')
+_START = regex.compile(
+    rb'\s*\{\s*"(?:resource(?:Spans|Logs|_spans|_logs)|batches"\s*:\s*\[\s*\{\s*"resource)"\s*:\s*[\[{]'
+)
 _OPERATIONS = ("chat", "completion", "text_completion", "generate_content")
 _OTHERS = ("execute_tool", "invoke_agent", "create_agent", "embeddings", "embedding", "rerank", "tool", "agent")
 _STOPS = {

@@ -1,7 +1,7 @@
 """Importer for spans of Phoenix: its API, its dataframe as JSON Lines or Parquet; attributes of OpenInference.
 
 Facts: arize.com/docs/phoenix/how-to/extract-data-from-spans, and the spans of ``GET /v1/projects/{id}/spans``.
-Attributes are flat names, or a tree, or columns that begin with ``attributes.``.
+Attributes are flat names, or a tree, or columns that begin with ``attributes.``. ``…/spans/otlpv1`` has spans of OTLP.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from workbench.formats.importers import _store
 from workbench.formats.importers._files import ImportDamage
 from workbench.formats.importers._http import epoch
-from workbench.formats.importers._otlp import OtelSpan
+from workbench.formats.importers._otlp import OtelSpan, otlp_span
 from workbench.formats.importers._store import StoreRow, object_of, parse_text, text
 from workbench.formats.importers._transcript import TranscriptSession
 from workbench.formats.importers.otel import is_model, turn_of
@@ -44,6 +44,8 @@ def session(rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> Transc
 
 def _span(row: StoreRow) -> OtelSpan:
     held = row.value
+    if "start_time_unix_nano" in held:
+        return otlp_span(held)
     attributes = dict(_flat("", held.get("attributes")))
     for name, value in held.items():
         if name.startswith("attributes."):

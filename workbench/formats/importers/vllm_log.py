@@ -26,10 +26,18 @@ _OUTPUT = regex.compile(
 )
 _LINE = regex.compile(rb"(?m)^.*(?:INFO|DEBUG) [\d-]{5,10} [\d:]{8} \[\S{0,200}logger\.py:\d{1,5}\] ")
 
+_BARE = regex.compile(
+    rb"Received request [\w.:-]{1,200}: (?:prompt: |params: )"
+    rb"|Generated response [\w.:-]{1,200}(?: \([^)]{1,40}\))?: output: "
+)
+"""A message of the logger alone, as structured logs have it."""
+
 
 def sniff(head: bytes) -> float:
     """Lines of vLLM's request logger."""
-    return 0.95 if (b"Received request" in head or b"Generated response" in head) and _LINE.search(head) else 0.0
+    if b"Received request" not in head and b"Generated response" not in head:
+        return 0.0
+    return 0.95 if _LINE.search(head) or _BARE.match(head) else 0.0
 
 
 def read(data: bytes, name: str) -> MemorySession:
