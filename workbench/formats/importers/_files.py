@@ -182,7 +182,7 @@ def _unpack_messages(data: bytes) -> bytes:
     while at < len(data):
         size = int.from_bytes(data[at : at + 4], "big")
         if at + 4 + size > len(data):
-            raise WireError(f"a message is cut off at byte {at}")
+            raise WireError(f"the message at byte {at} is incomplete")
         pieces.append(decode_body(Body(raw=data[at + 4 : at + 4 + size], encoding="zstd")))
         left -= len(pieces[-1])
         if left < 0:
