@@ -176,9 +176,7 @@ def _of_accumulators(case: RuleContext) -> Iterator[Finding]:
 
 
 def _misses_a_call(group: ClientGroup) -> bool:
-    from workbench.protocols.clients import CALL
-
-    return any(d.part.startswith(CALL) and d.words.endswith("is missing") for d in group.differences)
+    return any(difference.is_lost_call for difference in group.differences)
 
 
 def _client_words(groups: Sequence[ClientGroup]) -> str:

@@ -108,7 +108,7 @@ RESPONSES = [
     (
         46,
         "completed",
-        "finish reason completed; usage 46 input, 40 output, 16 reasoning; repeats the answer completely; ends "
+        "finish reason completed; usage 46 input, 40 output, 16 reasoning; repeats the response completely; ends "
         "the stream",
     ),
 ]

@@ -43,11 +43,13 @@ class ClientDifference:
         part: in words: ``call 2``, ``text``, ``reasoning_content``.
         event: the block of the stream at which the two depart; None where no block shows it.
         words: what the client has, as the end of a sentence that begins with its name. Untrusted text is in it.
+        is_lost_call: the client has no such tool call.
     """
 
     part: str
     event: int | None
     words: str
+    is_lost_call: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +182,7 @@ def _of_part(
     place: str, mine: PartBuffer | None, theirs: PartBuffer | None, all_mine: dict[str, PartBuffer]
 ) -> Iterator[ClientDifference]:
     if theirs is None and mine is not None:
-        yield ClientDifference(place, _first(mine), f"{_whole(place, mine)} is missing")
+        yield ClientDifference(place, _first(mine), f"{_whole(place, mine)} is missing", mine.kind == CALL)
     elif mine is None and theirs is not None:
         yield ClientDifference(place, _first(theirs), f"has a different part, {_whole(place, theirs)}")
     elif mine is not None and theirs is not None:

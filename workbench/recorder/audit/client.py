@@ -16,9 +16,6 @@ from workbench.wire.http1 import BadMessage, HeadBuffer, read_response, render, 
 
 HOP = "client"
 
-NO_TIME = "no complete response within"
-"""Beginning of the note on a response that was too late."""
-
 _READ = 256 * 1024
 _USUAL: Pairs = (("User-Agent", "workbench-audit"), ("Accept", "*/*"))
 _JSON = ("Content-Type", "application/json")
@@ -94,8 +91,8 @@ class AuditClient:
                     await self._hear(seen, reader, stage, asked.method.encode(), hangs_up)
             except TimeoutError:
                 seen.is_left = hangs_up
-                seen.note = "" if hangs_up else f"{NO_TIME} {self.deadline:g} seconds"
-                seen.is_cut = not hangs_up
+                seen.note = "" if hangs_up else f"no complete response within {self.deadline:g} seconds"
+                seen.is_cut = seen.is_late = not hangs_up
             except (ConnectionError, ssl.SSLError):
                 seen.note, seen.is_cut = "the connection broke", True
             except BadMessage as bad:

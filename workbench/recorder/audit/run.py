@@ -18,7 +18,7 @@ from workbench.limits import SNIPPET
 from workbench.protocols import DecodedExchange
 from workbench.recorder.audit.case import AuditCase, Pairs
 from workbench.recorder.audit.cases import PROTOCOLS, cases_of, conversion_cases, hello
-from workbench.recorder.audit.client import NO_TIME, AuditClient, GatewayURL
+from workbench.recorder.audit.client import AuditClient, GatewayURL
 from workbench.recorder.audit.sighting import CaseStage, PieceTimeout
 from workbench.recorder.audit.upstream import AuditUpstream
 from workbench.recorder.audit.verdicts import AuditPlace, CaseSightings, CaseVerdict, judge_case
@@ -112,6 +112,7 @@ class _AuditRun:
         self._patience = PieceTimeout(plan.patience)
         self._audit = AuditResult()
         self._answered: dict[bytes, str] = {}
+        self._refusals: set[int] = set()
         self._epoch = time.time() - asyncio.get_running_loop().time()
 
     async def all(self) -> AuditResult:
@@ -131,6 +132,7 @@ class _AuditRun:
         self._remember(plain, seen)
         if not seen.upstream:
             self._audit.skipped[protocol] = _why(seen)
+            self._refusals |= {seen.client.response.status} if seen.client.response else set()
             return None
         return AuditPlace(
             plain.request.path,
@@ -153,9 +155,9 @@ class _AuditRun:
             why = next(iter(self._audit.skipped.values()))
         odd = f"; what reached it is not HTTP/1.1: {self._upstream.refused[0]}" if self._upstream.refused else ""
         hint = f"point its upstream at {self._upstream.url} (for base URLs with a version: {self._upstream.url}/v1)"
-        if "answered 401" in why or "answered 403" in why:
+        if self._refusals & {401, 403}:
             hint = "give the gateway's key with --key-variable or --header"
-        elif "answered 4" in why:
+        elif any(400 <= status < 500 for status in self._refusals):
             hint += ", and ask for a model it knows with --model"
         return GatewayUnreachable(
             f"no request came through {self._plan.gateway.url} to the audit's upstream ({why}){odd}", hint=hint
@@ -183,7 +185,7 @@ class _AuditRun:
                 f"nothing accepts connections at {self._plan.gateway.url} ({error.strerror or error})",
                 hint=f"start the gateway, with {self._upstream.url} as its upstream",
             ) from error
-        if here.is_cut and here.note.startswith(NO_TIME):
+        if here.is_late:
             self._client.deadline = min(
                 self._client.deadline, _HURRIED
             )  # or an audit of a hanging gateway takes an hour

@@ -57,8 +57,9 @@ class Sighting:
         hop: name of the hop.
         url: absolute.
         began, ended: on the loop's clock; ``ended`` is None before that.
-        is_cut: the response was broken off.
+        is_cut: the connection ended before the response did.
         is_left: the client disconnected before the response had ended.
+        is_late: the response was not complete in time.
     """
 
     hop: str
@@ -72,6 +73,7 @@ class Sighting:
     ended: float | None = None
     is_cut: bool = False
     is_left: bool = False
+    is_late: bool = False
     note: str = ""
 
     @classmethod

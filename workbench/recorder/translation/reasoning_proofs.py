@@ -184,7 +184,7 @@ def read_text_calls(
     """A response with the calls in its text as tool calls; what cannot be read stays text."""
     changes = list[TranslationChange]()
     messages = tuple(_read_message(message, parser, tools, changes) for message in response.messages)
-    if not any(change.text.startswith("read") for change in changes):
+    if not any(new is not old and any(new.tool_calls()) for new, old in zip(messages, response.messages, strict=True)):
         return response, changes
     return replace(response, messages=messages, stop="tool_calls", finish_reason="tool_calls"), changes
 

@@ -150,7 +150,7 @@ def _part(side: str, ref: NodeRef, message: Message, part: Part) -> Iterator[Out
 
 def _problems(decoded: DecodedExchange) -> Iterator[OutlineNode]:
     for problem in decoded.problems:
-        side = RESPONSE if problem.message.startswith(RESPONSE) else REQUEST
+        side = REQUEST if problem.slug.startswith(f"{REQUEST}.") else RESPONSE
         yield OutlineNode("problem", side, problem.pointer, text=problem.message)
 
 
