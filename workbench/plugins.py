@@ -70,7 +70,7 @@ PARTS: Mapping[str, Parts] = {
     "workbench.rules": Parts(
         "workbench.rules",
         ("RULES",),
-        frozenset({"context", "costs", "counts", "inspection", "prices", "schema_check", "wording"}),
+        frozenset({"context", "inspection", "prices", "schema_check", "session_costs", "tool_use_counts", "wording"}),
     ),
     "workbench.toolcalls.formats": Parts("workbench.textcalls", ("text_format",)),
     "workbench.trials.whatif": Parts("workbench.whatif", ("VARIANTS",)),

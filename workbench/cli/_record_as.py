@@ -91,13 +91,13 @@ def check_urls(upstreams: Iterable[str]) -> None:
 
 def upstreams(args: argparse.Namespace) -> dict[str, str]:
     """Name → target, as people typed it. Raises UsageError."""
-    from workbench.recorder import ONLY
+    from workbench.recorder import UNNAMED_UPSTREAM
     from workbench.send import resolve
 
     found = dict[str, str]()
     for text in args.upstream:
         named = _NAMED.fullmatch(text)
-        name, target = (named[1], named[2]) if named else (ONLY, text)
+        name, target = (named[1], named[2]) if named else (UNNAMED_UPSTREAM, text)
         if name in found:
             raise UsageError(f"two upstreams are named {name!r}" if named else "two upstreams without a name")
         resolve(target, args.spoken)

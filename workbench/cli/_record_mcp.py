@@ -96,12 +96,12 @@ def handed_over(found: TappedServers, others: Mapping[str, str]) -> Iterator[tup
         others: variables of the client for other reasons; JSON in the same variable is merged.
     """
     from workbench.recorder import private_file
-    from workbench.recorder.mcp_tap import FILE
+    from workbench.recorder.mcp_tap import COPY_PATH
 
     with private_file("mcp", found.file) as path:
-        own = {name: value.replace(FILE, path) for name, value in found.variables.items()}
+        own = {name: value.replace(COPY_PATH, path) for name, value in found.variables.items()}
         both = {name: _merge_objects(others[name], own[name]) for name in own.keys() & others.keys()}
-        yield [word.replace(FILE, path) for word in found.arguments], {**others, **own, **both}
+        yield [word.replace(COPY_PATH, path) for word in found.arguments], {**others, **own, **both}
 
 
 def _merge_objects(one: str, other: str) -> str:

@@ -1,7 +1,7 @@
 """Common practice: what most providers of a protocol refuse, computed from the contracts that ship.
 
 Where a contract says nothing of a thing, the strictest of what the others say of it makes a suspicion. Whether most
-of them refuse the value at hand is asked of each of them then (``rules.common``): two thirds of those that say
+of them refuse the value at hand is asked of each of them then (``rules.common_defaults``): two thirds of those that say
 anything of it, and three at least.
 """
 

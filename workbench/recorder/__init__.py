@@ -13,14 +13,14 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.recorder import client_settings, process
-    from workbench.recorder.client_settings import ONLY, ClientSettings, parse_upstreams, settings_for
+    from workbench.recorder.client_settings import UNNAMED_UPSTREAM, ClientSettings, parse_upstreams, settings_for
     from workbench.recorder.process import RecorderProcess
     from workbench.recorder.runtime_files import private_file, sockets_of
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
-    "ONLY",
+    "UNNAMED_UPSTREAM",
     "ClientSettings",
     "RecorderProcess",
     "client_settings",

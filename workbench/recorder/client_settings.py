@@ -17,7 +17,7 @@ from workbench.protocols.clients import CLIENTS, PROVIDERS, Client
 from workbench.send import PORTS
 
 _NAMED = regex.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(?=[A-Za-z][A-Za-z0-9+.-]*://)(.*)", re.DOTALL)
-ONLY = "default"
+UNNAMED_UPSTREAM = "default"
 """Name of an upstream that was given none."""
 
 _LOCAL = ("127.0.0.1", "localhost")
@@ -43,9 +43,9 @@ def parse_upstreams(given: Sequence[str]) -> dict[str, str]:
     upstreams = dict[str, str]()
     for text in given:
         named = _NAMED.fullmatch(text)
-        name, url = (named[1], named[2]) if named else (ONLY, text)
+        name, url = (named[1], named[2]) if named else (UNNAMED_UPSTREAM, text)
         if name in upstreams:
-            what = "two upstreams without a name" if name == ONLY else f"two upstreams named {name!r}"
+            what = "two upstreams without a name" if name == UNNAMED_UPSTREAM else f"two upstreams named {name!r}"
             raise UsageError(what, hint="give each its own: --upstream NAME=URL")
         upstreams[name] = url
     return upstreams

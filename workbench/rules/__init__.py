@@ -52,7 +52,7 @@ from workbench.rules._origin import Origins
 from workbench.rules._refusal_explanation import is_accounted_for
 from workbench.rules._shared_results import SharedResults
 from workbench.rules.answers import check_error_alone, check_undecoded_failure
-from workbench.rules.common import soft_contract
+from workbench.rules.common_defaults import soft_contract
 from workbench.rules.context import Rule, RuleContext
 
 if TYPE_CHECKING:
@@ -61,8 +61,6 @@ if TYPE_CHECKING:
     from workbench.rules._body import reads_fields
     from workbench.rules._failure_place import place_of_text
     from workbench.rules._outcomes import PENDING_WORDS
-    from workbench.rules.costs import Costs, Saving, TurnCost, costs_of, turns
-    from workbench.rules.counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
     from workbench.rules.inspection import PENDING_RULE, Detail, InspectedExchange, Inspection, Inspector, Trial
     from workbench.rules.prices import Prices, load_prices
     from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
@@ -71,6 +69,8 @@ if TYPE_CHECKING:
     from workbench.rules.retry import UNSURE
     from workbench.rules.schema_check import JudgedSchema
     from workbench.rules.schemas import of_contract, schema_as_sent, schema_at
+    from workbench.rules.session_costs import Costs, Saving, TurnCost, costs_of, turns
+    from workbench.rules.tool_use_counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
     from workbench.rules.wording import as_warning, by_term, quote
 else:
     __getattr__ = lazy(__name__)

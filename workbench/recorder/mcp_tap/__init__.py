@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.fronts import lazy
 
 if TYPE_CHECKING:
-    from workbench.recorder.mcp_tap.client_servers import FILE, TappedServers, tapped_servers
+    from workbench.recorder.mcp_tap.client_servers import COPY_PATH, TappedServers, tapped_servers
     from workbench.recorder.mcp_tap.running_taps import announcing, made_for_now, new_folder, wait_for_end
     from workbench.recorder.mcp_tap.server_entry import ServerCommand, read_command
     from workbench.recorder.mcp_tap.tape import Tape, end_as, pass_through
@@ -20,7 +20,7 @@ else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
-    "FILE",
+    "COPY_PATH",
     "ServerCommand",
     "Tape",
     "TappedServers",

@@ -22,11 +22,11 @@ from workbench.lazy_dataclass import dataclass
 from workbench.recorder.mcp_tap.server_entry import entry_at, expand, read_configuration, words_of
 from workbench.wire import urls
 
-FILE = "{servers}"
-"""Stands in arguments and variables for the path of the file with the copy."""
+COPY_PATH = "{servers}"
+"""Placeholder in arguments and variables for the path of the copied configuration."""
 
 _URL = "{{url:{}}}"
-"""Stands there for the URL at which the recorder listens for a server that is reached at a URL."""
+"""Placeholder for the URL at which the recorder listens for an HTTP server."""
 
 _NOT_IN_NAMES = regex.compile(r"[^A-Za-z0-9._~-]+")
 
@@ -65,7 +65,7 @@ class TappedServers:
     """Arguments, variables and a file that put the servers of a client behind taps.
 
     Attributes:
-        arguments: to put in front of the client's own; ``FILE`` in them is the path of ``file``.
+        arguments: to put in front of the client's own; ``COPY_PATH`` in them is the path of ``file``.
         variables: of its environment, likewise.
         file: text of a file for this run; empty if none is needed.
         urls: name of a server that is reached at a URL → its scheme and host; in the texts a mark stands for where the
@@ -240,7 +240,7 @@ def _claude(context: _Context) -> TappedServers:
         for s in servers
     }
     text = json.dumps({"mcpServers": entries}, ensure_ascii=False, indent=1)
-    arguments = ("--mcp-config", FILE, "--strict-mcp-config")
+    arguments = ("--mcp-config", COPY_PATH, "--strict-mcp-config")
     return _result(servers, notes, listeners, arguments, variables=variables, file=text)
 
 
@@ -366,7 +366,7 @@ def _qwen(context: _Context) -> TappedServers:
     if not entries:
         return TappedServers(notes=tuple(notes))
     text = json.dumps({"mcpServers": entries}, ensure_ascii=False)
-    return _result(servers, notes, listeners, ("--mcp-config", FILE), variables=variables, file=text)
+    return _result(servers, notes, listeners, ("--mcp-config", COPY_PATH), variables=variables, file=text)
 
 
 _SYSTEM_SETTINGS = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
@@ -390,7 +390,7 @@ def _gemini(context: _Context) -> TappedServers:
     text = json.dumps({**held, "mcpServers": entries}, ensure_ascii=False)
     if not servers:
         return TappedServers(notes=tuple(notes))
-    return _result(servers, notes, listeners, variables={**variables, _SYSTEM_SETTINGS: FILE}, file=text)
+    return _result(servers, notes, listeners, variables={**variables, _SYSTEM_SETTINGS: COPY_PATH}, file=text)
 
 
 _CLIENTS: Mapping[str, Callable[[_Context], TappedServers]] = {

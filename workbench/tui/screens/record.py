@@ -225,13 +225,13 @@ def targets(text: str, spoken: str) -> dict[str, str]:
     Raises:
         UsageError: for an unknown target, or two upstreams of the same name.
     """
-    from workbench.recorder import ONLY
+    from workbench.recorder import UNNAMED_UPSTREAM
     from workbench.send import resolve
 
     found = dict[str, str]()
     for word in text.split():
         named = _NAMED.fullmatch(word)
-        name, target = (named[1], named[2]) if named else (ONLY, word)
+        name, target = (named[1], named[2]) if named else (UNNAMED_UPSTREAM, word)
         if name in found:
             raise _twice()
         resolve(target, spoken)

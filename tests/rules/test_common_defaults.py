@@ -7,7 +7,7 @@ import pytest
 from workbench import contracts
 from workbench.contracts import common_practice as practice
 from workbench.contracts.contract import Fact
-from workbench.rules.common import soft_contract
+from workbench.rules.common_defaults import soft_contract
 
 GO = [{"role": "user", "content": "go"}]
 DEVELOPER = [{"role": "developer", "content": "be brief"}, *GO]
@@ -68,11 +68,11 @@ def test_an_accepted_request_is_no_suspicion(found):
 
 
 def test_the_same_value_is_voted_on_once(found, monkeypatch):
-    from workbench.rules import common
+    from workbench.rules import common_defaults
 
     asked = []
-    vote = common._vote
-    monkeypatch.setattr(common, "_vote", lambda *words: asked.append(words) or vote(*words))
+    vote = common_defaults._vote
+    monkeypatch.setattr(common_defaults, "_vote", lambda *words: asked.append(words) or vote(*words))
     assert len(found({"tools": [tool("a b"), tool("c"), tool("a b ")]})) == 2
     assert len(asked) <= 2
 
