@@ -36,7 +36,7 @@ def stated_score(title: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("title", "name"),
-    [("second", "breakages-2"), ("third", "breakages-3"), ("fourth", "breakages-4"), ("fifth", "breakages-5")],
+    [("second", "breakages-2"), ("third", "breakages-3"), ("fourth", "breakages-4"), ("fifth", "breakages-5"), ("sixth", "breakages-6")],
 )
 def test_the_page_on_scores_states_what_is_measured_on_a_catalogue(tmp_path, title, name):
     score = scoring.score(breakages.entries(name), tmp_path)
