@@ -34,10 +34,10 @@ def stated_score(title: str) -> list[str]:
     return [cell.strip() for cell in row[1].split("|")]
 
 
-@pytest.mark.parametrize(
-    ("title", "name"),
-    [("second", "breakages-2"), ("third", "breakages-3"), ("fourth", "breakages-4"), ("fifth", "breakages-5"), ("sixth", "breakages-6")],
-)
+ORDINALS = ("second", "third", "fourth", "fifth", "sixth")
+
+
+@pytest.mark.parametrize(("title", "name"), zip(ORDINALS, breakages.CATALOGUES[1:], strict=True))
 def test_the_page_on_scores_states_what_is_measured_on_a_catalogue(tmp_path, title, name):
     score = scoring.score(breakages.entries(name), tmp_path)
     assert [one.line() for one in score.scored if one.noise or one.alarms] == []

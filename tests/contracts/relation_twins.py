@@ -204,6 +204,7 @@ def _value_of(test: Any, name: str) -> Any:
             "longer": lambda a: "x" * (a + 1),
             "shorter": lambda a: "x" * (a - 1),
             "blank": lambda _: " ",
+            "lacks": lambda _: {"type": "object"},
         }.get(word)
         if made is None:
             raise CannotBuild(f"no value is made for {word!r}: say broken")

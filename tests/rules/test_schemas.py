@@ -40,7 +40,7 @@ CHAT = [
     ),
     (
         "root oneOf",
-        [fn(type="object", oneOf=[{"required": ["a"]}])],
+        [fn(type="object", properties={}, oneOf=[{"required": ["a"]}])],
         [("schema.unsupported-keyword", "error", "/tools/0/function/parameters/oneOf")],
     ),
     ("custom tool", [{"type": "custom", "custom": {"name": "free"}}], []),

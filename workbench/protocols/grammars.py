@@ -341,11 +341,13 @@ def _add_overlay(types: dict[str, Any], lines: Any, provider: str) -> None:
     for line in lines:
         if line.get("for", "") != provider:
             continue
-        known = types[line["type"]]
-        known["keys"].update(line.get("keys", {}))
-        known["open"] = line.get("open", known.get("open", False))
-        need = (*known.get("need", ()), *line.get("required", ()))
-        known["need"] = [key for key in need if key not in line.get("optional", ())]
+        names = line["type"]
+        for name in [names] if isinstance(names, str) else names:
+            known = types[name]
+            known["keys"].update(line.get("keys", {}))
+            known["open"] = line.get("open", known.get("open", False))
+            need = (*known.get("need", ()), *line.get("required", ()))
+            known["need"] = [key for key in need if key not in line.get("optional", ())]
 
 
 def _is_of_kind(kind: Kind, value: JsonValue) -> bool:

@@ -100,15 +100,15 @@ def _is_odd(case: RuleContext) -> bool:
         return False
     calls = [part for message in answer.messages for part in message.parts if isinstance(part, ToolCallIR)]
     if _traits(case).end_repeats_calls:
-        return bool(answer.anomalies) or _final_calls(case) != len(declared_calls(answer))
+        return bool(answer.anomalies) or not _has_whole_end(case) or _final_calls(case) != len(declared_calls(answer))
     if not _traits(case).clients_build_all:
         return bool(answer.anomalies or len(answer.messages) > 1 or any(call.error or call.raw for call in calls))
     is_odd = any(noticed.slug in _OFTEN_MISREAD for noticed in answer.anomalies)
     return is_odd or any(call.format == _LEGACY or _lacks_index(case, call) for call in calls)
 
 
-def _final_calls(case: RuleContext) -> int | None:
-    """Calls in the response that ends a stream of the Responses API; None where the stream has no such end."""
+def _final_response(case: RuleContext) -> dict[str, JsonValue] | None:
+    """The response that ends a stream of the Responses API; None where the stream has no such end."""
     last = next(
         (event.data for event in reversed(case.decoded.events[-2:]) if event.data not in (None, b"[DONE]")), b""
     )
@@ -117,8 +117,19 @@ def _final_calls(case: RuleContext) -> int | None:
     except WireError:
         return None
     response = value.get("response") if isinstance(value, dict) else None
-    items = _objects(response, "output")
-    return sum(item.get("type") in _ITEMS for item in items) if isinstance(response, dict) else None
+    return response if isinstance(response, dict) else None
+
+
+def _has_whole_end(case: RuleContext) -> bool:
+    """The response that ends the stream has what clients read of it without asking."""
+    response = _final_response(case)
+    return response is None or (isinstance(response.get("id"), str) and isinstance(response.get("output"), list))
+
+
+def _final_calls(case: RuleContext) -> int | None:
+    """Calls in the response that ends a stream of the Responses API; None where the stream has no such end."""
+    response = _final_response(case)
+    return None if response is None else sum(item.get("type") in _ITEMS for item in _objects(response, "output"))
 
 
 def _lacks_index(case: RuleContext, call: ToolCallIR) -> bool:

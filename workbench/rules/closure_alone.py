@@ -1,16 +1,17 @@
-"""Results are alone in their message, where the provider counts everything beside them."""
+"""Results alone in their message, where the provider counts everything beside them; calls that the history left out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from workbench.contracts import Finding
-from workbench.ir import Media, Message, NodeRef, Reasoning, ToolResultIR
+from workbench.fingerprint import ANSWERING, call_digest, visible_text
+from workbench.ir import Media, Message, ModelResponse, NodeRef, Reasoning, ToolResultIR
 from workbench.protocols import REQUEST
 from workbench.rules._lasting_findings import of_messages
-from workbench.rules.closure import NOT_FIRST
+from workbench.rules.closure import MISSING, NOT_FIRST
 from workbench.rules.context import RuleContext
-from workbench.rules.wording import by_term
+from workbench.rules.wording import as_unproved, by_term, quote
 
 RULES = ()
 
@@ -18,8 +19,38 @@ USUAL = (ToolResultIR, Reasoning)
 """Parts that may always be beside results."""
 
 
-@of_messages
+LOOKED_BACK = 8
+"""Messages at the end of a history among which the turn of the last answer is."""
+
+
 def check(case: RuleContext) -> Iterator[Finding]:
+    """Findings on results that are not alone, and on calls of the last answer that this history does not have."""
+    yield from _results(case)
+    for exchange, answer in case.earlier.answers[-1:]:
+        yield from _forgotten_calls(case, exchange, answer)
+
+
+def _forgotten_calls(case: RuleContext, exchange: int, answer: ModelResponse) -> Iterator[Finding]:
+    """The history shows the text of an answer without its calls: the model does not know that it made them."""
+    if case.request is None or case.request.previous_id or answer.error or not answer.is_complete:
+        return
+    calls = [call for message in answer.messages for _, call in message.tool_calls()]
+    said = "".join(filter(None, map(visible_text, answer.messages))).strip()
+    recent = case.decoded.messages(REQUEST)[-LOOKED_BACK:]
+    digests, ids = {call_digest(call) for call in calls}, {call.id for call in calls if call.id}
+    shown = [call for message in recent for _, call in message.tool_calls()]
+    answered = {result.tool_call_id for message in recent for _, result in message.tool_results()}
+    if not said or not calls or ids & answered or any(c.id in ids or call_digest(c) in digests for c in shown):
+        return
+    turn = next((m for m in reversed(recent) if m.role in ANSWERING and (visible_text(m) or "").strip() == said), None)
+    if turn is not None:
+        names = ", ".join(quote(call.name, 40) for call in calls[:3])
+        text = f"exchange {exchange + 1} called {names}; this history has its text without the call and its result"
+        yield as_unproved(case.finding(MISSING, REQUEST, turn.pointer, text))
+
+
+@of_messages
+def _results(case: RuleContext) -> Iterator[Finding]:
     """The first part that is behind the results of a message; what is before them is found elsewhere."""
     alone = case.contract.term("closure.results-alone")
     if not alone:

@@ -17,7 +17,7 @@ from workbench import regex
 from workbench.contracts import Finding, Severity, dotted_path
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
-from workbench.protocols import REQUEST, DecodedExchange, MessageShape, fact, grammars, shape_of, text_of
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, MessageShape, fact, grammars, shape_of, text_of
 from workbench.rules._acceptance import accepted_by
 from workbench.rules._body import base, fact_of_fields, fields, list_key, top
 from workbench.rules._families import every_rule
@@ -58,6 +58,7 @@ class _PlacedFault(NamedTuple):
 def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings, and what differs from the grammar where none of them speaks."""
     found = list(findings)
+    yield from _of_answer(case, found)
     grammar = _grammar(case)
     if grammar is None:
         yield from found
@@ -78,6 +79,39 @@ def _groups(case: RuleContext, grammar: grammars.BodyGrammar, found: list[Findin
             key = (fault.holder, fault.name) if fault.code == grammars.UNKNOWN_KEY else (each.pointer, fault.name)
             grouped.setdefault((fault.code, *key), []).append(each)
     yield from list(grouped.values())[:MOST]
+
+
+_READ_UNASKED = ("function", "name", "arguments", "call_id", "input", "toolUseId", "message", "content")
+"""Keys of calls and messages that clients read without asking whether they are there."""
+LARGEST_ANSWER = 1_000_000
+"""Bytes of an answer that is held to its grammar."""
+
+
+def _of_answer(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
+    """Required keys that a whole answer lacks inside its messages, where no finding speaks of the place."""
+    decoded, answer = case.decoded, case.response
+    grammar = grammars.grammar_of(decoded.protocol or "", case.contract.name)
+    if answer is None or not answer.messages:
+        return
+    is_whole = not answer.error and decoded.framing is None and answer.is_complete
+    is_sent = decoded.exchange.origin is not Origin.RECONSTRUCTED and len(decoded.response_text) <= LARGEST_ANSWER
+    if grammar is None or not grammar.answer or not is_whole or not is_sent:
+        return
+    start = answer.anomalies[0].pointer if answer.anomalies and answer.anomalies[0].slug == "answer.reshaped" else ""
+    try:
+        body = loads(decoded.response_text)
+    except WireError:
+        return
+    said = [finding.pointer for finding in found if finding.side == RESPONSE and finding.severity is not Severity.INFO]
+    for fault in [] if start else grammar.faults(f"#{grammar.answer}", body):
+        is_missing = fault.code == grammars.MISSING and fault.pointer and fault.name in _READ_UNASKED
+        if is_missing and not any(is_in(at, fault.pointer) or is_in(fault.pointer, at) for at in said if at):
+            text = f"{dotted_path(fault.pointer)} has no {quote(fault.name)}: clients read it without asking"
+            source = f"{grammar.label} ({grammar.date})"
+            yield replace(
+                case.finding(every_rule()["answer.reshaped"], RESPONSE, fault.pointer, text, source=source),
+                severity=Severity.WARNING,
+            )
 
 
 def is_kept(case: RuleContext) -> bool:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import TypeGuard
 
 from workbench.chain import Entry, ReplayOutcome
-from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import Carrier, Message, NodeRef, Reasoning
+from workbench.contracts import Breaks, Contract, Finding, Severity
+from workbench.contracts import loading as contracts
+from workbench.ir import Carrier, JsonValue, Message, NodeRef, Opaque, Part, Reasoning, ToolResultIR
 from workbench.protocols import REQUEST, RESPONSE
+from workbench.provenance import escape
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._nodes import item_id
 from workbench.rules._reasoning import (
@@ -25,7 +29,7 @@ from workbench.rules._reasoning import (
 from workbench.rules._trimming import dropped_reasoning
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.reasoning_place import ORDER
-from workbench.rules.wording import as_warning, quote, with_related
+from workbench.rules.wording import as_unproved, as_warning, quote, with_related
 from workbench.terms import Scope
 
 WARNING = Severity.WARNING
@@ -57,25 +61,51 @@ def check(case: RuleContext) -> Iterator[Finding]:
     yield from _check_answer(case)
     if case.request is not None:
         yield from _turns(case)
+        yield from _server_proofs(case)
         yield from _stale(case)
         yield from _without_calls(case)
 
 
 def _check_answer(case: RuleContext) -> Iterator[Finding]:
-    """Thinking before a call that arrives without its signature: it can never be sent back."""
+    """Reasoning before a call that arrives without its proof: it can never be sent back."""
     answer = case.response
     is_read = answer is not None and not answer.error and answer.is_complete and not is_rebuilt(case)
-    if answer is None or not is_read or not _asks_for_signatures(case):
+    if answer is None or not is_read or not any(True for m in answer.messages for _ in m.tool_calls()):
         return
     for n, message in enumerate(answer.messages):
-        for k, part in message.reasoning() if any(True for _ in message.tool_calls()) else ():
-            if part.carrier is Carrier.THINKING and not part.signature and part.text:
-                text = "the thinking block arrived without its signature: it cannot be sent back with the tool result"
+        for k, part in message.reasoning():
+            if part.text and _lacks_proof(case, part):
+                what = "thinking block" if part.carrier in SIGNED else f"entry of {part.carrier}"
+                text = f"the {what} arrived without its signature: it cannot be sent back with the tool result"
                 yield case.at(EMPTY, NodeRef(RESPONSE, n, k), text, when="no-signature")
 
 
+SIGNED = (Carrier.THINKING, Carrier.REASONING_BLOCK)
+"""Carriers of readable reasoning with a place for the signature that some providers put on it."""
+
+
+def _lacks_proof(case: RuleContext, part: Reasoning) -> bool:
+    """The provider of the reasoning signs all of it, and this piece has no signature.
+
+    Whose it is says the contract, or the piece itself (``format`` of an entry of ``reasoning_details``).
+    """
+    if part.signature or part.data is not None:
+        return False
+    if part.carrier in SIGNED:
+        return _asks_for_signatures(case)
+    owners = case.contract.term("reasoning.formats") or {}
+    owner = owners.get(str(part.extra.get("format"))) if isinstance(owners, Mapping) else None
+    return part.carrier is Carrier.REASONING_DETAILS and bool(owner) and _signs_all(contracts.get(str(owner)))
+
+
 def _asks_for_signatures(case: RuleContext) -> bool:
-    return any(check.when == "no-signature" for check in case.contract.checks_of(EMPTY.slug))
+    is_checked = any(check.when == "no-signature" for check in case.contract.checks_of(EMPTY.slug))
+    return is_checked or _signs_all(case.contract)
+
+
+def _signs_all(contract: Contract) -> bool:
+    """The provider signs every piece of reasoning and verifies it, and the form of its signatures is known."""
+    return contract.term("reasoning.signature") == "verified-everywhere" and bool(contract.term("reasoning.proof"))
 
 
 @of_messages
@@ -124,7 +154,7 @@ def _check_signatures(case: RuleContext) -> Iterator[Finding]:
         return
     told = {entry.sent_part for entry in case.deviations if entry.sent is ReplayOutcome.EMPTY}
     for ref, part in sent_reasoning(case, _is_unsigned):
-        if part.carrier is Carrier.THINKING and part.signature is None and ref not in told:
+        if part.carrier in SIGNED and part.signature is None and part.data is None and ref not in told:
             yield case.at(EMPTY, ref, "the thinking block has no signature", when="no-signature")
 
 
@@ -159,8 +189,56 @@ def _empty_field(part: Reasoning) -> str:
     return "text" if is_bare and not part.signature and not part.data else ""
 
 
+_PROOFS = ("encrypted_content", "encrypted_stdout", "encrypted_index")
+"""Members of results of server tools, and of citations, that only the provider can read (Anthropic's API reference)."""
+MOST_PROOFS = 400
+"""Proofs of server tools that are compared in one request."""
+
+
+def _server_proofs(case: RuleContext) -> Iterator[Finding]:
+    """Encrypted values in the results of server tools that are sent back otherwise than they came."""
+    answers = [answer for _, answer in case.earlier.answers[-LOOKED_BACK:]]
+    came = {p.tool_call_id: p for answer in answers for m in answer.messages for p in m.parts if _is_of_server(p)}
+    for n, message in enumerate(case.decoded.messages(REQUEST)) if came else ():
+        for k, part in enumerate(message.parts):
+            before = came.get(part.tool_call_id) if _is_of_server(part) else None
+            if before is not None and isinstance(part, ToolResultIR):
+                known = {value for _, value in _proofs_in(before)}
+                for suffix, value in _proofs_in(part):
+                    if value not in known and known:
+                        text = "the encrypted content of a server tool's result differs from what was received"
+                        pointer = case.pointer(NodeRef(REQUEST, n, k)) + suffix
+                        yield as_unproved(case.finding(ALTERED, REQUEST, pointer, text, evidence=quote(value, 60)))
+
+
+LOOKED_BACK = 4
+"""Answers whose server tools are compared with what is sent back: what is wrong lasts, and was told before."""
+
+
+def _is_of_server(part: Part) -> TypeGuard[ToolResultIR]:
+    return isinstance(part, ToolResultIR) and part.is_server and bool(part.tool_call_id)
+
+
+def _proofs_in(result: ToolResultIR) -> list[tuple[str, str]]:
+    """(pointer below the result, value) of every proof in a result of a server tool."""
+    held = [(each.source.pointer.removeprefix(result.source.pointer), each.value)
+            for each in result.content if isinstance(each, Opaque)]  # fmt: skip
+    found = ((at, value) for start, root in held for at, value in _leaves_below(start, root, 0))
+    return list(islice(found, MOST_PROOFS))
+
+
+def _leaves_below(pointer: str, value: JsonValue, depth: int) -> Iterator[tuple[str, str]]:
+    members = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in members if depth < 4 else ():
+        if key in _PROOFS and isinstance(inner, str):
+            yield f"{pointer}/{key}", inner
+        else:
+            yield from _leaves_below(f"{pointer}/{escape(str(key))}", inner, depth + 1)
+
+
 def _is_unsigned(message: Message) -> bool:
-    return any(part.carrier is Carrier.THINKING and part.signature is None for _, part in message.reasoning())
+    found = (part for _, part in message.reasoning() if part.carrier in SIGNED)
+    return any(part.signature is None and part.data is None for part in found)
 
 
 def _is_required(case: RuleContext) -> bool:

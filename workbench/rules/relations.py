@@ -215,9 +215,17 @@ def _in_messages(case: RuleContext, asked: _OnMessages) -> dict[int, list[Placed
     hits = _hits_of_kept(case, asked) if _is_kept(case) else _hits_of_decoded(case, asked)
     found: dict[int, list[PlacedValue]] = {}
     for number, message, values in sorted(hits, key=itemgetter(0)):
+        if not _is_of_place(asked.relations[number].place, message):
+            continue
         placed = (PlacedValue(message.pointer + each.pointer, each.value) for each in values)
         found.setdefault(number, []).extend(placed)
     return found
+
+
+def _is_of_place(place: Place, message: Message) -> bool:
+    """The place is of every message, or of the one at this index (``/messages/0/role``)."""
+    number = place.steps[1]
+    return number.startswith("*") or message.pointer.rpartition("/")[2] == number
 
 
 _Hit: TypeAlias = "tuple[int, Message, tuple[PlacedValue, ...]]"

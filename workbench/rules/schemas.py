@@ -14,7 +14,7 @@ from workbench.globs import matches_glob
 from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolDef
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.provenance import escape
-from workbench.rules._body import reads_fields, values
+from workbench.rules._body import base, reads_fields, values
 from workbench.rules._families import every_rule
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import Rule, RuleContext
@@ -206,7 +206,7 @@ def _list(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
     if isinstance(most, int) and len(request.tools) > most:
         said = {"limit": str(most), "length": str(len(request.tools)), "found": str(len(request.tools))}
         text = f"{len(request.tools)} tools, at most {most}"
-        yield _from(case, "schema.max-tools", TOO_MANY, "/tools", text, values=said)
+        yield _from(case, "schema.max-tools", TOO_MANY, _tools_at(case), text, values=said)
     yield from _strict_tools(case, [tool for tool in request.tools if tool.strict], request.tools)
     seen: dict[str, ToolDef] = {}
     for tool in request.tools:
@@ -220,19 +220,26 @@ def _list(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
         seen.setdefault(tool.name, tool)
 
 
+def _tools_at(case: RuleContext) -> str:
+    """Pointer of the list of tools in this protocol."""
+    return base(case.decoded) + protocols.traits(case.decoded.protocol).places.get("request.tools", "/tools")
+
+
 def _strict_tools(case: RuleContext, strict: Sequence[ToolDef], tools: Sequence[ToolDef]) -> Iterator[Finding]:
     """Keywords that strict tools must have together."""
     most = case.contract.term("schema.strict.max-tools")
     if isinstance(most, int) and len(strict) > most:
         said = {"limit": str(most), "length": str(len(strict)), "found": str(len(strict))}
         text = f"{len(strict)} strict tools, at most {most}"
-        yield by_term(case, STRICT, "schema.strict.max-tools", "/tools", text, when="too-complex", values=said)
+        yield by_term(case, STRICT, "schema.strict.max-tools", _tools_at(case), text, when="too-complex", values=said)
     most = case.contract.term("schema.strict.max-optional")
     count = sum(_optional(dumps(tool.schema)) for tool in strict) if isinstance(most, int) else 0
     if isinstance(most, int) and count > most:
         said = {"limit": str(most), "length": str(count), "found": str(count)}
         text = f"{count} optional properties in all strict tools together, at most {most}"
-        yield by_term(case, STRICT, "schema.strict.max-optional", "/tools", text, when="too-complex", values=said)
+        yield by_term(
+            case, STRICT, "schema.strict.max-optional", _tools_at(case), text, when="too-complex", values=said
+        )
     if strict and case.contract.term("schema.strict.all-tools"):
         for tool in tools:
             if not tool.strict and tool.schema is not None:

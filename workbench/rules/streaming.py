@@ -80,6 +80,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
         yield case.finding(weaker(FRAMING), RESPONSE, "", message)
     if not any(noticed.slug in _BY_SLUG for noticed in answer.anomalies):  # else those say why it is not whole
         yield from _check_completeness(case, answer)
+    yield from _check_names(case, answer)
     for noticed in answer.anomalies:
         rule = _BY_SLUG.get(noticed.slug.removesuffix(UNUSUAL).removesuffix(MILD))
         if rule and not _is_explained(case, noticed):
@@ -95,6 +96,21 @@ def check(case: RuleContext) -> Iterator[Finding]:
                 seen, kind = evidence(answer.error), refusal.kind.name if refusal else ""
             found = case.finding(shown, RESPONSE, noticed.pointer, message, events=noticed.events, evidence=seen)
             yield replace(found, kind=kind)
+
+
+def _check_names(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:
+    """Calls of which no event has the name: no client knows which tool to run."""
+    is_noticed = any(noticed.slug in _BY_SLUG for noticed in answer.anomalies)  # then the name went elsewhere
+    if not answer.is_stream or answer.error or not answer.is_complete or is_noticed:
+        return
+    for n, message in enumerate(answer.messages):
+        for k, call in message.tool_calls():
+            if not call.name and (call.id or call.raw or call.input):
+                events = call.source.events
+                yield replace(
+                    case.at(NAME, NodeRef(RESPONSE, n, k), "no event of the stream has the name of this call"),
+                    events=events,
+                )
 
 
 def _check_completeness(case: RuleContext, answer: ModelResponse) -> Iterator[Finding]:

@@ -116,6 +116,7 @@ def _in_reasoning(
     case: RuleContext, ref: NodeRef, text: str, message: Message, answer: ModelResponse
 ) -> Iterator[Finding]:
     """Models think about calls; one that ends the reasoning of an answer without calls was meant."""
+    yield from _end_tokens(case, ref, text)
     calls = [call for call in find(text, tuple(case.tools.values())) if not text[call.end :].strip()]
     if not calls or any(True for _ in message.tool_calls()) or not answer.is_complete:
         return
@@ -125,6 +126,17 @@ def _in_reasoning(
         ending = f"a call of {_call_words(call)} in {call.format} markup"
         what = f"the reasoning ends with {ending}, but the response has no call"
         yield case.within(rule, ref, "text", (call.start, call.end), what, evidence=quote(call.raw))
+
+
+_CONTROL = regex.compile(r"<[|｜][^<>]*[|｜]>")
+
+
+def _end_tokens(case: RuleContext, ref: NodeRef, text: str) -> Iterator[Finding]:
+    """A control token that ends the reasoning: the server did not take the end of the answer out of it."""
+    for marker in stray_markers(text, ()):
+        if not text[marker.end :].strip() and _CONTROL.fullmatch(marker.text):
+            message = f"the reasoning ends with {quote(marker.text)}, which belongs to the model's own format"
+            yield case.within(weaker(TOKEN), ref, "text", (marker.start, marker.end), message)
 
 
 def _open_section(case: RuleContext, ref: NodeRef, part: Reasoning, message: Message) -> Iterator[Finding]:

@@ -7,10 +7,13 @@ from dataclasses import replace
 
 from workbench import protocols
 from workbench.contracts import Basis, Breaks, Finding, Severity
-from workbench.protocols import REQUEST, RESPONSE, TEXT
+from workbench.errors import WireError
+from workbench.protocols import REQUEST, RESPONSE, TEXT, grammars
+from workbench.rules._acceptance import HISTORIES
+from workbench.rules._families import every_rule
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
-from workbench.wire import Framing, Headers, Origin, State
+from workbench.wire import Framing, Headers, Origin, State, loads
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -55,6 +58,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
             yield case.finding(ANSWER_UNREAD, RESPONSE, "", NOT_KEPT)
         elif not (is_broken_off and side == RESPONSE) and text not in _noticed_slugs(case):
             yield case.finding(rule, side, problem.pointer, text, events=problem.events)
+            if rule is REQUEST_UNREAD:
+                yield from _foreign_history(case)
     if case.response:
         for noticed in case.response.anomalies:
             if noticed.slug == RESHAPED.slug:
@@ -62,6 +67,22 @@ def check(case: RuleContext) -> Iterator[Finding]:
         yield from _check_content_type(case)
     if case.decoded.exchange.origin is not Origin.RECONSTRUCTED:
         yield from _ending(case)
+
+
+def _foreign_history(case: RuleContext) -> Iterator[Finding]:
+    """The conversation under the name that it has in another protocol."""
+    grammar = grammars.grammar_of(case.decoded.protocol or "")
+    try:
+        body = loads(case.decoded.request_text)
+    except WireError:
+        return
+    if grammar is None or not grammar.request or not isinstance(body, dict):
+        return
+    own = [key for key in HISTORIES if grammar.request_kind(key) is not None]
+    for key in HISTORIES if own and not any(name in body for name in own) else ():
+        if key in body and key not in own:
+            text = f"{key} is not a known field here: {grammar.label} has the conversation in {own[0]}"
+            yield case.finding(every_rule()["gateway.unknown-field"], REQUEST, f"/{key}", text, values={"field": key})
 
 
 def _is_placeholder(case: RuleContext) -> bool:

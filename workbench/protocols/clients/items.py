@@ -160,13 +160,21 @@ class OpenAIAgentsResponses(_Events):
 
     name, package = "openai-agents", "openai-agents 0.24.0"
 
+    def take(self, kind: str, value: Item, event: int) -> None:
+        if kind == COMPLETED and not isinstance(response_of(value).get("output"), list):
+            raise Stop("TypeError", "response.completed has no list output to go through")
+        super().take(kind, value, event)
+
     def finish(self) -> None:
         if self.final is None:
             raise Stop("ModelBehaviorError", "the model did not produce a final response")
 
 
 class Codex(_Events):
-    """Codex CLI, ``codex-rs``, ``ResponseEvent``: items as they are done; the end has to be ``response.completed``."""
+    """Codex CLI, ``codex-rs``, ``ResponseEvent``: items as they are done; the end has to be ``response.completed``.
+
+    It reads that event into a struct whose ``id`` is required (``missing field `id```).
+    """
 
     name, package = "codex", "codex-rs (2026)"
 
@@ -180,6 +188,8 @@ class Codex(_Events):
         if kind == "response.output_item.done" and isinstance(item, dict):
             self.calls += self.made_of([item], event)
         elif kind == COMPLETED:
+            if not isinstance(response_of(value).get("id"), str):
+                raise Stop("CodexErr::Stream", "failed to parse ResponseCompleted: missing field 'id'")
             self.is_completed = True
 
     def finish(self) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from workbench.errors import WireError
-from workbench.ir import UNUSUAL, Anomaly, ApiError, JsonValue, Message, ModelResponse, Part
+from workbench.ir import MILD, UNUSUAL, Anomaly, ApiError, JsonValue, Message, ModelResponse, Part
 from workbench.protocols.common.error_body import read_error, read_error_text
 from workbench.protocols.common.reading import Notes, kind_of
 from workbench.protocols.families.blocks.response import contradicts, envelope
@@ -229,6 +229,9 @@ class BlockStreamDecoder:
     def _message_delta(self, number: int, value: dict[str, JsonValue]) -> None:
         delta = self._object(number, value, "delta")
         if delta.get("stop_reason") is not None:
+            if self._finish and self._ended is None:
+                message = "a second message_delta with a stop reason: clients may end the message at the first"
+                self._fault(f"stream.block-order{MILD}", message, number)
             self._finish = (number,)
         held = self._body.get("usage")
         counts = value.get("usage")
