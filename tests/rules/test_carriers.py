@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 
 import pytest
+
+from workbench.rules.inspection import Inspector
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.wire.session import MemorySession
 
 CLAUDE = "EqQBCkYIBxgCKkBm3Xw9" + "kQ7zY2a1Vh8Lr0PjTn5uWbEoGsKdMcXi4FqRyZl6NvCt+Jp/" * 4 + "AA=="
 OPENAI = "gAAAAABo" + "x7Jk2LmQpRsTuVwXyZaBcDeFgHiJkLmNoPqRsTuVwXyZ012345678_-" * 4 + "Q=="
@@ -218,3 +223,43 @@ def test_an_answer_after_calls_with_reasoning_leaves_its_own_out(inspect):
     messages = [*body["messages"], answer, {"role": "user", "content": "And in Oslo?"}]
     found = inspect({**body, "messages": messages}, protocol=protocol, provider="deepseek")
     assert "reasoning.missing" not in {f.rule for f in found}
+
+
+LOOK = {"name": "look", "input": {}}
+ANSWERS = [
+    ("Claude at Converse", "bedrock-converse", "us.anthropic.claude-sonnet-4-5-v1:0", ["/output/message/content/0"]),
+    ("another model at Converse", "bedrock-converse", "us.deepseek.r1-v1:0", []),
+    ("Claude at a gateway", "anthropic-messages", "claude-sonnet-4-5", ["/content/0"]),
+    ("another model at a gateway", "anthropic-messages", "glm-5", []),
+    ("Claude at OpenRouter", "openai-chat", "anthropic/claude-sonnet-4.5", ["/choices/0/message/reasoning_details/0"]),
+    ("another model at OpenRouter", "openai-chat", "z-ai/glm-5", []),
+]
+
+
+def unsigned(protocol, model):
+    """The URL of a request and its answer, in which reasoning comes before a call and has no signature."""
+    if protocol == "bedrock-converse":
+        content = [{"reasoningContent": {"reasoningText": {"text": "hm"}}}, {"toolUse": {"toolUseId": "t_1", **LOOK}}]
+        answer = {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": "tool_use"}
+        return f"https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}/converse", answer
+    if protocol == "anthropic-messages":
+        content = [{"type": "thinking", "thinking": "hm"}, {"type": "tool_use", "id": "toolu_01a", **LOOK}]
+        return "https://gateway.example/v1/messages", {
+            "type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use", "usage": {},
+        }  # fmt: skip
+    detail = {"type": "reasoning.text", "text": "hm", "index": 0}
+    detail["format"] = "anthropic-claude-v1" if "claude" in model else "unknown"
+    message = {"role": "assistant", "content": None, "reasoning": "hm", "reasoning_details": [detail]}
+    choice = {"index": 0, "finish_reason": "tool_calls", "message": {**message, "tool_calls": [CALL]}}
+    return "https://openrouter.ai/api/v1/chat/completions", {"choices": [choice]}
+
+
+@pytest.mark.parametrize(("protocol", "model", "pointers"), [row[1:] for row in ANSWERS], ids=[r[0] for r in ANSWERS])
+def test_reasoning_of_a_provider_that_signs_it_arrives_signed(protocol, model, pointers):
+    url, answer = unsigned(protocol, model)
+    body = {"messages": [{"role": "user", "content": [{"text": "go"}] if "converse" in protocol else "go"}]}
+    body |= {} if "converse" in protocol else {"model": model, "max_tokens": 4000}
+    asked = HttpRequest(url=url, body=Body(json.dumps(body).encode()))
+    answered = HttpResponse(200, Headers((("content-type", "application/json"),)), Body(json.dumps(answer).encode()))
+    result = Inspector(MemorySession("test", (Exchange("1", asked, answered),))).run()
+    assert [f.pointer for f in result.findings if f.rule == "reasoning.empty"] == pointers

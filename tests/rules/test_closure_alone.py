@@ -34,3 +34,23 @@ def test_media_may_stand_beside_results_where_the_contract_says_so(under):
     for value, pointer in ((True, "/messages/1/content/1"), ("unless-media", "/messages/1/content/2")):
         found = under(closure_alone, {"closure.results-alone": value}, CHECKS, body, protocol="anthropic-messages")
         assert [f.pointer for f in found] == [pointer]
+
+
+TURN = {"role": "assistant", "content": "I open it."}
+CALL = {"id": "call_1", "type": "function", "function": {"name": "shell", "arguments": '{"c": "ls"}'}}
+ANSWER = {"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {**TURN, "tool_calls": [CALL]}}]}
+USER = {"role": "user", "content": "open the browser"}
+RENAMED = {**TURN, "tool_calls": [{**CALL, "id": "other"}]}
+NEXT = [
+    ("the text without the call", [USER, TURN, USER], ["/messages/1"]),
+    ("the call under another id", [USER, RENAMED, {"role": "tool", "tool_call_id": "other", "content": "ok"}], []),
+    ("another text", [USER, {**TURN, "content": "I opened it."}, USER], []),
+    ("asked again", [USER, USER], []),
+]
+
+
+@pytest.mark.parametrize(("messages", "pointers"), [row[1:] for row in NEXT], ids=[row[0] for row in NEXT])
+def test_a_history_with_the_text_of_an_answer_has_its_calls_too(inspect, messages, pointers):
+    pairs = [({"model": "m", "messages": [USER]}, ANSWER), ({"model": "m", "messages": messages}, None)]
+    found = inspect(pairs, protocol="openai-chat")
+    assert [f.pointer for f in found if f.rule == "closure.missing-result"] == pointers
