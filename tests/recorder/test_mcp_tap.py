@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -10,7 +11,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -160,13 +160,10 @@ def test_a_command_that_is_not_there(tmp_path: Path) -> None:
     assert not (tmp_path / "s.wb").exists()
 
 
-class _Dead(BytesIO):
-    def flush(self) -> None:
-        raise BrokenPipeError
-
-
 def test_a_recorder_that_dies_is_told_once_and_nothing_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    dead = SimpleNamespace(input=_Dead(), output=())
+    given, target = os.pipe()
+    os.close(given)
+    dead = SimpleNamespace(input=os.fdopen(target, "wb"), output=())
     monkeypatch.setattr(child, "ChildProcess", lambda *_, **__: dead)
     said: list[str] = []
     tape = Tape({"out": "no-such-file.wb"}, said.append)
@@ -180,17 +177,16 @@ def test_a_recorder_that_dies_is_told_once_and_nothing_waits_for_it(monkeypatch:
 
 def test_what_does_not_fit_is_counted_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.recorder.mcp_tap.tape.MOST", 5)
-    pipe = BytesIO()
-    held = SimpleNamespace(input=SimpleNamespace(write=pipe.write, flush=pipe.flush, close=lambda: None))
-    held.output = ()
+    given, target = os.pipe()
+    held = SimpleNamespace(input=os.fdopen(target, "wb"), output=())
     monkeypatch.setattr(child, "ChildProcess", lambda *_, **__: held)
     tape = Tape({"out": "no-such-file.wb"}, pytest.fail)
     for data in (b"abcd", b"efg", b"h"):
         tape.note(RECEIVED, data)
     tape.start()
     tape.end(-9)
-    pipe.seek(0)
-    events = [event for batch in TapeReader(lambda size: pipe.read(3)).batches() for event in batch]
+    with os.fdopen(given, "rb") as pipe:
+        events = [event for batch in TapeReader(lambda size: pipe.read(3)).batches() for event in batch]
     assert [(event.kind, event.data) for event in events] == [
         (RECEIVED, b"abcd"),
         (LOST_RECEIVED, b"3"),
@@ -198,6 +194,29 @@ def test_what_does_not_fit_is_counted_and_not_kept(monkeypatch: pytest.MonkeyPat
         (ENDED, b"-9"),
     ]
     assert isinstance(events[0], TapeEvent)
+
+
+def test_a_tap_ends_although_its_recorder_has_not_read_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than a pipe holds is left to a copy of the process; the recorder gets all of it."""
+    given, target = os.pipe()
+    held = SimpleNamespace(input=os.fdopen(target, "wb"), output=())
+    monkeypatch.setattr(child, "ChildProcess", lambda *_, **__: held)
+    tape = Tape({"out": "no-such-file.wb"}, pytest.fail)
+    tape.start()
+    data = random.Random(7).randbytes(10_000)
+    for _ in range(200):
+        tape.note(RECEIVED, data)
+    tape.end(-9)
+    held.input.close()
+    with os.fdopen(given, "rb") as pipe:
+        events = [event for batch in TapeReader(pipe.read).batches() for event in batch]
+    assert [event.data for event in events] == [*[data] * 200, b"-9"]
+    assert events[-1].kind == ENDED
+
+
+def test_a_server_that_is_killed_ends_the_tap_so(tmp_path: Path) -> None:
+    through = run(tmp_path / "s.wb", b"{}\n", *python("import os; input(); os.kill(os.getpid(), 9)"))
+    assert (through.returncode, through.stdout, through.stderr) == (-signal.SIGKILL, b"", b"")
 
 
 def test_events_are_read_ahead_of_the_writer() -> None:

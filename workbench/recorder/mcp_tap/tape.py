@@ -6,6 +6,7 @@ Traffic never waits for the recording.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -15,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from types import FrameType
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
 
 from workbench.errors import WorkbenchError
 from workbench.ir import NOTHING, JsonValue
@@ -35,8 +36,15 @@ MOST = 256 * 1024 * 1024
 """Bytes that may wait for the recorder; beyond them bytes pass unrecorded."""
 
 PATIENCE = 1.5
-"""Seconds that the end of a tap waits, at most, until its recorder has taken over what passed; clients send SIGTERM
-after two (TypeScript SDK). The recorder writes it after the tap has ended."""
+"""Seconds that the end of a tap waits, at most, for its recorder to be started; clients send SIGTERM after two
+(TypeScript SDK). The recorder reads and writes the rest after the tap has ended."""
+
+_MOMENT = 0.02
+"""Seconds in which most recorders have read everything."""
+
+_WRITTEN_AT_ONCE = 1 << 16
+_MOST_FILES = 1024
+"""More than a tap has open."""
 
 
 class Tape:
@@ -59,6 +67,10 @@ class Tape:
         self._lock = threading.Lock()
         self._waiting = 0
         self._is_gone = False
+        self._left = memoryview(b"")  # bytes of events that are not written yet
+        self._is_over = self._is_leaving = False
+        self._wake = os.pipe()
+        self._handle: int | None = None  # of the pipe to the recorder
         self.on_line: Callable[[bytes], None] | None = None
         self.on_gone: Callable[[], None] | None = None
         self._thread = threading.Thread(target=self._hand_over, name="tape", daemon=True)
@@ -83,10 +95,16 @@ class Tape:
         self._events.put(TapeEvent(kind, at, data) if is_kept else TapeEvent(kind + LOST, at, b"%d" % len(data)))
 
     def end(self, status: int) -> None:
-        """Note the exit status of the server, and wait a moment until the recorder has everything."""
+        """Note the exit status of the server. What the recorder has not yet read is left to a process that it reads."""
         self.note(ENDED, b"%d" % status)
         self._events.put(None)
-        self._thread.join(PATIENCE)
+        self._thread.join(_MOMENT)
+        if self._thread.is_alive():
+            self._is_leaving = True
+            os.write(self._wake[1], b"!")
+            self._thread.join(PATIENCE)
+            if self._handle is not None and not self._thread.is_alive():
+                self._leave(self._handle)
 
     def _hand_over(self) -> None:
         from workbench.recorder.child import ChildProcess
@@ -100,12 +118,15 @@ class Tape:
             self._stop(f"{NOTHING_RECORDED}: {error}")
             return
         threading.Thread(target=self._listen, args=(child,), name="from the recorder", daemon=True).start()
+        self._handle = child.input.fileno()
         try:
-            self._write_all(child)
+            self._write_all(self._handle)
         except OSError:
+            self._handle = None
             self._stop("the recording ended early: the process that writes it has died; traffic continues")
-        with suppress(OSError):
-            child.input.close()
+        if not self._is_leaving:
+            with suppress(OSError):
+                child.input.close()
 
     def _listen(self, child: ChildProcess) -> None:
         """Read what the recorder says: that it cannot write, or, with breakpoints, what becomes of held lines."""
@@ -117,20 +138,63 @@ class Tape:
         if self.on_gone:
             self.on_gone()
 
-    def _write_all(self, child: ChildProcess) -> None:
-        while event := self._events.get():
-            child.input.write(HEAD.pack(event.kind, event.at, len(event.data)) + event.data)
-            if self._events.empty():
-                child.input.flush()
-            with self._lock:
-                self._waiting -= len(event.data)
-        child.input.flush()
+    def _write_all(self, handle: int) -> None:
+        """Write events up to the last one, or until the end is left to another process. Raises OSError."""
+        os.set_blocking(handle, False)
+        while self._left or not self._is_over:
+            if not self._left:
+                self._left = self._next_events()
+            if self._is_leaving:
+                return
+            if self._left and handle in select.select([self._wake[0]], [handle], [])[1]:
+                written = os.write(handle, self._left[:_WRITTEN_AT_ONCE])
+                self._left = self._left[written:]
+
+    def _next_events(self) -> memoryview:
+        """The bytes of the next events, once there is one, or of none after the last."""
+        made = bytearray()
+        while not self._is_over and (not made or not self._events.empty()) and len(made) < _WRITTEN_AT_ONCE:
+            event = self._events.get()
+            self._is_over = event is None
+            if event:
+                made += HEAD.pack(event.kind, event.at, len(event.data)) + event.data
+                with self._lock:
+                    self._waiting -= len(event.data)
+        return memoryview(bytes(made))
+
+    def _leave(self, handle: int) -> None:
+        """Have a copy of this process write what is left, so that this one can end."""
+        rest = [self._left]
+        while not self._is_over:
+            rest.append(self._next_events())
+        if not any(map(len, rest)):
+            return
+        with suppress(OSError):  # no process is to be had: the rest is lost
+            if os.fork() == 0:
+                _write_alone(handle, rest)
 
     def _stop(self, line: str) -> None:
         if not self._is_gone:
             self._is_gone = True
             self._events = SimpleQueue()
             self._trouble(line)
+
+
+def _write_alone(handle: int, rest: Sequence[memoryview]) -> NoReturn:
+    """In a copy of the tap: let go of everything but the pipe to the recorder, write to that, and end."""
+    try:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for standard in range(3):
+            os.dup2(nothing, standard)
+        os.closerange(3, handle)
+        os.closerange(handle + 1, _MOST_FILES)
+        os.setsid()
+        os.set_blocking(handle, True)
+        for data in rest:
+            while data:
+                data = data[os.write(handle, data) :]
+    finally:
+        os._exit(0)
 
 
 def refusal_of(out: Path) -> str:
@@ -241,7 +305,8 @@ def _forwarding(server: subprocess.Popen[bytes]) -> Iterator[None]:
 def end_as(status: int) -> int:
     """An exit status for this process; if a signal ended the server, the same signal ends this process here."""
     if status < 0:
-        signal.signal(-status, signal.SIG_DFL)
+        with suppress(OSError):  # of SIGKILL it cannot be set
+            signal.signal(-status, signal.SIG_DFL)
         with suppress(OSError):
             import resource
 
