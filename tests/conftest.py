@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -23,8 +24,9 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``pytest --approve`` writes the approved tables again; what changed in them is for people to read."""
+    """``--approve`` writes the approved tables again, for people to read what changed; ``--every`` samples nothing."""
     parser.addoption("--approve", action="store_true", help="write the approved tables again")
+    parser.addoption("--every", action="store_true", help="run every case of the long tables, before a release")
 
 
 def pytest_configure() -> None:
@@ -38,6 +40,23 @@ def pytest_configure() -> None:
 def pytest_unconfigure() -> None:
     """Remove the home folder of the tests: what the user opened, recorded and set is not theirs to read."""
     _home.cleanup()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out, of the cases of a test that is marked ``sampled(n)``, all but every n-th."""
+    if config.getoption("--every"):
+        return
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    seen: Counter[str] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        name = item.nodeid.partition("[")[0]
+        (left_out if mark and seen[name] % mark.args[0] else kept).append(item)
+        seen[name] += 1
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
 
 
 def pytest_collection_finish() -> None:

@@ -14,7 +14,7 @@ import pytest
 from workbench.cli import main
 
 DEEP = 10_000
-LONG = 50_000_000
+LONG = 5_000_000
 
 ALIAS_BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)

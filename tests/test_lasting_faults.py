@@ -18,12 +18,14 @@ MANY = 4
 SHAPED = ("signatures lost", "ids of results differ", "unknown fields", "contents: signatures lost")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_that_lasts_is_found_in_linear_time(name: str) -> None:
     wire, fault = FAULTS[name]
     _check_growth(lambda turns: conversation(wire, fault, turns))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", SHAPED)
 def test_so_it_is_in_conversations_of_any_shape(name: str, shape: str) -> None:

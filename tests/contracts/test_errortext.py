@@ -50,6 +50,7 @@ WRAPS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", range(len(WRAPS)), ids=WRAPS)
 def test_every_known_text_is_recognised_however_wrapped(number):
     """Every text bare, and each in three of the wrappings: every wrapping has a third of all texts."""

@@ -20,6 +20,7 @@ from workbench.wire.exchange import Body, Exchange, HttpResponse
 PASS, PARTIAL, FAIL, UNCLEAR = "pass", "partial", "fail", "inconclusive"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("label", "protocol"), second(), ids=lambda word: word)
 def test_a_model_that_can_everything_passes_under_every_contract(label: str, protocol: str) -> None:
     made = measured(label, protocol)

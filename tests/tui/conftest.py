@@ -5,6 +5,59 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rich.console import RenderableType
+from textual._compositor import Compositor
+from textual._context import visible_screen_stack
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+from textual.css.types import CSSLocation
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+_parse = Stylesheet._parse_rules
+_parsed: dict[tuple[object, ...], list[RuleSet]] = {}
+
+
+def _parse_once(
+    self: Stylesheet,
+    css: str,
+    read_from: CSSLocation,
+    is_default_rules: bool = False,
+    tie_breaker: int = 0,
+    scope: str = "",
+) -> list[RuleSet]:
+    """Parse a style sheet once for all apps of a run: each app would parse those of Textual's widgets again."""
+    key = (css, read_from, is_default_rules, tie_breaker, scope, tuple(self._variables.items()))
+    if key not in _parsed:
+        _parsed[key] = _parse(self, css, read_from, is_default_rules, tie_breaker, scope)
+    return _parsed[key]
+
+
+Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
+
+_update, _press = Compositor.render_update, Pilot.press
+
+
+def _render_what_is_looked_at(
+    self: Compositor, full: bool = False, screen_stack: list[Screen[object]] | None = None, simplify: bool = False
+) -> RenderableType | None:
+    """Paint no frame that goes nowhere: without a terminal Textual paints each one, and throws it away."""
+    if full:
+        return _update(self, full, screen_stack, simplify)
+    visible_screen_stack.set(screen_stack or [])
+    self._dirty_regions.clear()
+    return None
+
+
+async def _press_and_paint(self: Pilot[object], *keys: str) -> None:
+    """Paint what the keys led to once, so that a widget that cannot be painted fails the test."""
+    await _press(self, *keys)
+    if self.app.screen_stack:
+        self.app.screen._compositor.render_strips()
+
+
+Compositor.render_update = _render_what_is_looked_at  # type: ignore[assignment,method-assign]
+Pilot.press = _press_and_paint  # type: ignore[method-assign]
 
 
 @pytest.fixture(autouse=True)

@@ -43,6 +43,7 @@ def begun(simulator: Simulator, protocol: str, *, stream: bool, parser: str = ""
 NAMES = contracts.names()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_contract_refuses_it(name: str) -> None:
     for label in labels([name]):

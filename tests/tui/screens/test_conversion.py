@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -160,7 +159,7 @@ async def test_a_body_is_laid_out_again_when_its_room_changes_and_nothing_is_res
         await to(driver, screen, "bedrock-converse")
         for pane, is_bordered in ((screen.after, False), (screen.after, True), (screen.before, True)):
             pane.styles.border_left = ("solid", "white") if is_bordered else None
-            await until(driver.pilot, partial(is_fitting, pane))
+            await until(driver.pilot, lambda pane=pane: driver.text and is_fitting(pane))
             assert pane.rows
             widths = [sum(cells(span.text) for span in pane.rows.line(row, ())) for row in range(len(pane.rows))]
             assert max(widths) <= pane.text_width
