@@ -52,7 +52,7 @@ async def test_every_tool_has_a_verdict_and_every_provider_a_reason() -> None:
         await driver.press("g", "j")
         text = driver.text
         assert "/oneOf: oneOf is not allowed at the root" in text
-        assert "gemini json-schema" in text and "accepted" in text
+        assert "✓ bedrock" in text and "accepted" in text
 
 
 async def test_the_change_the_check_and_both_schemas_are_shown() -> None:
