@@ -11,7 +11,7 @@ from tests.protocols import realtime_said as said
 from tests.protocols.realtime_said import CALL, RESULT, TEXT, USER, call, created, done, put, sent, session, text
 from tests.protocols.test_socket_turns import LOOP
 from tests.protocols.test_socket_turns import connection as responses
-from workbench.protocols import with_turns
+from workbench.protocols import SocketTurns, with_turns
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange, Frame, Headers, State
 from workbench.wire.session import MemorySession
@@ -24,6 +24,16 @@ HEALTHY = {
     "live": live.connection(live.loop()),
     "responses": responses(*LOOP),
 }
+
+
+class LiveConnection(MemorySession):
+    """A session with one connection, of which more and more is there."""
+
+    def show(self, connection: Exchange) -> None:
+        self.exchanges, self._summaries = (connection,), ()
+
+    def refresh(self) -> frozenset[int]:
+        return frozenset({0})
 
 
 def closed(connection: Exchange, code: int, reason: str = "", direction: str = "received") -> Exchange:
@@ -150,3 +160,26 @@ def test_a_setup_that_is_not_accepted_is_a_turn_that_ends_with_the_reason() -> N
     _, turn = with_turns([refused])
     assert "the server did not accept the setup" in turn.note and "1008 (models/gemini-x" in turn.note
     assert list(found(refused)) == ["socket.closed"]
+
+
+def test_a_connection_that_grows_is_read_on_and_shows_what_the_whole_one_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = said.refusal("conversation_already_has_active_response", "in progress: resp_1.")
+    whole = said.connection([*BASE, *call("resp_1"), sent("response.create"), refused])
+    read: list[Frame] = []
+    add = SocketTurns.add
+
+    def note(turns: SocketTurns, frame: Frame) -> None:
+        read.append(frame)
+        add(turns, frame)
+
+    monkeypatch.setattr(SocketTurns, "add", note)
+    live = LiveConnection("s", (replace(whole, frames=(), state=State.OPEN),))
+    inspector = Inspector(live)
+    for count in range(len(whole.frames) + 1):
+        live.show(replace(whole, frames=whole.frames[:count], state=State.OPEN))
+        inspector.refresh()
+        for _ in inspector.steps():
+            pass
+    assert [f.rule for f in inspector.rows[0].findings] == ["socket.two-responses"]
+    assert len(read) == len(whole.frames)
+    assert list(found(replace(whole, state=State.OPEN))) == ["socket.two-responses"]

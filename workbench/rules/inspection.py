@@ -211,14 +211,13 @@ class Inspector:
         if not isinstance(exchange, Exchange) or exchange.state is not State.OPEN:
             self._rewind(index)
             return self._step()
-        decoded = self._open[index] = DecodedExchange(
-            index, exchange, self.protocol, self._open[index], among=self._among()
-        )
+        before = self._open[index]
+        decoded = self._open[index] = DecodedExchange(index, exchange, self.protocol, before, among=self._among())
         self._details.pop(index, None)
         row, conversation = self._row(decoded), self.rows[index].conversation
         if conversation is not None:
             row = self._with_findings(row, decoded, self._contract(decoded), conversation)
-        self.rows[index] = row
+        self.rows[index] = row = with_transport_findings(row, decoded, before)
         return row
 
     def _rewind(self, index: int) -> None:

@@ -6,7 +6,7 @@ as over HTTP.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, SocketTurns
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.recording import with_refusal
 from workbench.rules.wording import quote
-from workbench.wire import ExchangeKind, close_of, split_url
+from workbench.wire import ExchangeKind, Frame, close_of, split_url
 
 if TYPE_CHECKING:
     from workbench.rules.inspection import InspectedExchange
@@ -49,19 +49,42 @@ def check(case: RuleContext) -> Iterator[Finding]:
     return iter(())
 
 
-def with_transport_findings(row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:
-    """The row; if the recorder refused it, with that alone; of a WebSocket with what its frames show."""
+def with_transport_findings(
+    row: InspectedExchange, decoded: DecodedExchange, before: DecodedExchange | None = None
+) -> InspectedExchange:
+    """The row; if the recorder refused it, with that alone; of a WebSocket with what its frames show.
+
+    Args:
+        before: the same connection when it had fewer frames: those are not read again.
+    """
     row = with_refusal(row, decoded)
     if decoded.exchange.kind is not ExchangeKind.WEBSOCKET or not decoded.exchange.frames:
         return row
-    return replace(row, findings=(*row.findings, *_closings(decoded), *_facts(decoded)))
+    return replace(row, findings=(*row.findings, *_closings(decoded), *_facts(decoded, before)))
 
 
-def _facts(decoded: DecodedExchange) -> Iterator[Finding]:
-    turns = SocketTurns(decoded.exchange)
-    for frame in decoded.exchange.frames:
-        turns.add(frame)
-    for fact in turns.facts():
+class _ReadFrames(NamedTuple):
+    """The turns of a connection, and its frames that they were read from."""
+
+    turns: SocketTurns
+    frames: Sequence[Frame]
+
+
+def _turns(decoded: DecodedExchange, before: DecodedExchange | None) -> SocketTurns:
+    """The turns of a connection; of one that grew, only the new frames are read."""
+    frames = decoded.exchange.frames
+    known: _ReadFrames | None = before.facts.pop(_ReadFrames, None) if before else None
+    count = len(known.frames) if known else 0
+    if known is None or count > len(frames) or known.frames[-1] != frames[count - 1]:
+        known, count = _ReadFrames(SocketTurns(decoded.exchange), ()), 0
+    for frame in frames[count:]:
+        known.turns.add(frame)
+    decoded.facts[_ReadFrames] = known._replace(frames=frames)
+    return known.turns
+
+
+def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator[Finding]:
+    for fact in _turns(decoded, before).facts():
         if not (decoded.is_arriving and fact.rule in _WHEN_OVER):
             side = REQUEST if fact.is_of_client else RESPONSE
             yield _finding(decoded, _BY_SLUG[fact.rule], side, fact.message, fact.frames)

@@ -87,7 +87,8 @@ _FRAME: Mapping[str, Check] = {"direction": _TEXT, "opcode": _TEXT, "data": _COU
 SUMMARY = ", ".join(_SUMMARY)
 MORE = f"SELECT {', '.join(_MORE)} FROM exchange WHERE seq = ?"
 SIDE = f"SELECT {', '.join(_SIDE)} FROM side WHERE exchange = ? AND side = ?"
-FRAMES = f"SELECT {', '.join(_FRAME)} FROM frame WHERE exchange = ? ORDER BY seq"
+FRAMES = f"SELECT {', '.join(_FRAME)} FROM frame WHERE exchange = ? ORDER BY seq LIMIT -1 OFFSET ?"
+"""Messages of an exchange behind the first ones."""
 
 
 class SideRow(NamedTuple):

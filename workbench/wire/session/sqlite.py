@@ -64,6 +64,7 @@ class SqliteSession:
         self._runs = PieceRuns(CACHED_PIECES)
         self._heads: dict[int, rows.HeadRow] = {}
         self._arrived: dict[int, _BodyGrowth] = {}
+        self._frames_so_far: dict[int, list[Frame]] = {}
         self._open_rows: Mapping[int, Row] = {}
         self._summaries: tuple[Summary, ...] | None = None
         self._file = opening.open_read_only(path)
@@ -118,6 +119,7 @@ class SqliteSession:
             return False
         self._db.close()
         self._file, self._db, self._runs, self._heads = file, file.db, PieceRuns(CACHED_PIECES), {}
+        self._frames_so_far.clear()
         return True
 
     def _take_in(self, known: list[Summary]) -> frozenset[int]:
@@ -137,6 +139,7 @@ class SqliteSession:
         for n, summary in fresh.items():
             if summary.state is not State.OPEN:
                 self._arrived.pop(self._seqs[n], None)
+                self._frames_so_far.pop(self._seqs[n], None)
         changed = frozenset(n for n, summary in fresh.items() if n >= len(known) or summary != known[n])
         self._summaries = tuple(fresh.get(n) or known[n] for n in range(len(self._seqs)))
         self._open_rows = open_rows
@@ -254,7 +257,7 @@ class SqliteSession:
             except (*FAULTS, SessionFormatError, WireError) as error:
                 damaged.append(f"{side} is damaged: {_why(error)}")
         try:
-            frames = self._frames(seq)
+            frames = self._frames(seq, is_open=row[5] == State.OPEN)
         except (*FAULTS, SessionFormatError) as error:
             damaged.append(f"frames are damaged: {_why(error)}")
         return Exchange(
@@ -315,16 +318,17 @@ class SqliteSession:
                 raise SessionFormatError(f"its body exceeds {MAX_STORED_BODY:,} bytes")
         return arrived
 
-    def _frames(self, seq: int) -> tuple[Frame, ...]:
-        frames = list[Frame]()
-        size = 0
-        for row in self._db.execute(rows.FRAMES, (seq,)).fetchall():
+    def _frames(self, seq: int, *, is_open: bool) -> tuple[Frame, ...]:
+        """Messages of a WebSocket; of one that is open, only new rows are read."""
+        known = self._frames_so_far.setdefault(seq, []) if is_open else []
+        size = sum(len(frame.data) for frame in known)
+        for row in self._db.execute(rows.FRAMES, (seq, len(known))).fetchall():
             direction, opcode, data, at = rows.frame(row)
-            frames.append(Frame(direction, opcode, self._body(data), at))
-            size += len(frames[-1].data)
+            known.append(Frame(direction, opcode, self._body(data), at))
+            size += len(known[-1].data)
             if size > MAX_STORED_FRAMES:
                 raise SessionFormatError(f"they exceed {MAX_STORED_FRAMES:,} bytes in total")
-        return tuple(frames)
+        return tuple(known)
 
     def _body(self, body_id: int) -> bytes:
         return self._text(body_id).whole()
