@@ -1,4 +1,4 @@
-"""A user's own keys, laid over the table.
+"""A user's own keys, which replace those of the table ``keys``.
 
 ``$XDG_CONFIG_HOME/workbench/keys.yaml`` maps ids of the table to a key, a list of keys, or ``none``::
 

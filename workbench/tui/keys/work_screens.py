@@ -1,4 +1,4 @@
-"""Rows of the key table, a tuple for each scope; ``keys`` has the scopes and what the footer shows."""
+"""Keys of the screens that do something: a tuple of rows for each scope. ``keys`` has the scopes and the footer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the key table for screens that show a session in another way; ``keys`` has the scopes."""
+"""Keys of the screens that show a session in another way: a tuple of rows for each scope."""
 
 from __future__ import annotations
 

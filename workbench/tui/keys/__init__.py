@@ -1,6 +1,8 @@
 """Every key of the app in one table: bindings, footer, help, palette and ``workbench keys`` are made from it.
 
-A user's own keys are laid over it by ``keymap``; nothing else may ask for the keys of a row.
+In: a scope, and the user's keymap (``tui.keymap``). Out: its rows, and Textual bindings. ``work_screens`` has the rows
+of screens that do something, ``view_screens`` those of screens that show a session in another way. Only ``keymap`` may
+ask for the keys of a row. It may import what ``tui`` may.
 """
 
 from __future__ import annotations
@@ -8,7 +10,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.key import Key, readable
-from workbench.tui.key_table import (  # fmt: skip
+from workbench.tui.keys.view_screens import (  # fmt: skip
+    BYTE_SEARCH,
+    COMPARE,
+    CONVERSION,
+    DIFF,
+    LADDER,
+    LANES,
+    MATRIX,
+    METRICS,
+    PASSAGES,
+    STORY,
+    STREAM,
+    SURVEY,
+    TOOLS,
+)
+from workbench.tui.keys.work_screens import (  # fmt: skip
     ANSWER,
     BRANCHES,
     BREAKS,
@@ -31,21 +48,6 @@ from workbench.tui.key_table import (  # fmt: skip
     STEP,
     WHAT_IF,
     WIRE,
-)
-from workbench.tui.look_keys import (  # fmt: skip
-    BYTE_SEARCH,
-    COMPARE,
-    CONVERSION,
-    DIFF,
-    LADDER,
-    LANES,
-    MATRIX,
-    METRICS,
-    PASSAGES,
-    STORY,
-    STREAM,
-    SURVEY,
-    TOOLS,
 )
 
 if TYPE_CHECKING:
