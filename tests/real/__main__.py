@@ -4,6 +4,7 @@
     python -m tests.real mcp bytes [--messages N] [--kills N]
     python -m tests.real survey [s3|dask|ray|kills|engines …] [--objects N]
     python -m tests.real websocket [--connections N] [--frames N]
+    python -m tests.real browser [--chromium PROGRAM]
 
 ``mcp`` records agents that are on the PATH with one MCP server beside a scripted model (``workbench record --mcp``),
 and checks that both hops are in one file: the tool's own result, and what the model was told of it. An agent that is
@@ -11,7 +12,7 @@ not installed is skipped, which is said. Agents run in an empty home, with dummy
 process. ``mcp bytes`` sends 10^5 messages, one of 100 MB, and accidents through a tap (``tests/real/mcp_bytes.py``).
 ``survey`` runs surveys on an S3 server, Dask and Ray that others wrote (``tests/real/survey.py``).
 ``websocket`` sends random frames through the recorder, many connections at once, and prints what of them changed (it
-has to be nothing) and the time that a frame takes longer.
+has to be nothing) and the time that a frame takes longer. ``browser`` drives the app and the HTML report in Chromium.
 """
 
 from __future__ import annotations
@@ -205,6 +206,10 @@ def main() -> int:
         from tests.real import mcp_bytes
 
         return mcp_bytes.main(sys.argv[3:])
+    if sys.argv[1:2] == ["browser"]:
+        from tests.real import browser
+
+        return browser.main(sys.argv[2:])
     parser = argparse.ArgumentParser(
         prog="python -m tests.real", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

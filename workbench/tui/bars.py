@@ -14,7 +14,7 @@ from textual.widget import Widget
 from workbench.tui import keys, paint, themes
 from workbench.tui.keymap import Keymap
 from workbench.tui.models import tabs
-from workbench.views import Line, Span, line
+from workbench.views import Line, Span
 
 if TYPE_CHECKING:
     from workbench.tui.keys import Key
@@ -142,7 +142,8 @@ class Ways(Bar):
         keymap: Keymap = getattr(self.app, "keymap", Keymap())
         table = keys.table()
         named = [(keymap.row(table[key]).show if key in table else key, word) for key, word in ways]
-        self.show([line(" ", *(span for key, word in named for span in (Span(key, "accent strong"), f" {word}  ")))])
+        hints = [(Span("  "), Span(key, "accent strong"), Span(f" {word}")) for key, word in named]
+        self.show([(Span(" "), *[span for hint in hints for span in hint][1:])])
 
 
 class TabBar(Bar):

@@ -61,7 +61,7 @@ def test_sections_are_headed_and_noted() -> None:
     sections = [Section(EXAMPLES, (ITEM,)), Section(FOUND, (), ("nothing found",))]
     rows = home.rows(sections, "c")
     assert [bool(row.item) for row in rows] == [False, True, False, False]
-    assert plain(home.heading_line(rows[2])).endswith("read-only · c: hide")
+    assert plain(home.heading_line(rows[2])).endswith("(read-only) · c: hide")
     assert plain(home.note_lines(rows[3].note, 76)[0]) == "nothing found"
     off = home.rows([Section(FOUND, (), (SWITCHED_OFF,))], "c")
     assert off[0].heading.endswith("c: show")

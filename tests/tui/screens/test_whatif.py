@@ -39,7 +39,7 @@ async def test_simulators_are_asked_at_once_and_a_cell_opens_beside_the_original
         text = driver.text
         assert "sim:deepseek:v4" in text and "▸unchanged" in text
         assert "✗ 400 reasoning.missing" in text
-        assert "the request contains no reasoning" in text  # why a variant cannot be tried
+        assert "others cannot be sent" in text  # why a variant cannot be tried
         assert "simulated" in text and "tools are never run" in text
         await driver.press("l", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, AnswerScreen))

@@ -56,7 +56,7 @@ HELP = (
 )
 
 HOME = (
-    Key("home.open", "o", "ask_path", "open", "open a file by its path; tab completes the path", 2),
+    Key("home.open", "o", "ask_path", "open file", "open a file by its path; tab completes the path", 2),
     Key("home.import", "i", "import", "import", "convert any supported file to a session file", 6),
     Key("home.record", "r", "record", "record", "record a client's traffic through a proxy on this machine", 3),
     Key("home.stop", "S", "stop", "stop", "stop the recording under the cursor, or the only one running"),
@@ -80,12 +80,12 @@ HOME = (
 
 SESSION = (
     Key("session.next-break", "]", "next(1)", "next break", "next break (error or warning) of the session", 1),
-    Key("session.previous-break", "[", "next(-1)", "previous break", "previous break", 2),
+    Key("session.previous-break", "[", "next(-1)", "previous break", "previous break", 10),
     Key("session.next-match", "n", "match(1)", "next match", "next match of the search, in this pane and the others"),
     Key("session.previous-match", "N", "match(-1)", "previous match", "previous match of the search"),
     Key("session.next-warning", "w", "warning(1)", "next warning", "next warning of the session", 9),
     Key("session.previous-warning", "W", "warning(-1)", "previous warning", "previous warning"),
-    Key("session.next-pane", "tab", "pane(1)", "pane", "next pane", 5),
+    Key("session.next-pane", "tab", "pane(1)", "pane", "next pane", 7),
     Key("session.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     *session_panes.keys(),
     Key("session.side", "r", "side", "request/response", "show the request or the response in the Wire pane", 7),
@@ -335,9 +335,7 @@ EXPORT = (
 )
 
 MINIMIZE = (
-    Key(
-        "minimize.branch", "b", "branch", "branch", "make a branch of the smallest request: edit, send or export it", 2
-    ),
+    Key("minimize.branch", "b", "branch", "branch", "make a branch of the smallest request: edit, send or export it"),
     Key("minimize.apply", "a", "apply", "apply fix", "make a branch with the chosen fix, else with the best one", 3),
     Key("minimize.write", "w", "write", "write", "write the smallest or the fixed request to a file", 5),
     Key(

@@ -50,7 +50,7 @@ def rows(sections: Iterable[Section], switch: str) -> list[HomeRow]:
     """Sections as rows. ``switch`` is the key that hides or shows the sessions of clients."""
     made: list[HomeRow] = []
     for section in sections:
-        about = f" · read-only · {switch}: {'show' if is_off(section) else 'hide'}"
+        about = f" · {switch}: {'show' if is_off(section) else 'hide'}"
         made.append(HomeRow(heading=section.title + (about if section.title == FOUND else "")))
         made += [HomeRow(item) for item in section.items]
         made += [HomeRow(note=note) for note in section.notes]
@@ -78,15 +78,27 @@ def heading_line(row: HomeRow) -> Line:
     return line(Span(title, "role"), Span(dot + about, "muted"))
 
 
-def item_line(item: SessionItem, story: SessionSummary | None, width: int, now: float, held: int = 0) -> Line:
+def item_line(
+    item: SessionItem,
+    story: SessionSummary | None,
+    width: int,
+    now: float,
+    held: int = 0,
+    *,
+    has_ages: bool = True,
+    longest: int = 1000,
+) -> Line:
     """A session in one line; ``item_body`` has the rest, shown below it while the cursor is on it.
 
     Args:
         now: seconds since the epoch.
         held: number of paused exchanges; shown in place of the verdict if not zero.
+        has_ages: a session of the list has an age; else its column is left out.
+        longest: columns of the longest name of the list.
     """
-    room = width - _AGE - _VERDICT
-    when = Span(f"{age(now - item.modified)} " if item.modified is not None else "", "muted", -_AGE)
+    ages = _AGE if has_ages else 0
+    room = width - ages - _VERDICT
+    when = Span(f"{age(now - item.modified)} " if item.modified is not None else "", "muted", -ages)
     sign = Span(f" {pauses.SIGN} {held} paused", "warning strong", _VERDICT) if held else _sign(item, story)
     if width < LEAST:
         return line(Span(sign.text[:2], sign.style), _name(item, width - 2))
@@ -94,6 +106,8 @@ def item_line(item: SessionItem, story: SessionSummary | None, width: int, now: 
         return line(_name(item, room), when, sign)
     rest = (room * 2 // 3 if width >= WIDE else room) - _NUMBER
     client, origin = rest * 18 // 100, rest * 36 // 100
+    spare = max(0, rest - client - origin - longest - 2)
+    client, origin = client + spare // 2, origin + spare - spare // 2
     number = Span(f"{story.exchanges:,} ex" if story and story.exchanges is not None else "", "", -_NUMBER)
     last = (Span(" "), Span(story.text, "muted")) if width >= WIDE and story else ()
     return line(

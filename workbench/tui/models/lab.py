@@ -167,7 +167,7 @@ def verdict_lines(
     made += wrap(result.words, width, style if style != "muted" else "")
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.at))
     kept = f"{count(len(result.evidence), 'exchange')} · enter: open" if result.evidence else "no exchange saved"
-    made += labelled_lines("evidence in", f"{kept} · {when}", width, "muted")
+    made += labelled_lines("kept", f"{kept} · {when}", width, "muted")
     made += (_exchange_line(exchange, n) for n, exchange in enumerate(shown_by, 1))
     for n, (name, value) in enumerate(result.facts.items()):
         made += labelled_lines("" if n else "learned", f"{name}: {fact_words(value)}", width)

@@ -150,7 +150,7 @@ def rung_body(rung: LadderRung, width: int) -> list[Line]:
 def _read(rung: LadderRung, width: int) -> list[Line]:
     """Argument text and its parsed value; only the value if the protocol sends arguments as an object."""
     value = [row for text in _laid_out(rung.after) for row in wrap(text, width, "ok", indent=4, most=LINES)]
-    if not isinstance(rung.before, str) or rung.before == rung.after:
+    if not isinstance(rung.before, str) or rung.before in (rung.after, *_laid_out(rung.after)):
         return value[: 3 * LINES]
     return [*_side("  ", rung.before, (0, 0), "string", "", width), *value[: 3 * LINES]]
 

@@ -78,7 +78,10 @@ def headline(title: str, facts: Line, target: Target, width: int, *, is_set: boo
     told = promise(target, 0, is_set=is_set)[0].text
     room = width - cells(told) - 3
     if room < LEAST_TITLE:
-        return [promise(target, width, is_set=is_set), (Span(f" {clip(title, LEAST_TITLE)} ", "strong"), *facts)]
+        return [
+            line(" ", *promise(target, 0, is_set=is_set)),
+            (Span(f" {clip(title, LEAST_TITLE)} ", "strong"), *facts),
+        ]
     named = Span(f" {clip(title, room)}", "strong")
     return [line(named, *promise(target, width - cells(named.text), is_set=is_set)), (Span(" "), *facts)]
 

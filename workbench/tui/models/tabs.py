@@ -16,6 +16,9 @@ PANES: Panes = tuple((row.id, row.title) for row in session_panes.PANES)
 """Those of the session screen."""
 
 
+GAP = "  "
+"""Between two hints of the footer."""
+
 ENOUGH = 1000
 """Columns that hold the names of all panes."""
 
@@ -63,8 +66,8 @@ def key_line(hints: Sequence[Key], width: int, before: str = "") -> Line:
     """Hints that fit completely, chosen by rank, in the order of their table."""
     spans = [Span(" "), Span(before, "strong")]
     for key in _hints_that_fit(hints, width, before):
-        spans += [Span(key.show, "accent strong"), Span(f" {key.word}  ")]
-    return tuple(spans)
+        spans += [Span(key.show, "accent strong"), Span(f" {key.word}"), Span(GAP)]
+    return tuple(spans[:-1]) if spans[-1] == Span(GAP) else tuple(spans)
 
 
 def key_at(column: int, hints: Sequence[Key], width: int, before: str = "") -> Key | None:
@@ -81,12 +84,11 @@ def _hints_that_fit(hints: Sequence[Key], width: int, before: str) -> list[Key]:
     kept: set[Key] = set()
     used = 1 + cells(before)
     for key in sorted((k for k in hints if k.rank and k.keys), key=lambda k: k.rank):
-        used += _size(key)
-        if used > width:
-            break
-        kept.add(key)
+        if used + _size(key) - len(GAP) <= width:
+            used += _size(key)
+            kept.add(key)
     return [key for key in hints if key in kept]
 
 
 def _size(key: Key) -> int:
-    return len(key.show) + len(key.word) + 3
+    return len(key.show) + len(key.word) + 1 + len(GAP)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import cells
@@ -68,6 +69,13 @@ class DialectRow(NamedTuple):
     pointer: str | None = None
     spans: tuple[Range, ...] = ()
     is_keyword: bool = False
+
+
+def open_head(head: Line, text: Sequence[tuple[str, str]], width: int) -> Line:
+    """The line of a row above its further lines; a text that would be cut is left out, as they repeat it."""
+    if cells(plain(head)) <= width or not text:
+        return head
+    return tuple(span for span in head if span.text.strip() != text[0][0].strip())
 
 
 def headline(number: int, tools: int, judged: int, here: str | None) -> Line:

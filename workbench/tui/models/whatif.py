@@ -67,6 +67,28 @@ def row(
     return tuple(spans)
 
 
+def folded_line(number: int) -> Line:
+    """Row that stands for the variants that cannot be sent."""
+    return line(
+        Span("· ", "muted"), Span(f"{number:,} others cannot be sent", "strong"), Span("  enter: list them", "muted")
+    )
+
+
+def folded_details(variants: Iterable[RequestVariant], width: int) -> list[Line]:
+    """Names of the variants that cannot be sent, and why."""
+    return [
+        told
+        for variant in variants
+        for told in labelled_names(variant.name, variant.why_not or "no target here supports this protocol", width)
+    ]
+
+
+def labelled_names(name: str, text: str, width: int) -> list[Line]:
+    """A name and a text beside it, wrapped."""
+    told = wrap(text, width - NAME - 2, "muted")
+    return [line(Span("" if n else f"  {name}", "", NAME + 2), *words) for n, words in enumerate(told)]
+
+
 def cell(outcome: VariantOutcome | bool) -> tuple[str, str, str]:
     """Sign, words and style of an outcome."""
     if isinstance(outcome, bool):

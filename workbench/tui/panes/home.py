@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from workbench.library import EXAMPLES, LIVE, Section, SessionItem
+from workbench.safetext import cells, visible
 from workbench.tui import keys
 from workbench.tui.keymap import keymap_of
 from workbench.tui.models import home
@@ -38,6 +39,7 @@ class HomePane(LineView):
         self.held: Mapping[Path, Sequence[PausedSide]] = {}
         self.expected: Path | None = None
         self._dates: dict[Path, float | None] = {}
+        self._has_ages, self._longest = True, 0
         self._clock = clock
         self._home = str(Path.home())
         self._sections = sections
@@ -52,6 +54,8 @@ class HomePane(LineView):
         """
         here = self.item()
         self.rows = home.rows(sections, self._switch())
+        self._has_ages = any(item.modified is not None for item in self.items())
+        self._longest = max((cells(visible(item.name)) for item in self.items()), default=0)
         self.opened_items = {n for n, row in enumerate(self.rows) if row.note}
         for item in self.items():
             if self._dates.get(item.path) not in (None, item.modified):
@@ -104,7 +108,10 @@ class HomePane(LineView):
         row = self.rows[item]
         if row.item:
             held = len(self._held_in(row.item))
-            return home.item_line(row.item, self.stories.get(row.item.path), width, self._clock(), held)
+            story = self.stories.get(row.item.path)
+            return home.item_line(
+                row.item, story, width, self._clock(), held, has_ages=self._has_ages, longest=self._longest
+            )
         return home.note_lines(row.note, width)[0] if row.note else home.heading_line(row)
 
     def further(self, item: int, width: int) -> list[Line]:

@@ -20,6 +20,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from workbench.tui import keys, paint
 from workbench.tui.bars import LinePainter
@@ -33,7 +34,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
 
     BINDINGS = keys.bindings(keys.PANE)
     is_accordion = False
-    """The item under the cursor is always open."""
+    """The item under the cursor is always open, and every item if all of them fit."""
 
     class CursorMove(Message):
         """The user moved the cursor."""
@@ -94,13 +95,35 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         """Measure and paint again after items were added, removed or opened."""
         width = self.text_width
         self.cursor = max(0, min(self.cursor, self.count() - 1))
-        is_open = self.opened_items | ({self.cursor} if self.is_accordion else set())
-        self.lines_of.measure({n: self.further(n, width) for n in sorted(is_open) if n < self.count()})
+        self.lines_of.measure((self.is_accordion and self._all_open(width)) or self._open_ones(width))
         self._empty = [] if self.count() else self.nothing(width)
         height = self.count() + self.lines_of.extra or len(self._empty)
         if self.virtual_size.height != height:
             self.virtual_size = Size(0, height)
         self.refresh()
+
+    def _open_ones(self, width: int) -> dict[int, list[Line]]:
+        is_open = self.opened_items | ({self.cursor} if self.is_accordion else set())
+        return {n: self.further(n, width) for n in sorted(is_open) if n < self.count()}
+
+    def _room(self) -> int:
+        """Lines that the pane has, or, if its height follows its lines, may take."""
+        most = self.styles.max_height
+        parent = self.parent
+        if self.styles.is_auto_height and most is not None and isinstance(parent, Widget):
+            return int(most.resolve(parent.size, self.screen.size)) - self.gutter.height
+        return self.content_region.height
+
+    def _all_open(self, width: int) -> dict[int, list[Line]] | None:
+        """Every item with its further lines, if all fit without scrolling; else None."""
+        room = self._room() - self.count()
+        made: dict[int, list[Line]] = {}
+        for item in range(self.count() if room >= 0 else 0):
+            made[item] = self.further(item, width)
+            room -= len(made[item])
+            if room < 0:
+                return None
+        return made or None
 
     def mark(self, lit: frozenset[int], related: frozenset[int] = frozenset()) -> None:
         """Highlight items."""

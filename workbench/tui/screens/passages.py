@@ -111,6 +111,7 @@ class PassagesScreen(WorklistScreen):
         words = f"   {count(len(links), 'result')} of tool servers, {lossy} not forwarded completely"
         self.entitle(line(Span(f" Tool results around exchange {self.index + 1}", "strong"), Span(words, "muted")))
         self.results.show(len(links), lambda item: passage_line(links[item]), self.worklist.trouble or NONE)
+        self.set_class(not links, "-none")
         self.results.move_to(self._first(links), center=True)
         self._show_passage()
 

@@ -19,6 +19,7 @@ from workbench.tui.models import send
 from workbench.tui.models.rowtable import StyledSpans
 from workbench.tui.models.send import PreflightNote
 from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.tools import open_head
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.service import JobAnswer, guard, is_open
@@ -70,7 +71,8 @@ class FactsPane(LineView):
         return len(self.facts)
 
     def head(self, item: int, width: int) -> Line:
-        return self.facts[item].head
+        fact = self.facts[item]
+        return open_head(fact.head, fact.text, width) if item in self.lines_of.further else fact.head
 
     def further(self, item: int, width: int) -> list[Line]:
         return send.further(self.facts[item], width)

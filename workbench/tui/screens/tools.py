@@ -50,7 +50,8 @@ class DetailPane(LineView):
         return len(self.rows)
 
     def head(self, item: int, width: int) -> Line:
-        return self.rows[item].head
+        row = self.rows[item]
+        return tools.open_head(row.head, row.text, width) if item in self.lines_of.further else row.head
 
     def further(self, item: int, width: int) -> list[Line]:
         return tools.body(self.rows[item], width)
@@ -137,9 +138,10 @@ class ToolsScreen(WorklistScreen):
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
         with Container(id="lists"):
-            yield ListPane(id="tools")
-            yield ListPane(id="dialects")
-        yield DetailPane(id="details")
+            with Container(id="choices"):
+                yield ListPane(id="tools")
+                yield ListPane(id="dialects")
+            yield DetailPane(id="details")
         with Container(id="schemas"):
             yield BodyPane(id="declared")
             yield BodyPane(id="lowered")

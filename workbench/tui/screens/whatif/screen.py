@@ -61,6 +61,8 @@ class WhatIfScreen(Screen[None]):
         variants: variants of the request; empty until they are known.
         targets: targets; ``column`` is the number of the chosen one.
         outcomes: outcomes by the numbers of variant and target.
+        listed: numbers of the variants in the order of their rows.
+        is_unfolded: variants that cannot be sent have rows, too.
         trouble: reason that there are no variants; empty if there are.
     """
 
@@ -79,6 +81,8 @@ class WhatIfScreen(Screen[None]):
         self.outcomes: dict[tuple[int, int], VariantOutcome] = {}
         self.column = 0
         self.trouble = ""
+        self.listed: list[int] = []
+        self.is_unfolded = False
         self.sender = VariantSender(self)
 
     def compose(self) -> ComposeResult:
@@ -121,11 +125,28 @@ class WhatIfScreen(Screen[None]):
         if is_open(self):
             self.variants, self.sender.known = found, known
             self.targets = list(targets)
+            self.sort()
             self.sender.send([(n, self.sendable()) for n in range(len(targets))])
 
     def sendable(self) -> list[int]:
         """Numbers of the variants that have a request."""
         return [n for n, variant in enumerate(self.variants) if variant.request is not None]
+
+    def sort(self) -> None:
+        """List the variants that can be sent first; the row of the others is below them."""
+        numbers = range(len(self.variants))
+        sent = set(self.sendable()) - {n for n in numbers if self._is_unsendable(n)}
+        self.listed = [n for n in numbers if n in sent] + [n for n in numbers if n not in sent and self.is_unfolded]
+
+    def _is_unsendable(self, variant: int) -> bool:
+        """True if no target can take the variant."""
+        known = [self._outcome(variant, n) for n in range(len(self.targets))]
+        return bool(known) and all(not isinstance(each, bool) and each.exchange is None for each in known)
+
+    @property
+    def here(self) -> int | None:
+        """Number of the variant under the cursor; None on the row that stands for the folded ones."""
+        return self.listed[self.table.cursor] if self.table.cursor < len(self.listed) else None
 
     def on_unmount(self) -> None:
         self.sender.cancel()
@@ -138,6 +159,9 @@ class WhatIfScreen(Screen[None]):
 
     def on_batch_over(self, message: BatchOver) -> None:
         self.sender.finish(message)
+        if not self.sender.is_sending:
+            self.sort()
+            self.show()
 
     # What is shown.
 
@@ -146,19 +170,27 @@ class WhatIfScreen(Screen[None]):
         if not is_open(self):
             return
         width = self.table.text_width
-        count = len(self.variants) if self.targets else 0
+        count = len(self.listed) + bool(self._folded) if self.targets else 0
         why = self.trouble or ("looking for variants …" if not self.variants else "no target yet · T: add one")
         self.table.show(count, self._line, why)
         self.query_one("#columns", Bar).show([whatif.columns(self.targets, self.column, width)])
         self._show_cell()
         self._entitle()
 
+    @property
+    def _folded(self) -> int:
+        """Number of variants without a row."""
+        return len(self.variants) - len(self.listed)
+
     def _line(self, item: int) -> Line:
+        if item >= len(self.listed):
+            return whatif.folded_line(self._folded)
+        number = self.listed[item]
         width = self.table.text_width
         shown = whatif.visible_targets(len(self.targets), self.column, width)
         chosen = self.column if item == self.table.cursor else None
-        outcomes = [self._outcome(item, n) for n in range(len(self.targets))]
-        return whatif.row(self.variants[item], outcomes, chosen, shown, whatif.cell_width(width, shown))
+        outcomes = [self._outcome(number, n) for n in range(len(self.targets))]
+        return whatif.row(self.variants[number], outcomes, chosen, shown, whatif.cell_width(width, shown))
 
     def _outcome(self, variant: int, target: int) -> VariantOutcome | bool:
         """Outcome of a cell; True while it is being sent, False if it was not sent."""
@@ -169,7 +201,11 @@ class WhatIfScreen(Screen[None]):
         self.cell.show(len(lines), lambda item: lines[item])
 
     def _details(self) -> list[Line]:
-        at = self.table.cursor
+        at = self.here
+        if at is None:
+            return whatif.folded_details(
+                [v for n, v in enumerate(self.variants) if n not in self.listed], self.cell.text_width
+            )
         outcome = self._outcome(at, self.column)
         return whatif.details(self.variants[at], self.targets[self.column], outcome, self.cell.text_width)
 
@@ -197,7 +233,12 @@ class WhatIfScreen(Screen[None]):
 
     def on_line_view_activation(self, message: LineView.Activation) -> None:
         """Compare the exchange of a cell with the recorded one."""
-        place = (self.table.cursor, self.column)
+        if self.here is None:
+            self.is_unfolded = True
+            self.sort()
+            self.show()
+            return
+        place = (self.here, self.column)
         outcome, branch, edit = (
             self.outcomes.get(place),
             self.sender.branches.get(place),
@@ -259,8 +300,8 @@ class WhatIfScreen(Screen[None]):
 
     def action_send(self) -> None:
         """Send the cell under the cursor, again if it was sent before."""
-        if self.targets and self.table.cursor in self.sendable():
-            self._ask_and_send([(self.column, [self.table.cursor])])
+        if self.targets and self.here in self.sendable():
+            self._ask_and_send([(self.column, [self.here])])
         else:
             self.notify("nothing to send here", markup=False)
 
