@@ -43,11 +43,11 @@ class Tab:
         self._socket = socket
         self._numbers = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
-        self._reading = asyncio.create_task(self._read())
         self.painted = ""
         self.sent = ""
 
-    async def _read(self) -> None:
+    async def read(self) -> None:
+        """Take what the browser says, until the tab is closed."""
         async for message in self._socket:
             told = json.loads(message.data)
             frame = told.get("params", {}).get("response", {})
@@ -113,9 +113,12 @@ async def browsing(program: str) -> AsyncIterator[Tab]:
                     pages = [page for page in await answer.json() if page["type"] == "page"]
                 async with web.ws_connect(pages[0]["webSocketDebuggerUrl"], max_msg_size=0) as socket:
                     tab = Tab(socket)
-                    for part in ("Page", "Runtime", "Network"):
-                        await tab.ask(f"{part}.enable")
-                    yield tab
+                    async with asyncio.TaskGroup() as group:
+                        reading = group.create_task(tab.read())
+                        for part in ("Page", "Runtime", "Network"):
+                            await tab.ask(f"{part}.enable")
+                        yield tab
+                        reading.cancel()
         finally:
             with suppress(ProcessLookupError):
                 process.terminate()
@@ -204,7 +207,7 @@ def main(words: Sequence[str]) -> int:
         return 0
     try:
         asyncio.run(_check(args.chromium))
-    except AssertionError as error:
-        print(f"✗ {error}")
+    except* AssertionError as found:
+        print("\n".join(f"✗ {error}" for error in found.exceptions))
         return 1
     return 0

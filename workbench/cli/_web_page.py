@@ -39,7 +39,7 @@ SCRIPT: Final = """<script>
 </script>
 """.replace("QUIT", str(QUIT))
 """It takes the token out of the address, names the page so that its app is found again, and connects again when
-the connection was lost. Keys go to the app without a click. What the app copies is copied by the page's own terminal."""
+the connection was lost. Keys go to the app without a click. What the app copies, the page's own terminal copies."""
 
 BEGIN: Final = b"\x1b[?1049h\x1b[?1000h\x1b[?1003h\x1b[?1015h\x1b[?1006h\x1b[?25l\x1b[?2004h"
 """What the app told its first terminal: other screen, mouse, no cursor, pastes in brackets."""
