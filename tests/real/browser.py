@@ -205,9 +205,10 @@ def main(words: Sequence[str]) -> int:
     if not args.chromium:
         print(f"skipped: none of {', '.join(PROGRAMS)} is installed")
         return 0
+    wrong: list[str] = []
     try:
         asyncio.run(_check(args.chromium))
     except* AssertionError as found:
-        print("\n".join(f"✗ {error}" for error in found.exceptions))
-        return 1
-    return 0
+        wrong += [f"✗ {error}" for error in found.exceptions]
+    print("\n".join(wrong), end="\n" if wrong else "")
+    return 1 if wrong else 0
