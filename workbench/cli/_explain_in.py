@@ -97,6 +97,6 @@ def _find_in(text: str, path: str, inspector: Inspector, index: int) -> PointedP
 
 def _find_suspects(inspector: Inspector, index: int) -> tuple[str, ...]:
     """Suspected places of a refusal that no rule explains, the most likely first."""
-    found = inspector.detail(index).row.findings
-    told = next((f for f in found if (f.rule, f.side) == ("answer.error", "request") and f.pointer), None)
-    return (told.pointer, *told.related) if told else ()
+    from workbench.rules import suspected
+
+    return next(filter(None, map(suspected, inspector.detail(index).row.findings)), ())

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from workbench.rules.schemas import of_contract, schema_as_sent, schema_at
     from workbench.rules.session_costs import Costs, Saving, TurnCost, costs_of, turns
     from workbench.rules.tool_use_counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
+    from workbench.rules.suspects import suspected
     from workbench.rules.wording import as_warning, by_term, quote
 else:
     __getattr__ = lazy(__name__)
@@ -155,6 +156,7 @@ __all__ = [
     "schema_as_sent",
     "schema_at",
     "schema_check",
+    "suspected",
     "texts",
     "tools_edit",
     "turns",

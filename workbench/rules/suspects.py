@@ -62,6 +62,12 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
 
 
+def suspected(finding: Finding) -> tuple[str, ...]:
+    """Suspected places of a refusal that no rule explains, the most likely first; empty for other findings."""
+    is_narrowed = (finding.rule, finding.side) == (ANSWER_ERROR.slug, REQUEST) and finding.pointer
+    return (finding.pointer, *finding.related) if is_narrowed else ()
+
+
 def _narrowed_down(
     case: RuleContext, finding: Finding, ranked: list[tuple[str, list[_Reason]]], named: ErrorPlace | None
 ) -> Finding:

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import pytest
 
+from tests.rules.conftest import exchange
 from workbench.config import resources
 from workbench.contracts import Verdict
 from workbench.errors import LocalProtocolError, UsageError
@@ -235,3 +236,20 @@ def test_a_variant_that_cannot_be_sent_says_why_and_the_others_go_on() -> None:
     unspoken = found["adapter=cohere-v2", "sim:anthropic"]
     assert (unspoken.verdict, unspoken.exchange) == (Verdict.UNKNOWN, None)
     assert "does not support cohere-v2" in unspoken.text
+
+
+def test_a_refusal_that_no_rule_explains_is_decided_by_leaving_out_each_suspected_place() -> None:
+    base = {"model": "m", "messages": [{"role": "user", "content": "go"}]}
+    ok = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "ok"}, "finish_reason": "stop"}]}
+    more = {**base, "logit_bias": {"5": 1}, "seed": 7}
+    refusal = {"error": {"message": "Invalid request", "type": "invalid_request_error"}}
+    asked = [(base, ok, 200), (more, refusal, 400)]
+    made = (exchange(request, answer, protocol="openai-chat", status=status) for request, answer, status in asked)
+    inspector = Inspector(MemorySession("test", tuple(made)), provider="generic", protocol="openai-chat")
+    found = {
+        v.name: loads(v.request.body.raw) for v in whatif.variants(inspector, 1) if v.request and "without" in v.name
+    }
+    assert {name: sorted(body.keys() ^ more.keys()) for name, body in found.items()} == {
+        "without=/logit_bias": ["logit_bias"],
+        "without=/seed": ["seed"],
+    }

@@ -33,7 +33,7 @@ UNCHANGED = "unchanged"
 
 Family = Callable[[VariedRequest], Iterable[RequestVariant]]
 
-ORDER = ("repair", "reasoning", "results", "tools", "protocols")
+ORDER = ("suspects", "repair", "reasoning", "results", "tools", "protocols")
 """Families that come first, in this order."""
 
 

@@ -46,6 +46,7 @@ def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str =
     known = finding.repairs if repairs == () else repairs
     if known:
         made += repair_body(known, width)
+    made += _decision(finding, width)
     for label, text, style in (
         ("began", origin_words(finding), "accent"),
         ("seen", finding.evidence, ""),
@@ -54,6 +55,14 @@ def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str =
     ):
         made += labelled_lines(label, text, width, style)
     return made
+
+
+def _decision(finding: Finding, width: int) -> list[Line]:
+    """Keys that decide between the suspected places of a refusal that no rule explains."""
+    from workbench.rules import suspected
+
+    ways = "V: send it without each suspected place (T: to the real provider) · M: minimise it"
+    return labelled_lines("decide", ways, width, "accent") if suspected(finding) else []
 
 
 def origin_of(finding: Finding, found: Sequence[Finding]) -> int | None:
