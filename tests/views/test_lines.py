@@ -7,7 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.safetext import cells
-from workbench.views.lines import Line, Span, column_text, join_lines, line, mark_matches, plain, wrap
+from workbench.views.lines import (
+    LINK,
+    Line,
+    Span,
+    column_text,
+    join_lines,
+    line,
+    link_addresses,
+    mark_matches,
+    plain,
+    wrap,
+)
 
 
 @given(st.text(alphabet="ab \n日\x1b", max_size=200), st.integers(12, 40))
@@ -56,3 +67,21 @@ def test_marking_changes_no_text(pieces: list[str], needle: str) -> None:
 def test_columns_are_filled_where_there_is_no_screen() -> None:
     assert column_text(line(Span("a", "", 3), Span("1", "", -3), Span("b", "", 4))) == "a    1b"
     assert column_text(line(Span("日本", "", 5), "x")) == "日本 x"
+
+
+def test_an_address_is_one_link_also_where_it_is_broken_over_lines() -> None:
+    text = "see https://example.org/a/long/path?x=1, or https://example.org/b."
+    made = link_addresses(wrap(text, 22, "muted", indent=2), text)
+    found: dict[str, str] = {}
+    for span in (span for each in made for span in each):
+        address = span.style.partition(LINK)[2]
+        found[address] = found.get(address, "") + span.text
+    assert found.keys() == {"", "https://example.org/a/long/path?x=1", "https://example.org/b"}
+    assert all(found[address] == address for address in found if address)
+    assert [plain(each) for each in made] == [plain(each) for each in wrap(text, 22, "muted", indent=2)]
+
+
+def test_an_address_has_no_character_that_a_terminal_obeys() -> None:
+    text = "https://example.org/\x1b]8;;https://evil.example\x1b\\"
+    (made,) = link_addresses(wrap(text, 200), text)
+    assert not any("\x1b" in span.style or "evil" in span.style for span in made)

@@ -97,6 +97,6 @@ def _find_in(text: str, path: str, inspector: Inspector, index: int) -> PointedP
 
 def _find_suspects(inspector: Inspector, index: int) -> tuple[str, ...]:
     """Suspected places of a refusal that no rule explains, the most likely first."""
-    from workbench.rules import suspected
+    from workbench.rules import suspects_of
 
-    return next(filter(None, map(suspected, inspector.detail(index).row.findings)), ())
+    return next(filter(None, map(suspects_of, inspector.detail(index).row.findings)), ())

@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 
 from workbench.cli import _files, _output
+from workbench.cli._progress import counting
 
 NAME = "import"
 HELP = "convert any readable file to a session file"
@@ -31,7 +32,8 @@ def run(args: argparse.Namespace) -> int:
     session_import.check_output(out, None if args.file == "-" else Path(args.file), may_replace=args.force)
     session = _files.open_file(args.file, args)
     try:
-        done = session_import.save(session, out)
+        with counting("importing", len(session)) as advance:
+            done = session_import.save(session, out, lambda number: advance())
     finally:
         session.close()
     _output.emit(done.summary())

@@ -36,6 +36,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output
+from workbench.cli._progress import counting
 from workbench.views import REQUEST_SIGNS
 
 if TYPE_CHECKING:
@@ -76,7 +77,11 @@ def run(args: argparse.Namespace) -> int:
         index = _files.exchange_index(session, args.exchange, default=-1)
         index = matrix.longest(inspector) if index < 0 else index
         detail = inspector.detail(index)
-        rows = list(matrix.rows(inspector, index, args.contracts))
+        with counting("judging", len(matrix.labels(args.contracts))) as advance:
+            rows: list[MatrixRow] = []
+            for row in matrix.rows(inspector, index, args.contracts):
+                rows.append(row)
+                advance()
     finally:
         session.close()
     if args.format == "json":

@@ -70,8 +70,8 @@ if TYPE_CHECKING:
     from workbench.rules.schema_check import JudgedSchema
     from workbench.rules.schemas import of_contract, schema_as_sent, schema_at
     from workbench.rules.session_costs import Costs, Saving, TurnCost, costs_of, turns
+    from workbench.rules.suspects import suspects_of
     from workbench.rules.tool_use_counts import GROUPS, CountKey, Counts, count_exchanges, group_counts
-    from workbench.rules.suspects import suspected
     from workbench.rules.wording import as_warning, by_term, quote
 else:
     __getattr__ = lazy(__name__)
@@ -156,7 +156,7 @@ __all__ = [
     "schema_as_sent",
     "schema_at",
     "schema_check",
-    "suspected",
+    "suspects_of",
     "texts",
     "tools_edit",
     "turns",

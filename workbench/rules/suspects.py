@@ -62,7 +62,7 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-def suspected(finding: Finding) -> tuple[str, ...]:
+def suspects_of(finding: Finding) -> tuple[str, ...]:
     """Suspected places of a refusal that no rule explains, the most likely first; empty for other findings."""
     is_narrowed = (finding.rule, finding.side) == (ANSWER_ERROR.slug, REQUEST) and finding.pointer
     return (finding.pointer, *finding.related) if is_narrowed else ()

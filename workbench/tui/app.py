@@ -50,6 +50,9 @@ COLLECT_AFTER = 50_000
 THEME = keys.Key("global.theme", "", "change_theme", "theme", "choose the colours")
 """Action of the palette that has no key."""
 
+NO_LINKS = ("", "dumb", "linux", "ansi", "vt100", "vt220", "cons25")
+"""Terminals, by TERM, that may show the escape sequence of a hyperlink (OSC 8) as text; the others ignore it."""
+
 LATE = 0.2
 """Seconds that a toast has to have left to be shown."""
 
@@ -114,6 +117,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
             self._filters[-1] = NoColor()  # in place of greys
         few = os.isatty(2) and self.console.color_system in ("standard", None)
         self.is_plain = self.no_color or few
+        self.has_links = os.environ.get("TERM", "") not in NO_LINKS
         if is_ascii:
             self._filters.append(paint.AsciiFilter())
         for made in themes.make(is_plain=self.is_plain):

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from workbench.tui import keys, paint, themes
 from workbench.tui.keymap import Keymap
 from workbench.tui.models import tabs
-from workbench.views import Line, Span
+from workbench.views import LINK, Line, Span
 
 if TYPE_CHECKING:
     from workbench.tui.keys import Key
@@ -31,6 +31,8 @@ class LinePainter(Widget):
         variables = self.app.theme_variables
         if self._styles_for is not variables:
             self._styles_for, self._known_styles = variables, {}
+        if LINK in names and not getattr(self.app, "has_links", False):
+            names = " ".join(name for name in names.split() if not name.startswith(LINK))
         if names not in self._known_styles:
             _, _, back, front = self.colors
             self._known_styles[names] = themes.style(names, variables, front, back, is_plain=self._is_plain)

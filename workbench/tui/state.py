@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 from workbench.library import clean_verdict
 from workbench.tui.models import findings, timeline
 from workbench.tui.session_findings import SessionFindings
+from workbench.views import progress_bar
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.rules import InspectedExchange
     from workbench.wire import Summary
+
+MANY = 20
+"""Exchanges from which on the inspection has a bar."""
 
 
 class SessionState:
@@ -99,7 +103,8 @@ class SessionState:
             return self.waiting()
         if self.is_done:
             return ""
-        done = f"inspected {len(self.rows):,} of {self.total:,}"
+        bar = f"{progress_bar(len(self.rows), self.total)} " if self.total >= MANY else ""
+        done = f"{bar}inspected {len(self.rows):,} of {self.total:,}"
         return f"{done}, stopped: I continues" if self.is_paused else done
 
     def update(self, rows: Sequence[InspectedExchange]) -> None:

@@ -17,7 +17,7 @@ from rich.style import Style
 from textual.color import BLACK, WHITE, Color
 
 from workbench.config import resources
-from workbench.views import STYLES
+from workbench.views import LINK, STYLES
 
 if TYPE_CHECKING:
     from textual.theme import Theme
@@ -193,13 +193,16 @@ def style(names: str, variables: Mapping[str, str], front: Color, back: Color, *
     """The style of names joined by spaces, over a widget's own colours; later names win.
 
     Args:
-        names: of ``lines.STYLES``.
+        names: of ``lines.STYLES``, and links.
         variables: of the theme.
         front, back: colours of the widget.
         is_plain: True if the terminal has 16 colours or none, so that text styles have to differ too.
     """
     text = Style()
     for name in names.split():
+        if name.startswith(LINK):
+            text += Style(link=name.removeprefix(LINK))
+            continue
         look = LOOKS[name]
         if look.back and not is_plain:
             back += Color.parse(variables.get(f"mark-{look.back}") or variables[look.back]).multiply_alpha(

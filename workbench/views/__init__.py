@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from workbench.views.lines import (
         BLANK,
+        LINK,
         STYLES,
         Line,
         Span,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         id_line,
         join_lines,
         line,
+        link_addresses,
         loss_line,
         loss_words,
         mark_matches,
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
         wrap,
     )
     from workbench.views.parts import part_text, preview
-    from workbench.views.progress import progress_line
+    from workbench.views.progress import progress_bar, progress_line
     from workbench.views.story import StoryBuilder
     from workbench.views.story_items import Story, StoryItem
     from workbench.views.story_lines import story_body, story_digits, story_line
@@ -77,6 +79,7 @@ else:
 
 __all__ = [
     "BLANK",
+    "LINK",
     "PROBE_SIGNS",
     "RATES",
     "REQUEST",
@@ -109,6 +112,7 @@ __all__ = [
     "join_lines",
     "laid_out",
     "line",
+    "link_addresses",
     "links_of",
     "loss_line",
     "loss_words",
@@ -122,6 +126,7 @@ __all__ = [
     "passage_words",
     "plain",
     "preview",
+    "progress_bar",
     "progress_line",
     "reasoning_summary",
     "received_words",

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench import regex
 from workbench.limits import SNIPPET
 from workbench.safetext import clip
 
@@ -27,13 +28,18 @@ STYLES = (
     "lit", "block", "related", "broken", "doubtful", "match", "here", "cursor", "cursor-blurred", "tab",
 )  # fmt: skip
 
+LINK = "link:"
+"""Begins a style name that makes its text a link to the address that follows; only for addresses of our own data."""
+
+_ADDRESS = regex.compile(r"https?://[!-~]+?(?=[.,;:)\]']*(?:\s|$))")
+
 
 class Span(NamedTuple):
     """A piece of a line.
 
     Attributes:
         text: untrusted text; it is made safe when it is painted.
-        style: names of ``STYLES``, joined by spaces.
+        style: names of ``STYLES``, joined by spaces; also ``LINK`` with an address.
         width: columns to fill exactly: padded on the right, on the left when negative; 0 for as many as the text takes.
         is_bytes: the text comes from ``safetext.from_bytes``.
     """
@@ -106,6 +112,35 @@ def _cut(span: Span, found: list[tuple[int, int]], style: str) -> list[Span]:
         span._replace(text=span.text[a:b], style=both if any(x <= a < y for x, y in found) else span.style)
         for a, b in pairwise(edges)
     ]
+
+
+def link_addresses(lines: Iterable[Line], text: str) -> list[Line]:
+    """Wrapped lines of a text of our own, with its addresses as links, also those that are broken over lines."""
+    found = [(m.start(), m.end(), m[0]) for m in _ADDRESS.finditer(text)]
+    if not found:
+        return list(lines)
+    at, made = 0, []
+    for each in lines:
+        spans: list[Span] = []
+        for span in each:
+            if span.text.isspace():
+                spans.append(span)
+                continue
+            pieces: list[tuple[str, str]] = []
+            for char in span.text:
+                if not char.isspace():
+                    at = text.find(char, at) + 1 or len(text)
+                address = next((where for start, end, where in found if start < at <= end), "")
+                if pieces and pieces[-1][1] == address:
+                    pieces[-1] = (pieces[-1][0] + char, address)
+                else:
+                    pieces.append((char, address))
+            spans += [
+                span._replace(text=words, style=f"{span.style} {LINK}{address}".strip() if address else span.style)
+                for words, address in pieces
+            ]
+        made.append(tuple(spans))
+    return made
 
 
 def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int = 1000) -> list[Line]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.edits.variants import RequestVariant, VariedRequest
-from workbench.rules import suspected
+from workbench.rules import suspects_of
 from workbench.wire import Remove
 
 
 def leave_out(subject: VariedRequest) -> Iterable[RequestVariant]:
     """A copy without each suspected place; none for a request whose refusal is explained."""
     found = subject.inspector.detail(subject.index).row.findings
-    for pointer in (pointer for finding in found for pointer in suspected(finding)):
+    for pointer in (pointer for finding in found for pointer in suspects_of(finding)):
         title = f"without {pointer}, suspected of the refusal"
         yield subject.variant_by_changes(f"without={pointer}", title, [Remove(pointer)], "")
 

@@ -9,7 +9,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.models.signs import PROVISIONAL
-from workbench.views import SEVERITY_GLYPH, Line, Span, byte_range, count, event_range, line, origin_words, size, wrap
+from workbench.views import (
+    SEVERITY_GLYPH,
+    Line,
+    Span,
+    byte_range,
+    count,
+    event_range,
+    line,
+    link_addresses,
+    origin_words,
+    size,
+    wrap,
+)
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
@@ -53,16 +65,16 @@ def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str =
         ("answer", finding.refusal, "error"),
         ("source", finding.source, "muted"),
     ):
-        made += labelled_lines(label, text, width, style)
+        made += labelled_lines(label, text, width, style, has_links=label == "source")
     return made
 
 
 def _decision(finding: Finding, width: int) -> list[Line]:
     """Keys that decide between the suspected places of a refusal that no rule explains."""
-    from workbench.rules import suspected
+    from workbench.rules import suspects_of
 
     ways = "V: send it without each suspected place (T: to the real provider) · M: minimise it"
-    return labelled_lines("decide", ways, width, "accent") if suspected(finding) else []
+    return labelled_lines("decide", ways, width, "accent") if suspects_of(finding) else []
 
 
 def origin_of(finding: Finding, found: Sequence[Finding]) -> int | None:
@@ -171,9 +183,12 @@ def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
     return made + [line(Span("", "", LABEL), *text) for text in wrap(others, width - LABEL, "muted")]
 
 
-def labelled_lines(label: str, text: str, width: int, style: str = "", most: int = 1000) -> list[Line]:
-    """A wrapped text with a label before its first line."""
+def labelled_lines(
+    label: str, text: str, width: int, style: str = "", most: int = 1000, *, has_links: bool = False
+) -> list[Line]:
+    """A wrapped text with a label before its first line; ``has_links`` for texts of our own."""
     told = wrap(text, width - LABEL, style, most=most)
+    told = link_addresses(told, text) if has_links else told
     return [line(Span("" if n else f"  {label}", "muted", LABEL), *words) for n, words in enumerate(told)]
 
 

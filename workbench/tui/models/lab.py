@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from workbench.tui.models.findings import labelled_lines
-from workbench.views import PROBE_SIGNS, Line, Span, count, duration, fact_words, line, wrap
+from workbench.views import PROBE_SIGNS, Line, Span, count, duration, fact_words, line, progress_bar, wrap
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -133,9 +133,10 @@ def going_on(run: ColumnRun, waiting: int, *, is_stopping: bool) -> Line:
     most = sum(probe.requests for probe in run.probes) * run.samples
     sent = len(run.measurement.exchanges)
     more = f" · {count(waiting, 'target')} still to do" if waiting else ""
+    total = len(run.probes) * run.samples
     return line(
         Span("stopping … " if is_stopping else f"{run.column.subject.target.name}: {name} … ", "accent strong"),
-        Span(f"{run.done} of {count(len(run.probes) * run.samples, 'sample')}", "strong"),
+        Span(f"{progress_bar(run.done, total)} {run.done} of {count(total, 'sample')}", "strong"),
         Span(f" · {sent} of at most {count(most, 'request')} sent{more}", "muted"),
     )
 

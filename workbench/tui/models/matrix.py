@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.models.tools import DialectRow
-from workbench.views import REQUEST_SIGNS, Line, Span, count, line, size
+from workbench.views import REQUEST_SIGNS, Line, Span, count, line, progress_bar, size
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
@@ -30,7 +30,8 @@ class VerdictRow(NamedTuple):
 def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
     """Number of the request, number of contracts, and counts of their verdicts."""
     tally = Counter(row.verdict.value for row in rows)
-    progress = "" if tally.total() >= asked else f"{tally.total():,} of "
+    done = tally.total()
+    progress = "" if done >= asked else f"{progress_bar(done, asked)} {done:,} of "
     spans = [Span(f" Request {number}", "strong"), Span(f"   {progress}{count(asked, 'contract')}", "muted")]
     for verdict, (sign, style) in REQUEST_SIGNS.items():
         if tally[verdict]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.ir import JsonValue, Message, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.safetext import clip, visible
-from workbench.views import Line, Span, count, line, size, wrap
+from workbench.views import Line, Span, count, line, progress_bar, size, wrap
 from workbench.wire import dumps
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def facts(seen: SearchProgress | None, why: str, *, is_stopped: bool) -> Line:
         )
     left = f"{size(len(result.original))} → {size(len(result.text))}, -{100 * result.removed_share:.1f} %"
     if not seen.is_over:
-        state = Span("stopped · " if is_stopped else f"{seen.stage} … ", "warning" if is_stopped else "accent")
+        going = f"{progress_bar(seen.calls, seen.budget)} {seen.stage} … "
+        state = Span("stopped · " if is_stopped else going, "warning" if is_stopped else "accent")
     else:
         state = Span("minimal · " if result.is_minimal else "not minimal yet · ", "ok")
     return line(state, Span(left, "strong"), Span(f" · {asked}", "muted"))

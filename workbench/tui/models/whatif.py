@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.findings import labelled_lines
-from workbench.views import REQUEST_SIGNS, Line, Span, count, duration, line, wrap
+from workbench.views import REQUEST_SIGNS, Line, Span, count, duration, line, progress_bar, wrap
 
 if TYPE_CHECKING:
     from workbench.send import Target
@@ -21,6 +21,45 @@ LEAST_CELL = 18
 
 MORE = 3
 """Columns of the sign for further targets."""
+
+
+class VariantRows:
+    """Variants in the order of their rows: those that can be sent, and one row that stands for the others.
+
+    Attributes:
+        listed: numbers of the variants that have a row.
+        hidden: numbers of the others.
+    """
+
+    def __init__(self) -> None:
+        self.listed: list[int] = []
+        self.hidden: list[int] = []
+        self._is_unfolded = False
+
+    def sort(
+        self, variants: Sequence[RequestVariant], outcomes: Mapping[tuple[int, int], VariantOutcome], targets: int
+    ) -> None:
+        """Set the variants; one that no target can take cannot be sent."""
+        known = [[outcomes.get((n, target)) for target in range(targets)] for n in range(len(variants))]
+        is_refused = [bool(row) and all(one and one.exchange is None for one in row) for row in known]
+        sendable = [variant.request is not None and not is_refused[n] for n, variant in enumerate(variants)]
+        self.listed = [n for n, can_be_sent in enumerate(sendable) if can_be_sent]
+        self.hidden = [n for n, can_be_sent in enumerate(sendable) if not can_be_sent]
+        if self._is_unfolded:
+            self.unfold()
+
+    def unfold(self) -> None:
+        """Give each variant a row."""
+        self._is_unfolded = True
+        self.listed, self.hidden = self.listed + self.hidden, []
+
+    def count(self) -> int:
+        """Number of rows."""
+        return len(self.listed) + bool(self.hidden)
+
+    def variant(self, row: int) -> int | None:
+        """Number of the variant of a row; None for the row that stands for the others."""
+        return self.listed[row] if row < len(self.listed) else None
 
 
 def room(width: int) -> int:
@@ -142,7 +181,8 @@ def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
         if tally[verdict]:
             spans += [Span(" · ", "muted"), Span(f"{sign} {tally[verdict]:,} {verdict}", style)]
     spans += [Span(f" · {left:,} cannot be sent", "muted")] if left else []
-    return (*spans, Span(f" · {waiting:,} remaining" if waiting else "", "muted"))
+    bar = f" · {progress_bar(len(known), asked)} {waiting:,} remaining"
+    return (*spans, Span(bar if waiting else "", "muted"))
 
 
 def question(target: Target, host: str, requests: int, key: str) -> str:

@@ -95,35 +95,12 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         """Measure and paint again after items were added, removed or opened."""
         width = self.text_width
         self.cursor = max(0, min(self.cursor, self.count() - 1))
-        self.lines_of.measure((self.is_accordion and self._all_open(width)) or self._open_ones(width))
+        self.lines_of.measure(open_lines(self, width))
         self._empty = [] if self.count() else self.nothing(width)
         height = self.count() + self.lines_of.extra or len(self._empty)
         if self.virtual_size.height != height:
             self.virtual_size = Size(0, height)
         self.refresh()
-
-    def _open_ones(self, width: int) -> dict[int, list[Line]]:
-        is_open = self.opened_items | ({self.cursor} if self.is_accordion else set())
-        return {n: self.further(n, width) for n in sorted(is_open) if n < self.count()}
-
-    def _room(self) -> int:
-        """Lines that the pane has, or, if its height follows its lines, may take."""
-        most = self.styles.max_height
-        parent = self.parent
-        if self.styles.is_auto_height and most is not None and isinstance(parent, Widget):
-            return int(most.resolve(parent.size, self.screen.size)) - self.gutter.height
-        return self.content_region.height
-
-    def _all_open(self, width: int) -> dict[int, list[Line]] | None:
-        """Every item with its further lines, if all fit without scrolling; else None."""
-        room = self._room() - self.count()
-        made: dict[int, list[Line]] = {}
-        for item in range(self.count() if room >= 0 else 0):
-            made[item] = self.further(item, width)
-            room -= len(made[item])
-            if room < 0:
-                return None
-        return made or None
 
     def mark(self, lit: frozenset[int], related: frozenset[int] = frozenset()) -> None:
         """Highlight items."""
@@ -280,6 +257,35 @@ class LineView(LinePainter, ScrollView, can_focus=True):
             self.post_message(self.Activation(self))
         else:
             self._go(item)
+
+
+def open_lines(view: LineView, width: int) -> dict[int, list[Line]]:
+    """Further lines of the open items of a list: of all of them if all fit, else of those that have to be open."""
+    made = _all_open(view, width) if view.is_accordion else None
+    if made is not None:
+        return made
+    is_open = view.opened_items | ({view.cursor} if view.is_accordion else set())
+    return {n: view.further(n, width) for n in sorted(is_open) if n < view.count()}
+
+
+def _all_open(view: LineView, width: int) -> dict[int, list[Line]] | None:
+    """Every item with its further lines; None if not all fit without scrolling."""
+    room = _lines_that_fit(view) - view.count()
+    made: dict[int, list[Line]] = {}
+    for item in range(view.count() if room >= 0 else 0):
+        made[item] = view.further(item, width)
+        room -= len(made[item])
+        if room < 0:
+            return None
+    return made or None
+
+
+def _lines_that_fit(view: LineView) -> int:
+    """Lines that a list has, or, if its height follows its lines, may take."""
+    most, parent = view.styles.max_height, view.parent
+    if view.styles.is_auto_height and most is not None and isinstance(parent, Widget):
+        return int(most.resolve(parent.size, view.screen.size)) - view.gutter.height
+    return view.content_region.height
 
 
 class ItemLines:

@@ -10,17 +10,23 @@ from collections.abc import Callable, Iterable, Sequence
 from textual import events
 
 from workbench.tui.panes.lineview import LineView
-from workbench.views import Line, line, wrap
+from workbench.views import Line, line, link_addresses, wrap
 
 MOST_ROWS = 50
 """Rows that one line may take."""
 
 
 class TextPane(LineView):
-    """Lines of text; a line without indent before an indented one is a heading."""
+    """Lines of text; a line without indent before an indented one is a heading.
 
-    def __init__(self, title: str = "", *, id: str | None = None) -> None:
+    Args:
+        title: on the border.
+        has_links: addresses are links; only for texts of our own.
+    """
+
+    def __init__(self, title: str = "", *, id: str | None = None, has_links: bool = False) -> None:
         super().__init__(id=id)
+        self._has_links = has_links
         self._text: Sequence[str] = ()
         self._rows: list[Line] = []
         self.title(line(title))
@@ -38,7 +44,8 @@ class TextPane(LineView):
             indent = len(text) - len(bare)
             after = self._text[number + 1] if number + 1 < len(self._text) else ""
             style = "role" if text and not indent and after.startswith(" ") else ""
-            self._rows += wrap(bare, self.text_width, style, indent=indent, most=MOST_ROWS) or [()]
+            rows = wrap(bare, self.text_width, style, indent=indent, most=MOST_ROWS) or [()]
+            self._rows += link_addresses(rows, bare) if self._has_links else rows
         self.reload()
 
     def on_resize(self, event: events.Resize) -> None:

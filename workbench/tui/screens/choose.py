@@ -12,7 +12,7 @@ from textual.worker import get_current_worker
 from workbench.errors import WorkbenchError
 from workbench.library import ImportSummary, paths
 from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
-from workbench.views import count
+from workbench.views import count, progress_bar
 
 MOST_DAMAGE = 4
 
@@ -59,11 +59,12 @@ class ImportCancellation(Exception):
 
 
 class ImportProgress(Message):
-    """Reports how many exchanges have been read."""
+    """Reports how many exchanges have been read, and how many there are."""
 
-    def __init__(self, done: int) -> None:
+    def __init__(self, done: int, total: int) -> None:
         super().__init__()
-        self.done = done
+        bar = progress_bar(done, total)
+        self.words = f"{bar} {done:,} of {count(total, 'exchange')} written"
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, ImportProgress)
@@ -133,14 +134,14 @@ class ImportScreen(FormScreen[Path]):
         from workbench.library import session_import
 
         worker = get_current_worker()
-
-        def step(done: int) -> None:
-            if worker.is_cancelled:
-                raise ImportCancellation
-            self.post_message(ImportProgress(done))
-
         try:
             session = open_input(str(source))
+
+            def step(done: int) -> None:
+                if worker.is_cancelled:
+                    raise ImportCancellation
+                self.post_message(ImportProgress(done, len(session)))
+
             try:
                 self.post_message(ImportEnd(session_import.save(session, out, step)))
             finally:
@@ -150,7 +151,7 @@ class ImportScreen(FormScreen[Path]):
 
     def on_import_progress(self, message: ImportProgress) -> None:
         if self._done is None:
-            self.say(f"{count(message.done, 'exchange')} read … · esc cancel", "")
+            self.say(f"{message.words} · esc cancel", "")
 
     def on_import_end(self, message: ImportEnd) -> None:
         self._done = message.done

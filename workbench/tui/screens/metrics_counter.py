@@ -15,6 +15,7 @@ from workbench.library import SessionMetrics, files, gather
 from workbench.rules import Costs, CountKey, Counts, Prices, TurnCost, count_exchanges, load_prices, turns
 from workbench.tui.dispatch import is_open
 from workbench.tui.service import InspectedRows, JobAnswer, guard, in_words
+from workbench.views import progress_bar
 
 if TYPE_CHECKING:
     from workbench.rules import Inspector
@@ -135,7 +136,8 @@ class MetricsCounter:
         costs = Costs(tuple(tally.turns))
         self.gathered = [SessionMetrics(Path(session.state.name), costs, tuple(tally.counts))]
         if has_more:
-            self.progress = f"counting, {len(tally.turns):,} turns …"
+            bar = progress_bar(len(session.state.rows), session.state.total)
+            self.progress = f"{bar} {len(tally.turns):,} turns …"
             session.inspecting.do(guard(job, self._end))
             self.screen.show_metrics()
         else:
@@ -145,7 +147,9 @@ class MetricsCounter:
         """Add the count of one more file."""
         if message.number == self._number and self.progress:
             self.gathered += [message.one] if message.one else []
-            self.progress = f"counting, {len(self.gathered):,} of {message.of:,} sessions …"
+            self.progress = (
+                f"{progress_bar(len(self.gathered), message.of)} {len(self.gathered):,} of {message.of:,} sessions …"
+            )
             self.screen.show_metrics()
 
     def finish(self, message: MetricsEnd) -> None:

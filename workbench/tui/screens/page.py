@@ -33,7 +33,7 @@ class PageScreen(ModalScreen[None]):
         self.rule = rule
 
     def compose(self) -> ComposeResult:
-        yield TextPane(f" {self.rule} · esc back ")
+        yield TextPane(f" {self.rule} · esc back ", has_links=True)
         yield Ways(("pane.down", "down"), ("pane.up", "up"), ("pane.page-down", "page down"), ("esc", "back"))
 
     def on_mount(self) -> None:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
-from urllib.parse import urlsplit
 
 from textual import getters
 from textual.app import ComposeResult
@@ -19,7 +18,7 @@ from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import send, whatif
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.screens.whatif.sender import Batch, BatchOver, OutcomeCame, VariantSender
+from workbench.tui.screens.whatif.sender import BatchOver, OutcomeCame, VariantSender
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import JobAnswer, guard, is_open
 from workbench.views import Line, Span, line, wrap
@@ -61,8 +60,7 @@ class WhatIfScreen(Screen[None]):
         variants: variants of the request; empty until they are known.
         targets: targets; ``column`` is the number of the chosen one.
         outcomes: outcomes by the numbers of variant and target.
-        listed: numbers of the variants in the order of their rows.
-        is_unfolded: variants that cannot be sent have rows, too.
+        rows: variants by row.
         trouble: reason that there are no variants; empty if there are.
     """
 
@@ -81,8 +79,7 @@ class WhatIfScreen(Screen[None]):
         self.outcomes: dict[tuple[int, int], VariantOutcome] = {}
         self.column = 0
         self.trouble = ""
-        self.listed: list[int] = []
-        self.is_unfolded = False
+        self.rows = whatif.VariantRows()
         self.sender = VariantSender(self)
 
     def compose(self) -> ComposeResult:
@@ -125,28 +122,17 @@ class WhatIfScreen(Screen[None]):
         if is_open(self):
             self.variants, self.sender.known = found, known
             self.targets = list(targets)
-            self.sort()
+            self.rows.sort(found, self.outcomes, len(targets))
             self.sender.send([(n, self.sendable()) for n in range(len(targets))])
 
     def sendable(self) -> list[int]:
         """Numbers of the variants that have a request."""
         return [n for n, variant in enumerate(self.variants) if variant.request is not None]
 
-    def sort(self) -> None:
-        """List the variants that can be sent first; the row of the others is below them."""
-        numbers = range(len(self.variants))
-        sent = set(self.sendable()) - {n for n in numbers if self._is_unsendable(n)}
-        self.listed = [n for n in numbers if n in sent] + [n for n in numbers if n not in sent and self.is_unfolded]
-
-    def _is_unsendable(self, variant: int) -> bool:
-        """True if no target can take the variant."""
-        known = [self._outcome(variant, n) for n in range(len(self.targets))]
-        return bool(known) and all(not isinstance(each, bool) and each.exchange is None for each in known)
-
     @property
     def here(self) -> int | None:
-        """Number of the variant under the cursor; None on the row that stands for the folded ones."""
-        return self.listed[self.table.cursor] if self.table.cursor < len(self.listed) else None
+        """Number of the variant under the cursor; None on the row that stands for the others."""
+        return self.rows.variant(self.table.cursor)
 
     def on_unmount(self) -> None:
         self.sender.cancel()
@@ -160,7 +146,7 @@ class WhatIfScreen(Screen[None]):
     def on_batch_over(self, message: BatchOver) -> None:
         self.sender.finish(message)
         if not self.sender.is_sending:
-            self.sort()
+            self.rows.sort(self.variants, self.outcomes, len(self.targets))
             self.show()
 
     # What is shown.
@@ -170,22 +156,17 @@ class WhatIfScreen(Screen[None]):
         if not is_open(self):
             return
         width = self.table.text_width
-        count = len(self.listed) + bool(self._folded) if self.targets else 0
+        count = self.rows.count() if self.targets else 0
         why = self.trouble or ("looking for variants …" if not self.variants else "no target yet · T: add one")
         self.table.show(count, self._line, why)
         self.query_one("#columns", Bar).show([whatif.columns(self.targets, self.column, width)])
         self._show_cell()
         self._entitle()
 
-    @property
-    def _folded(self) -> int:
-        """Number of variants without a row."""
-        return len(self.variants) - len(self.listed)
-
     def _line(self, item: int) -> Line:
-        if item >= len(self.listed):
-            return whatif.folded_line(self._folded)
-        number = self.listed[item]
+        number = self.rows.variant(item)
+        if number is None:
+            return whatif.folded_line(len(self.rows.hidden))
         width = self.table.text_width
         shown = whatif.visible_targets(len(self.targets), self.column, width)
         chosen = self.column if item == self.table.cursor else None
@@ -203,9 +184,7 @@ class WhatIfScreen(Screen[None]):
     def _details(self) -> list[Line]:
         at = self.here
         if at is None:
-            return whatif.folded_details(
-                [v for n, v in enumerate(self.variants) if n not in self.listed], self.cell.text_width
-            )
+            return whatif.folded_details([self.variants[n] for n in self.rows.hidden], self.cell.text_width)
         outcome = self._outcome(at, self.column)
         return whatif.details(self.variants[at], self.targets[self.column], outcome, self.cell.text_width)
 
@@ -234,8 +213,7 @@ class WhatIfScreen(Screen[None]):
     def on_line_view_activation(self, message: LineView.Activation) -> None:
         """Compare the exchange of a cell with the recorded one."""
         if self.here is None:
-            self.is_unfolded = True
-            self.sort()
+            self.rows.unfold()
             self.show()
             return
         place = (self.here, self.column)
@@ -255,7 +233,8 @@ class WhatIfScreen(Screen[None]):
             sent = look(inspector, edit, target, variant.protocol, variant.stream)
             return JobAnswer(lambda: self._open(edit, sent, branch))
 
-        self.session.inspecting.do(guard(job, self._report))
+        report = partial(self.notify, severity="error", markup=False)
+        self.session.inspecting.do(guard(job, lambda why: report(visible(f"cannot be shown: {why}"))))
 
     def _open(self, edit: BranchNode, sent: PreparedRequest, branch: BranchNode) -> None:
         from workbench.tui.screens.send_answer.screen import AnswerScreen
@@ -263,9 +242,6 @@ class WhatIfScreen(Screen[None]):
         if self.is_active:
             further = partial(self.session.request_screens.edit_further, self.node.index)
             self.app.push_screen(AnswerScreen(self.session, edit, sent, branch), further)
-
-    def _report(self, why: str) -> None:
-        self.notify(visible(f"cannot be shown: {why}"), severity="error", markup=False)
 
     def action_column(self, step: int) -> None:
         """Choose the next target."""
@@ -301,7 +277,7 @@ class WhatIfScreen(Screen[None]):
     def action_send(self) -> None:
         """Send the cell under the cursor, again if it was sent before."""
         if self.targets and self.here in self.sendable():
-            self._ask_and_send([(self.column, [self.here])])
+            self.sender.ask_and_send([(self.column, [self.here])])
         else:
             self.notify("nothing to send here", markup=False)
 
@@ -309,28 +285,9 @@ class WhatIfScreen(Screen[None]):
         """Send every cell of the column that was not sent yet."""
         missing = [n for n in self.sendable() if not self._outcome(n, self.column)] if self.targets else []
         if missing:
-            self._ask_and_send([(self.column, missing)])
+            self.sender.ask_and_send([(self.column, missing)])
         else:
             self.notify("all variants were sent", markup=False)
-
-    def _ask_and_send(self, batch: Batch) -> None:
-        """Send a batch; to a real endpoint only if the person confirms the number of requests."""
-        from workbench.send import is_set
-        from workbench.tui.screens.questions import ConfirmScreen
-
-        (number, rows), *_ = batch
-        target = self.targets[number]
-        if target.is_simulator:
-            self.sender.send(batch)
-            return
-        key = send.key_words(target, is_set=is_set(target.key_variable, os.environ))
-        question = whatif.question(target, urlsplit(target.url).netloc, len(rows), key)
-
-        def send_if_confirmed(is_sure: bool | None) -> None:
-            if is_sure:
-                self.sender.send(batch)
-
-        self.app.push_screen(ConfirmScreen(question, "send", "do not send"), send_if_confirmed)
 
     def action_leave(self) -> None:
         """Cancel what is being sent; outcomes stay. Else go back."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from textual.message import Message
 
 from workbench.safetext import visible
+from workbench.tui.models import send, whatif
 from workbench.tui.service import in_words, is_open
 
 if TYPE_CHECKING:
@@ -71,6 +74,25 @@ class VariantSender:
         if not self.is_sending:
             self._next_batch()
         self.screen.show()
+
+    def ask_and_send(self, batch: Batch) -> None:
+        """Send a batch; to a real endpoint only if the person confirms the number of requests."""
+        from workbench.send import is_set
+        from workbench.tui.screens.questions import ConfirmScreen
+
+        (number, rows), *_ = batch
+        target = self.screen.targets[number]
+        if target.is_simulator:
+            self.send(batch)
+            return
+        key = send.key_words(target, is_set=is_set(target.key_variable, os.environ))
+        question = whatif.question(target, urlsplit(target.url).netloc, len(rows), key)
+
+        def send_if_confirmed(is_sure: bool | None) -> None:
+            if is_sure:
+                self.send(batch)
+
+        self.screen.app.push_screen(ConfirmScreen(question, "send", "do not send"), send_if_confirmed)
 
     def _next_batch(self) -> None:
         from workbench.trials.whatif import run
