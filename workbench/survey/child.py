@@ -9,12 +9,17 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
 from contextlib import suppress
+from queue import SimpleQueue
+from typing import BinaryIO
 
 from workbench.ir import JsonValue
 from workbench.survey.judging import JudgeOptions, judge_unit
 from workbench.survey.links import link_rows
-from workbench.survey.places import StoredObject
+from workbench.survey.places import StoredObject, fetch_ahead, is_bucket
 from workbench.wire import dumps, loads
 
 MEMORY_STATUS = 77
@@ -34,15 +39,53 @@ def main() -> int:
     _warm_up(options)
     out.write(b"[]\n")
     out.flush()
-    while line := source.readline():
+    for do, objects in _tasks(source):
         try:
-            task = loads(line)
-            rows: list[JsonValue] = list(TASKS[task["do"]]([StoredObject(*one) for one in task["objects"]], options))
+            rows: list[JsonValue] = list(TASKS[do](objects, options))
             out.write(dumps(rows) + b"\n")
         except MemoryError:
             os._exit(MEMORY_STATUS)
         out.flush()
     return 0
+
+
+def _tasks(source: BinaryIO) -> Iterator[tuple[str, list[StoredObject]]]:
+    """What to do with which objects. Objects of buckets are fetched while others are judged."""
+    lines: SimpleQueue[bytes] = SimpleQueue()
+    waiting: deque[tuple[str, list[StoredObject]]] = deque()
+    has_begun = False
+    while True:
+        line = lines.get() if has_begun and not waiting else b""
+        if not has_begun:
+            line = source.readline()
+        if line:
+            waiting.append(_task(line))
+        if not waiting:
+            return
+        if not has_begun and is_bucket(waiting[0][1][0].uri):
+            has_begun = True
+            threading.Thread(target=_read_ahead, args=(source, lines), daemon=True).start()
+        while has_begun and not lines.empty():
+            if line := lines.get():
+                waiting.append(_task(line))
+            else:
+                lines.put(line)
+                break
+        if has_begun:
+            fetch_ahead(found for _, objects in waiting for found in objects)
+        yield waiting.popleft()
+
+
+def _task(line: bytes) -> tuple[str, list[StoredObject]]:
+    held = loads(line)
+    return held["do"], [StoredObject(*one) for one in held["objects"]]
+
+
+def _read_ahead(source: BinaryIO, lines: SimpleQueue[bytes]) -> None:
+    """Put the lines of the input into a queue; an empty one at its end."""
+    while line := source.readline():
+        lines.put(line)
+    lines.put(b"")
 
 
 def _limit(megabytes: int) -> None:

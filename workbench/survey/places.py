@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.errors import UsageError
 from workbench.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from concurrent.futures import Future
 
 SCHEMES = ("s3://", "gs://", "az://", "file://")
 NEEDED = "buckets are read with obstore, which is not installed"
@@ -223,13 +228,53 @@ def on_disk(found: StoredObject, most: int) -> Iterator[Path]:
 
 
 def _fetch(found: StoredObject) -> bytes:
-    store, key = _store(found.uri)
+    started = _ahead.pop(found, None)
     try:
-        answer = store.get(key)
-        if found.etag and _etag(answer.meta) != found.etag:
-            raise ObjectChanged
-        return bytes(answer.bytes())
+        return _get(found) if started is None else started.result()
     except ObjectChanged:
         raise
     except Exception as error:
         raise OSError(f"the object cannot be fetched ({type(error).__name__})") from error
+
+
+def _get(found: StoredObject) -> bytes:
+    store, key = _store(found.uri)
+    answer = store.get(key)
+    if found.etag and _etag(answer.meta) != found.etag:
+        raise ObjectChanged
+    return bytes(answer.bytes())
+
+
+async def _get_async(found: StoredObject) -> bytes:
+    store, key = _store(found.uri)
+    answer = await store.get_async(key)
+    if found.etag and _etag(answer.meta) != found.etag:
+        raise ObjectChanged
+    return bytes(await answer.bytes_async())
+
+
+_ahead: dict[StoredObject, Future[bytes]] = {}
+_MOST_AHEAD, _MOST_BYTES_AHEAD = 16, 64 * 1024 * 1024
+
+
+def fetch_ahead(objects: Iterable[StoredObject]) -> None:
+    """Start to fetch objects of a bucket that are read soon: a bucket is far, and answers many requests at a time."""
+    import asyncio  # where a bucket is read: it takes 50 ms
+
+    size = sum(found.size for found in _ahead)
+    for found in objects:
+        size += found.size
+        if len(_ahead) >= _MOST_AHEAD or size > _MOST_BYTES_AHEAD:
+            return
+        if is_bucket(found.uri) and found not in _ahead:
+            _ahead[found] = asyncio.run_coroutine_threadsafe(_get_async(found), _loop())
+
+
+@cache
+def _loop() -> AbstractEventLoop:
+    """A loop in a thread of its own."""
+    import asyncio
+
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="fetch", daemon=True).start()
+    return loop
