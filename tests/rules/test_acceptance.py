@@ -237,7 +237,7 @@ def test_an_error_on_a_stand_in_is_a_warning_that_says_so(name: str, is_one: boo
     history = [GO, {"role": "assistant", "content": calls}, {"role": "user", "content": results}]
     (twin,) = [f for f in found(exchange({**REQUEST, "messages": history})) if f.rule == "closure.duplicate-id"]
     assert twin.severity is (Severity.WARNING if is_one else Severity.ERROR)
-    assert ("placeholder" in twin.evidence) == is_one
+    assert ("stand-in" in twin.evidence) == is_one
 
 
 def test_a_request_that_ends_with_open_calls_and_was_accepted_has_lost_nothing() -> None:

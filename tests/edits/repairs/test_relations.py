@@ -9,7 +9,10 @@ from workbench.edits import repairs
 
 CHAT, RESPONSES = "https://api.openai.com/v1/chat/completions", "https://api.openai.com/v1/responses"
 GO = {"role": "user", "content": "go"}
-LONG = {"type": "function", "function": {"name": "find", "description": "x" * 1100, "parameters": {"type": "object"}}}
+LONG = {
+    "type": "function",
+    "function": {"name": "find", "description": "x" * 1100, "parameters": {"type": "object", "properties": {}}},
+}
 
 ROWS = [
     ("a value that is accepted instead", RESPONSES,
@@ -21,7 +24,7 @@ ROWS = [
      {"model": "gpt-4.1", "max_tokens": 9, "max_completion_tokens": 9, "messages": [GO]},
      "params.conflict", "remove max_tokens"),
     ("a text that is too long", CHAT, {"model": "o3-mini", "tools": [LONG], "messages": [GO]},
-     "schema.description", "cut tools[0].function.description to 1,024 characters"),
+     "schema.description", "shorten tools[0].function.description to 1,024 characters"),
 ]  # fmt: skip
 
 
