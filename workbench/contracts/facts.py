@@ -311,7 +311,7 @@ def _endpoint(node: Node) -> Endpoint:
     if not _HTTPS.fullmatch(url.text()):
         raise url.fail("not a base URL (https://HOST/PATH): a key is sent with TLS only, and to one host")
     if not _VARIABLE.fullmatch(key.text()):
-        raise key.fail("not the name of an environment variable, in capitals")
+        raise key.fail("not an environment variable name in capital letters")
     if not spoken:
         raise node.get("protocols").fail("missing")
     return Endpoint(url.text().rstrip("/"), key.text(), spoken)

@@ -268,7 +268,7 @@ SEND = (
 )
 
 ANSWER = (
-    Key("answer.pane", "tab", "pane(1)", "pane", "next pane: responses, findings; or to the other response", 3),
+    Key("answer.pane", "tab", "pane(1)", "pane", "next pane: responses, findings; or the other response", 3),
     Key("answer.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("answer.again", "s", "again", "send again", "send the same request again", 5),
     Key("answer.edit", "e", "edit", "edit", "edit the sent request further", 6),
