@@ -86,12 +86,13 @@ def test_each_line_of_an_overlay_has_a_reason_and_an_effect(protocol):
         name = f"grammar-{line['for']}.json" if "for" in line else "grammar.json"
         types = json.loads(resources.grammar(protocol, name))["types"]
         assert line["why"]
-        assert line["type"] in types
-        known = types[line["type"]]
-        adds = [key for key, kind in line.get("keys", {}).items() if known["keys"].get(key) != kind]
-        frees = [key for key in line.get("optional", ()) if key in known.get("need", ())]
-        asks = set(line.get("required", ())) - set(known.get("need", ()))
-        assert adds or frees or asks or line.get("open"), line
+        names = line["type"] if isinstance(line["type"], list) else [line["type"]]
+        assert set(names) <= set(types)
+        for known in (types[name] for name in names):
+            adds = [key for key, kind in line.get("keys", {}).items() if known["keys"].get(key) != kind]
+            frees = [key for key in line.get("optional", ()) if key in known.get("need", ())]
+            asks = set(line.get("required", ())) - set(known.get("need", ()))
+            assert adds or frees or asks or line.get("open"), line
 
 
 def _names(kind):

@@ -14,7 +14,18 @@ from dataclasses import replace
 from functools import partial
 
 from workbench.errors import WireError
-from workbench.ir import Anomaly, ApiError, Carrier, JsonValue, Message, ModelResponse, Reasoning, Text, ToolCallIR
+from workbench.ir import (
+    MILD,
+    Anomaly,
+    ApiError,
+    Carrier,
+    JsonValue,
+    Message,
+    ModelResponse,
+    Reasoning,
+    Text,
+    ToolCallIR,
+)
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.pieces import GrowingText, Node, Pieces, locate
@@ -338,6 +349,9 @@ class ChatStreamDecoder:
         if choice is None:
             choice = self._choices[index] = self._open()
         reason, delta = value.get("finish_reason"), value.get("delta")
+        if choice.finish_events and type(delta) is dict and (delta.get("content") or delta.get("tool_calls")):
+            what = "content after a finish reason: clients that end the answer there lose the rest"
+            self._note(f"stream.finish-reason{MILD}", what, choice.reason_pointer, number)
         if reason is not None and reason != "":
             self._finish(choice, reason, number)
         if type(delta) is dict:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from workbench.errors import WireError
-from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
+from workbench.ir import MILD, Anomaly, ApiError, JsonValue, ModelResponse
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.reading import kind_of
 from workbench.protocols.families.contents.nodes import get, key_of, text_of
@@ -136,9 +136,12 @@ class ContentsStreamDecoder:
         for key, held in value.items():
             if key != "content" and key != "index":
                 candidate.beside[key] = held
+        content = value.get("content")
+        if candidate.finish_events and type(content) is dict and _says_something(content):
+            what = "content after a finishReason: clients that end the answer there lose the rest"
+            self._note_in(index, f"stream.finish-reason{MILD}", what, "", number)
         if get(value, "finishReason") is not None:
             candidate.finish_events.append(number)
-        content = value.get("content")
         if type(content) is dict:
             self._feed_content(candidate, content, number, f"{origin}/content")
         elif content is not None:
@@ -212,6 +215,13 @@ class ContentsStreamDecoder:
                 yield Anomaly(slug, what, pointer, events)
         if not self._is_complete() and not any(slug == "stream.truncated" for slug, _, _ in self._noted):
             yield Anomaly("stream.no-terminator", "the stream ends without a finishReason", at, (self._last,))
+
+
+def _says_something(content: dict[str, JsonValue]) -> bool:
+    """The content has a part that is more than an empty text."""
+    parts = content.get("parts")
+    found = parts if isinstance(parts, list) else ()
+    return any(isinstance(part, dict) and (part.get("text") or set(part) - {"text", "thought"}) for part in found)
 
 
 _HELD = ("candidates", "error")
