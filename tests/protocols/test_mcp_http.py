@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from workbench.protocols.decode import TOOL_SIDE, DecodedExchange
@@ -84,3 +85,30 @@ def test_a_result_over_http_is_compared_with_what_the_model_was_told() -> None:
     assert (lost.exchange, lost.pointer) == (1, "/messages/2/content/0")
     row = Inspector(session).run().rows[1]
     assert [(link.server, link.tool, link.exchange) for link in row.tool_links] == [("tools.example.com/mcp", "add", 0)]
+
+
+def test_a_page_and_a_change_that_the_client_never_read_over_http() -> None:
+    """As over stdio, at the first request that uses the list; a client that reads on is without a finding."""
+    tool = {"name": "add", "inputSchema": {"type": "object"}}
+
+    def listed(id_: int, **members: Any) -> tuple[Any, Any]:
+        params = {"cursor": members.pop("at")} if "at" in members else {}
+        return ({"jsonrpc": "2.0", "id": id_, "method": "tools/list", "params": params},
+                {"jsonrpc": "2.0", "id": id_, "result": {"tools": [tool], **members}})  # fmt: skip
+
+    changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+    plain, call = listed(1), (CALL, RESULT)
+    for messages, rules in (
+        ([listed(1, nextCursor="p2"), call, call], ["mcp.pagination"]),
+        ([listed(1, nextCursor="p2"), listed(2, at="p2"), call], []),
+        ([plain, (CALL, changed, RESULT), call, call], ["mcp.list-changed"]),
+        ([plain, (CALL, changed, RESULT), listed(2), call], []),
+        ([(*plain[:1], changed, plain[1]), call], []),
+    ):
+        made = [
+            replace(exchange(sent, sse(*answers), "text/event-stream"), started_at=10.0 * n, duration=1.0)
+            for n, (sent, *answers) in enumerate(messages)
+        ]
+        rows = Inspector(MemorySession("lists", tuple(made))).run().rows
+        found = [f.rule for row in rows for f in row.findings if f.rule in ("mcp.pagination", "mcp.list-changed")]
+        assert found == rules, messages

@@ -131,3 +131,19 @@ def test_a_call_of_another_model_call_or_one_that_was_cancelled_is_not_compared(
     cancel = {"sent": {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}}
     asked, late = call(1, "t1", content=[said("42")])
     assert found({"mcp": [asked, cancel, late]}, request(("t1", "timed out")))[1:] == []
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        ("claude-code", "no rule of Claude Code for this is known"),
+        ("opencode", "by rule of OpenCode: structuredContent is used only without other content (measured with"),
+        ("somebody", "the client is unknown; most clients use structuredContent only without other content"),
+    ],
+)
+def test_a_loss_is_held_against_the_rule_of_the_client(agent: str, words: str) -> None:
+    info = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": agent, "version": "1"}}
+    opening = ask(9, "initialize", **info), answer(9, protocolVersion="2025-11-25", capabilities={"tools": {}})
+    called = call(1, "t1", content=[said("mild")], structuredContent=STRUCTURED)
+    ((rule, _, _, evidence),) = found({"mcp": [*opening, *called]}, request(("t1", "mild")))
+    assert rule == "mcp.structured-dropped" and words in evidence

@@ -88,6 +88,11 @@ def close_codes() -> bytes:
     return (_PACKAGE / "rules" / "close_codes.yaml").read_bytes()
 
 
+def client_facts() -> bytes:
+    """The table of facts about clients. Raises OSError."""
+    return (_PACKAGE / "protocols" / "clients" / "clients.yaml").read_bytes()
+
+
 def own_prices() -> Path:
     """Path of the user's own prices, which replace the shipped ones. It need not exist."""
     return own_folder("prices.yaml")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolDef
 from workbench.protocols import REQUEST, DecodedExchange
+from workbench.protocols.clients import search_tools
 from workbench.protocols.mcp import is_named
 from workbench.rules._mcp_rules import INFO, NAME, SCHEMA_CHANGED, TOOL_MISSING, WARNING, make, member
 from workbench.rules.wording import quote
@@ -15,8 +16,8 @@ from workbench.rules.wording import quote
 _LONGEST = 64
 """Characters of a name that every provider takes (OpenAI, Gemini, Bedrock; platform documentation, 2026)."""
 
-_SEARCH = ("search", "ToolSearch", "tool_search", "load_tools", "exec")
-"""Words in the name of a tool by which a client lets the model find the tools that it keeps back."""
+_SEARCH = ("search", "load_tools")
+"""Words in the name of a tool by which any client may let the model find the tools that it keeps back."""
 
 _LIMITS = (
     "enum",
@@ -144,7 +145,7 @@ def _of_missing(
 ) -> Iterator[Finding]:
     """Tools that are not declared, unless the client keeps tools back for a search."""
     names = [tool.name or "" for tool in declared]
-    if any(word.lower() in name.lower() for name in names for word in _SEARCH):
+    if any(word.lower() in name.lower() for name in names for word in (*_SEARCH, *search_tools())):
         return
     missing = [one for one in listed if not any(is_named(name, one.name) for name in names)]
     if missing:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
-from workbench.protocols import RESPONSE, DecodedExchange
-from workbench.protocols.mcp import ChannelFacts, response_message
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols.mcp import ChannelFacts, changes_of_list, is_over_http, response_message
 from workbench.rules._mcp_rules import (
     DESCRIPTION_CHANGED,
     HIDDEN_TEXT,
     INFO,
     INJECTED_TEXT,
+    LIST_CHANGED,
     NAME,
     PAGINATION,
     SCHEMA_REJECTED,
@@ -47,6 +49,49 @@ _ORDERS = regex.compile(
     re.IGNORECASE,
 )
 """Known forms of texts that give a model orders (Invariant Labs, tool poisoning, 2025-04-01; OWASP LLM01)."""
+
+
+class ListRead(NamedTuple):
+    """How far a client has read a tool list over HTTP.
+
+    Attributes:
+        exchange: index of the last response to ``tools/list``; -1 before it.
+        at: when it was over, in seconds since the epoch; None if unknown.
+        cursor: of the page that was not read yet; empty if there is none.
+        changed: times at which the server said that the list had changed.
+    """
+
+    exchange: int = -1
+    at: float | None = None
+    cursor: str = ""
+    changed: tuple[float, ...] = ()
+
+    def after(self, decoded: DecodedExchange) -> ListRead:
+        """The same, with what a message to the server and its response add."""
+        exchange = decoded.exchange
+        if not is_over_http(exchange) or exchange.request is None:
+            return self
+        changed = (*self.changed, *changes_of_list(decoded))
+        if exchange.request.method == "tools/list":
+            cursor = member(message_of(response_message(decoded)), "result", "nextCursor")
+            at = None if exchange.started_at is None else exchange.started_at + (exchange.duration or 0.0)
+            return ListRead(decoded.index, at, cursor if isinstance(cursor, str) else "", changed)
+        return self if changed == self.changed else self._replace(changed=changed)
+
+    def reported(self) -> ListRead:
+        """The same, without what was found of it."""
+        return self._replace(cursor="", changed=())
+
+
+def of_used_list(decoded: DecodedExchange, read: ListRead) -> Iterator[Finding]:
+    """Findings on a request that uses a tool list of which a page, or a change, was not read."""
+    began = decoded.exchange.started_at
+    if read.cursor:
+        text = f"the list of exchange {read.exchange + 1} continues at {quote(read.cursor)}, but the client never asked"
+        yield make(decoded, PAGINATION, REQUEST, "", f"{text} for that page before this request")
+    if read.at is not None and began is not None and any(read.at < change <= began for change in read.changed):
+        text = f"the server said that its tool list had changed after exchange {read.exchange + 1}"
+        yield make(decoded, LIST_CHANGED, REQUEST, "", f"{text}; the client did not read it again before this request")
 
 
 def of_list(

@@ -9,6 +9,7 @@ from workbench.chain import LostPart, ToldResult, ToolLink, text_told
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, Media, Text
 from workbench.protocols import REQUEST, DecodedExchange
+from workbench.protocols.clients import ClientFacts
 from workbench.protocols.mcp import ToolOutcome
 from workbench.rules._mcp_rules import (
     CANCELLED_END,
@@ -21,6 +22,7 @@ from workbench.rules._mcp_rules import (
     STRUCTURED_DROPPED,
     WRONG_CALL,
     make,
+    member,
     texts_of,
 )
 from workbench.rules.wording import quote
@@ -57,13 +59,19 @@ _SHORT = 8
 
 
 def of_told(
-    decoded: DecodedExchange, link: ToolLink, told: ToldResult, outcome: ToolOutcome, others: Sequence[ToolOutcome]
+    decoded: DecodedExchange,
+    link: ToolLink,
+    told: ToldResult,
+    outcome: ToolOutcome,
+    others: Sequence[ToolOutcome],
+    client: ClientFacts,
 ) -> Iterator[Finding]:
     """Findings on one result in a model's request.
 
     Args:
         outcome: what the server returned for its call.
         others: further outcomes that no result has told of yet.
+        client: what is known of the client.
     """
     words = text_told(told.result)
     if outcome.state != "answered":
@@ -81,8 +89,8 @@ def of_told(
         yield make(decoded, CANCELLED_END, REQUEST, link.pointer, f"{text}, and got no cancellation", quote(words))
         return
     yield from _of_form(decoded, link, told, outcome, words)
-    yield from _of_flag(decoded, link, told, outcome, words)
-    yield from (_of_lost(decoded, link, lost, words) for lost in link.lost)
+    yield from _of_flag(decoded, link, told, outcome, words, client)
+    yield from (_of_lost(decoded, link, lost, words, outcome, client) for lost in link.lost)
 
 
 def _tells(words: str, outcome: ToolOutcome) -> bool:
@@ -90,13 +98,39 @@ def _tells(words: str, outcome: ToolOutcome) -> bool:
     return bool(texts) and all(text in words for text in texts)
 
 
-def _of_lost(decoded: DecodedExchange, link: ToolLink, lost: LostPart, words: str) -> Finding:
+def _of_lost(
+    decoded: DecodedExchange, link: ToolLink, lost: LostPart, words: str, outcome: ToolOutcome, client: ClientFacts
+) -> Finding:
     message = f"{lost.size:,} bytes of {lost.pointer} in exchange {link.exchange + 1} are not in this result"
     if lost.kind == "shadowed":
         message += ": the client forwards the structured content instead"
     is_notice = lost.kind == "part" and lost.pointer.endswith("/text") and _CUT.search(words)
     rule = RESULT_TRUNCATED if is_notice else _LOST[lost.kind]
-    return make(decoded, rule, REQUEST, link.pointer, message, f"matched {link.how}")
+    part = "cut" if rule is RESULT_TRUNCATED else _PARTS.get(lost.kind) or _type_of(outcome.result, lost.pointer)
+    evidence = f"matched {link.how}; {by_rule_of(client, part, outcome.result)}"
+    return make(decoded, rule, REQUEST, link.pointer, message, evidence)
+
+
+_PARTS = {"structured": "structured", "shadowed": "text", "cut": "cut"}
+"""Kind of a lost part → part of a result, as the rules of clients name it."""
+
+
+def _type_of(result: JsonValue, pointer: str) -> str:
+    """Type of the content to which a pointer leads."""
+    number = pointer.split("/")[3]
+    content = member(result, "content")
+    part = content[int(number)] if isinstance(content, list) and int(number) < len(content) else None
+    return str(member(part, "type") or "text")
+
+
+def by_rule_of(client: ClientFacts, part: str, result: JsonValue) -> str:
+    """Words on whether the client keeps such a part of a result from the model by rule."""
+    rule = client.rule_for(part, result if isinstance(result, dict) else {})
+    if rule and client.name:
+        return f"by rule of {client.name}: {rule.text} ({rule.source})"
+    if rule:
+        return f"the client is unknown; {rule.text}, so that it may be its rule, which is a guess"
+    return f"no rule of {client.name} for this is known" if client.name else "the client is unknown"
 
 
 def _of_form(
@@ -128,17 +162,24 @@ def _media(result: dict[str, JsonValue]) -> Iterator[str]:
 
 
 def _of_flag(
-    decoded: DecodedExchange, link: ToolLink, told: ToldResult, outcome: ToolOutcome, words: str
+    decoded: DecodedExchange,
+    link: ToolLink,
+    told: ToldResult,
+    outcome: ToolOutcome,
+    words: str,
+    client: ClientFacts,
 ) -> Iterator[Finding]:
     is_failure, is_marked = outcome.result.get("isError") is True, told.result.is_error
     where = f"exchange {link.exchange + 1}"
+    how = f"matched {link.how}"
     if is_failure and not is_marked:
+        how = f"{how}; {by_rule_of(client, 'error_flag', outcome.result)}"
         if decoded.protocol and protocols.get(decoded.protocol).capabilities.tools.error_flag:
             text = f"the result of {where} is an error (isError), but is not marked as one here"
-            yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, f"matched {link.how}")
+            yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, how)
         elif not _FAILED.search(words):
             text = f"the result of {where} is an error (isError), but the text for the model does not say so"
-            yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, f"matched {link.how}")
+            yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, how)
     elif is_marked and not is_failure:
         text = f"the result of {where} is a success, but is marked as an error here"
-        yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, f"matched {link.how}")
+        yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, how)

@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from workbench.chain import ToolLink, ToolLinks, told_results
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST, DecodedExchange
+from workbench.protocols.clients import ClientFacts, client_of, facts_of
 from workbench.protocols.mcp import (
     ASKED_BY,
+    CALL_TOOL,
     ChannelFacts,
     ServerFacts,
     ToolOutcome,
     ToolStreams,
     as_tool_request,
+    is_over_http,
     read_channel,
     response_message,
     server_of,
@@ -26,7 +29,7 @@ from workbench.protocols.mcp import (
 from workbench.rules._mcp_calls import ModelCalls, of_call, of_uncalled
 from workbench.rules._mcp_connection import of_connection
 from workbench.rules._mcp_declared import ListedTool, of_declared
-from workbench.rules._mcp_lists import of_list, texts_aimed_at_model
+from workbench.rules._mcp_lists import ListRead, of_list, of_used_list, texts_aimed_at_model
 from workbench.rules._mcp_requests import of_request
 from workbench.rules._mcp_rules import RULES, member, message_of, texts_of
 from workbench.rules._mcp_told import of_told
@@ -56,6 +59,7 @@ class ToolHops:
         self._seen: dict[str, bool] = {}
         self._streams = ToolStreams()
         self._declared: dict[str, object] = {}
+        self._lists: dict[str, ListRead] = {}
         self._links = ToolLinks(journal)
         self._calls = ModelCalls(journal)
 
@@ -78,6 +82,7 @@ class ToolHops:
         found = [
             *of_request(decoded, facts, self._channels.get(connection)),
             *self._check_list(decoded, connection, facts),
+            *self._check_lists_over_http(decoded, connection),
         ]
         if exchange.request and connection not in self._servers:
             self._journal.put(self._servers, connection, server_of(exchange.request.url))
@@ -118,6 +123,27 @@ class ToolHops:
         known = {name: entry for tools in (*earlier, facts.tools) for name, entry in tools.items()}
         yield from of_list(decoded, self._channels.get(connection), known)
 
+    def _check_lists_over_http(self, decoded: DecodedExchange, connection: str = "") -> Iterator[Finding]:
+        """What was left out of a list that is used: over HTTP no connection says in the end what was asked.
+
+        Args:
+            connection: of a message to a tool server; empty for a request to a model, which uses all lists.
+        """
+        http = decoded.exchange.request
+        if connection:
+            read = self._lists.get(connection, ListRead())
+            after = read.after(decoded)
+            if after is not read:
+                self._journal.put(self._lists, connection, after)
+        if connection and not (http and http.method == CALL_TOOL and is_over_http(decoded.exchange)):
+            return
+        for name, read in list(self._lists.items()):
+            if name == connection or not connection:
+                found = tuple(of_used_list(decoded, read))
+                if found:
+                    self._journal.put(self._lists, name, read.reported())
+                yield from found
+
     def _check_call(self, decoded: DecodedExchange, facts: ServerFacts) -> Iterator[Finding]:
         outcome = tool_outcome(decoded)
         if outcome is None:
@@ -135,7 +161,11 @@ class ToolHops:
             return (), ()
         waiting = self._links.waiting
         links = self._links.links(decoded)
-        found = [*self._check_declared(decoded), *self._check_told(decoded, links, waiting)]
+        found = [
+            *self._check_lists_over_http(decoded),
+            *self._check_declared(decoded),
+            *self._check_told(decoded, links, waiting),
+        ]
         self._calls.take(decoded)
         return links, tuple(found)
 
@@ -148,6 +178,16 @@ class ToolHops:
             return
         self._journal.put(self._declared, "", key)
         yield from of_declared(decoded, listed)
+
+    def _client_of(self, decoded: DecodedExchange, link: ToolLink) -> ClientFacts:
+        """Facts of the client: by its requests to the model, else by what it calls itself to the tool server."""
+        http, exchange = decoded.exchange.request, decoded.exchange
+        agent = (http.headers.get("user-agent") if http else None) or ""
+        named = facts_of(exchange.client or client_of(agent))
+        if named.name:
+            return named
+        agents = (f.agent for c, f in self._facts.items() if self._servers.get(c) == link.server and f.agent)
+        return facts_of(next(agents, ""))
 
     def _tools(self) -> list[ListedTool]:
         found = {
@@ -164,7 +204,8 @@ class ToolHops:
         outcomes = {outcome.exchange: outcome for outcome in waiting}
         for link in links:
             others = [one for one in waiting if one.exchange != link.exchange]
-            yield from of_told(decoded, link, results[link.pointer], outcomes[link.exchange], others)
+            client = self._client_of(decoded, link)
+            yield from of_told(decoded, link, results[link.pointer], outcomes[link.exchange], others, client)
         told = self._calls.drop(frozenset(one.result.tool_call_id for one in results.values()))
         yield from of_uncalled(decoded, told, links, ((one.server, one.name) for one in self._tools()))
 

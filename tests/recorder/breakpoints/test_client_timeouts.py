@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.recorder.breakpoints.gate import DEFAULTS, client_timeout
+from workbench.recorder.breakpoints.gate import client_timeout, tool_timeout
 from workbench.wire.exchange import Headers
 
 JS = (("X-Stainless-Lang", "js"), ("X-Stainless-Runtime", "node"))
@@ -42,4 +42,5 @@ def test_it_says_how_it_knows() -> None:
     assert client_timeout(Headers(PYTHON), "").words == "stated by the client (x-stainless-read-timeout)"
     assert client_timeout(Headers(()), "Codex 1", has_head=True).words.startswith("its default, stream_idle_timeout_ms")
     assert client_timeout(Headers(()), "curl") == (None, "unknown")
-    assert len({known.client for known in DEFAULTS}) == len(DEFAULTS)
+    assert tool_timeout("Codex 0.169") == tool_timeout("codex-mcp-client") and tool_timeout("Codex").seconds == 120
+    assert tool_timeout("curl") == (None, "unknown")

@@ -14,6 +14,15 @@ from workbench.fronts import lazy
 if TYPE_CHECKING:
     from workbench.protocols.clients import known_clients
     from workbench.protocols.clients.buffers import CALL, NAIVE
+    from workbench.protocols.clients.client_facts import (
+        ClientFacts,
+        ClientWaits,
+        ResultRule,
+        call_id_keys,
+        every_client,
+        facts_of,
+        search_tools,
+    )
     from workbench.protocols.clients.differences import ClientGroup, one_by_one, policies, where_they_differ
     from workbench.protocols.clients.effects import Effects, usage_words
     from workbench.protocols.clients.event_effects import Effect, What, noun_of
@@ -29,19 +38,26 @@ __all__ = [
     "PROVIDERS",
     "SDKS",
     "Client",
+    "ClientFacts",
     "ClientGroup",
+    "ClientWaits",
     "Effect",
     "Effects",
     "Highlight",
+    "ResultRule",
     "Steps",
     "StreamStep",
     "What",
+    "call_id_keys",
     "client_of",
     "declared_calls",
+    "every_client",
+    "facts_of",
     "known_clients",
     "noun_of",
     "one_by_one",
     "policies",
+    "search_tools",
     "text_of",
     "usage_words",
     "where_they_differ",

@@ -9,9 +9,8 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.mcp.channel import SENT, TEXT
+from workbench.protocols.mcp.http import CHANGED
 from workbench.wire import Frame, loads
-
-_CHANGED = "notifications/tools/list_changed"
 
 
 @dataclass(slots=True)
@@ -89,7 +88,7 @@ class _FactReader:
     def _take_of_server(self, number: int, frame: Frame, message: dict[str, JsonValue]) -> None:
         method, id_ = message.get("method"), repr(message.get("id"))
         self._cancel = None
-        if method == _CHANGED and self._is_listed:
+        if method == CHANGED and self._is_listed:
             self.facts.stale, self.facts.stale_at = number, frame.at
         elif method is None and "id" in message:
             self._is_listed = self._is_listed or id_ in self._lists

@@ -155,6 +155,25 @@ def _messages(events: Sequence[SseEvent]) -> Iterator[tuple[bytes, JsonValue]]:
                 continue
 
 
+CHANGED = "notifications/tools/list_changed"
+"""Method with which a server says that its tool list has changed."""
+
+
+def changes_of_list(decoded: DecodedExchange) -> Iterator[float]:
+    """When, in seconds since the epoch, the streams of a response said that the tool list had changed."""
+    exchange = decoded.exchange
+    if exchange.response is None or exchange.started_at is None:
+        return
+    body, _ = decode_partial(exchange.response.body)
+    is_stream = exchange.request is not None and exchange.request.method == STREAM
+    events = read_stream(body, "text/event-stream").events if is_stream else decoded.events
+    for event in events:
+        if event.data and CHANGED.encode() in event.data:
+            chunks = exchange.response.body.chunks
+            late = next((chunk.at for chunk in chunks if chunk.end >= event.end), exchange.duration or 0.0)
+            yield exchange.started_at + late
+
+
 class ToolStreams:
     """Responses that came on a stream of their own, found again for the requests that they answer."""
 

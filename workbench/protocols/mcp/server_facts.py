@@ -15,6 +15,7 @@ _OF_SERVERS = {
     "completion": "completions",
     "logging": "logging",
 }
+_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 _OF_CLIENTS = {"sampling": "sampling", "elicitation": "elicitation", "roots": "roots"}
 """First word of a method → capability of the side that answers it (specification, "Lifecycle")."""
 
@@ -31,11 +32,13 @@ class ServerFacts:
     Attributes:
         client, server: capabilities, as declared; None while the handshake was not seen. Revision 2026-07-28 has none.
         tools: name → entry of the list.
+        agent: what the client calls itself; empty if it did not say.
     """
 
     client: Mapping[str, JsonValue] | None = None
     server: Mapping[str, JsonValue] | None = None
     tools: Mapping[str, Mapping[str, JsonValue]] = field(default=NOTHING)
+    agent: str = ""
 
     @staticmethod
     def is_told_by(method: str) -> bool:
@@ -53,7 +56,8 @@ class ServerFacts:
         if not isinstance(result, dict):
             return self
         if method == "initialize":
-            return replace(self, client=_capabilities(params), server=_capabilities(result))
+            agent = _agent(params) or self.agent
+            return replace(self, client=_capabilities(params), server=_capabilities(result), agent=agent)
         if method == "tools/list":
             is_first = not (isinstance(params, dict) and params.get("cursor"))
             entries = result.get("tools")
@@ -62,8 +66,18 @@ class ServerFacts:
                 for entry in (entries if isinstance(entries, list) else ())
                 if isinstance(entry, dict) and isinstance(entry.get("name"), str)
             }
-            return replace(self, tools=listed if is_first else {**self.tools, **listed})
+            tools = listed if is_first else {**self.tools, **listed}
+            return replace(self, tools=tools, agent=_agent(params) or self.agent)
         return self
+
+
+def _agent(params: JsonValue) -> str:
+    """Name of the client, in the handshake or in ``_meta`` (revision 2026-07-28)."""
+    params = params if isinstance(params, dict) else {}
+    meta = params.get("_meta")
+    told = params.get("clientInfo") or (meta.get(_CLIENT_INFO) if isinstance(meta, dict) else None)
+    name = told.get("name") if isinstance(told, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _capabilities(value: JsonValue) -> Mapping[str, JsonValue]:

@@ -1,8 +1,8 @@
 """Results of tools, and the model's calls that they belong to.
 
-Two clients say which call of the model a request carries out (read from their traffic, November 2026): Claude Code in
-``_meta["claudecode/toolUseId"]``, Codex in ``_meta.callId``. Others are matched by name and arguments. Clients put the
-server's name before the tool's and replace characters that providers refuse.
+Some clients say which call of the model a request carries out, in ``_meta`` (``call_id`` in ``clients.yaml``). Others
+are matched by name and arguments. Clients put the server's name before the tool's and replace characters that providers
+refuse.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols.clients import call_id_keys
 from workbench.protocols.mcp.channel import CANCELLED
 from workbench.protocols.mcp.http import response_message
 from workbench.wire import ExchangeKind, dumps, loads, urls
@@ -22,7 +23,6 @@ from workbench.wire import ExchangeKind, dumps, loads, urls
 if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange
 
-_KEYS = ("claudecode/toolUseId", "callId")
 _OTHERS = regex.compile(r"[^A-Za-z0-9]+")
 
 
@@ -78,7 +78,7 @@ def tool_outcome(decoded: DecodedExchange) -> ToolOutcome | None:
     if not isinstance(params, dict) or not isinstance(params.get("name"), str):
         return None
     meta, result = params.get("_meta"), response.get("result")
-    stated = [meta[key] for key in _KEYS if isinstance(meta.get(key), str)] if isinstance(meta, dict) else []
+    stated = [meta[key] for key in call_id_keys() if isinstance(meta.get(key), str)] if isinstance(meta, dict) else []
     state = "answered" if isinstance(result, dict) else "refused" if "error" in response else "unanswered"
     return ToolOutcome(
         decoded.index,

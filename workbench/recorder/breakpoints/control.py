@@ -27,12 +27,14 @@ _Tell = Callable[[Mapping[str, JsonValue]], None]
 def preload() -> None:
     """Import what armed traffic needs and other traffic does not; in a thread, so that nothing waits."""
     from workbench import protocols
+    from workbench.protocols.clients import every_client
     from workbench.recorder.breakpoints import (
         intercepted_exchange,  # noqa: F401
         kinds,  # noqa: F401
     )
 
     protocols.every()
+    every_client()
 
 
 class ControlServer:

@@ -12,7 +12,7 @@ from workbench import regex
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols.clients import client_of
+from workbench.protocols.clients import ClientWaits, client_of, facts_of
 from workbench.recorder.breakpoints.judge_client import JudgeClient
 from workbench.recorder.events import RequestHead
 from workbench.wire import Headers
@@ -24,34 +24,7 @@ if TYPE_CHECKING:
 HEADERS = ("x-stainless-read-timeout", "x-stainless-timeout", "x-server-timeout")
 
 
-class ClientDefault(NamedTuple):
-    """Default timeouts of one client.
-
-    Attributes:
-        client: its name, before its version.
-        head, body: seconds until the head of an answer is there, and between two pieces of its body; None if unlimited.
-        source: the page that states them, or that they were measured.
-    """
-
-    client: str
-    head: float | None
-    body: float | None
-    source: str
-
-
-DEFAULTS: tuple[ClientDefault, ...] = (
-    ClientDefault("Claude Code", 350.0, 300.0, "its default, measured with 2.1.330 (code.claude.com/docs/en/env-vars)"),
-    ClientDefault(
-        "Codex", None, 300.0, "its default, stream_idle_timeout_ms (developers.openai.com/codex/config-reference)"
-    ),
-    ClientDefault("Qwen Code", 120.0, 240.0, "its default, generationConfig.timeout and streamIdleTimeoutMs, measured"),
-    ClientDefault("OpenCode", 300.0, 300.0, "its default, provider.ID.options.timeout (opencode.ai/docs/config)"),
-    ClientDefault("pi", 600.0, None, "its SDK's default, measured with 0.73.1"),
-    ClientDefault("aider", 600.0, 600.0, "its default, --timeout (Aider-AI/aider#276)"),
-)
-"""As of 2026-11."""
-
-NODE_FETCH = ClientDefault("", 300.0, 300.0, "default of Node's fetch (openai/openai-node#2153)")
+NODE_FETCH = ClientWaits(300.0, 300.0, source="default of Node's fetch (openai/openai-node#2153)")
 """An SDK that Node runs, whatever it says itself."""
 
 UNKNOWN = "unknown"
@@ -75,13 +48,19 @@ def client_timeout(headers: Headers, client: str, *, has_head: bool = False) -> 
         has_head: it has the head of its response, and waits for more of the body.
     """
     is_script = (headers.get("x-stainless-lang") or "") == "js"
-    known = next((each for each in DEFAULTS if f"{client} ".startswith(f"{each.client} ")), None)
-    if known is None and is_script and headers.get("x-stainless-runtime") == "node":
+    known = facts_of(client).waits
+    if not known.source and is_script and headers.get("x-stainless-runtime") == "node":
         known = NODE_FETCH
     limits = [] if is_script and has_head else _stated_timeouts(headers)
-    if known and (seconds := known.body if has_head else known.head) is not None:
+    if (seconds := known.body if has_head else known.head) is not None:
         limits.append(ClientTimeout(seconds, known.source))
     return min(limits, key=lambda limit: limit.seconds or 0, default=ClientTimeout(None, UNKNOWN))
+
+
+def tool_timeout(client: str) -> ClientTimeout:
+    """How long a client waits for the result of a tool."""
+    waits = facts_of(client).waits
+    return ClientTimeout(waits.tool, UNKNOWN if waits.tool is None else waits.source)
 
 
 def _stated_timeouts(headers: Headers) -> list[ClientTimeout]:
@@ -274,7 +253,8 @@ class BreakpointGate:
         """
         self._count += 1
         client = client_of(head.headers.get("user-agent") or "", self._client)
-        waits, now = client_timeout(head.headers, client, has_head=has_head), time.time()
+        waits = tool_timeout(client) if self.is_tool_hop else client_timeout(head.headers, client, has_head=has_head)
+        now = time.time()
         told = {
             "id": self._count, "exchange": id_, "side": side, "reasons": list(reasons),
             "method": head.method, "url": head.url, "client": client, "since": now,
