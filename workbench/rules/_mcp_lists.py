@@ -78,7 +78,7 @@ class ListRead(NamedTuple):
             return ListRead(decoded.index, at, cursor if isinstance(cursor, str) else "", changed)
         return self if changed == self.changed else self._replace(changed=changed)
 
-    def reported(self) -> ListRead:
+    def without_findings(self) -> ListRead:
         """The same, without what was found of it."""
         return self._replace(cursor="", changed=())
 

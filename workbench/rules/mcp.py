@@ -141,7 +141,7 @@ class ToolHops:
             if name == connection or not connection:
                 found = tuple(of_used_list(decoded, read))
                 if found:
-                    self._journal.put(self._lists, name, read.reported())
+                    self._journal.put(self._lists, name, read.without_findings())
                 yield from found
 
     def _check_call(self, decoded: DecodedExchange, facts: ServerFacts) -> Iterator[Finding]:
