@@ -1,7 +1,7 @@
 """Files of the user's cache: what can be derived again, and costs nothing but time where it is gone.
 
-A file is read only if nobody but the user can have written it: it and its folder are theirs, no links, and not writable
-for others.
+A file is read only if only the user can have written it: the file and its folder belong to the user, are not links, and
+are not writable for others.
 """
 
 from __future__ import annotations
@@ -67,6 +67,6 @@ def identity(path: Path | str) -> list[int]:
 
 
 def _is_private(status: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
-    """The file is of the kind, belongs to the user, and nobody else can write it."""
+    """The file has the expected type, belongs to the user, and is not writable for others."""
     owner = getattr(os, "geteuid", lambda: status.st_uid)()
     return is_kind(status.st_mode) and status.st_uid == owner and not status.st_mode & 0o022

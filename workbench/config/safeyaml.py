@@ -1,4 +1,4 @@
-"""YAML as data: what JSON can say and bytes, from text that nobody vouches for.
+"""Reads untrusted YAML as data: the types of JSON, and bytes.
 
 Laws of this file:
 

@@ -143,7 +143,7 @@ class StreamConverter:
         self._send(text, written)
 
     def _open(self, written: list[bytes]) -> bool:
-        """Open the part if the target can hold it, whatever its remaining content is."""
+        """Open the part if the target can hold it with any remaining content."""
         begun = self._source_part
         if isinstance(begun, Text):
             head: Part | None = begun

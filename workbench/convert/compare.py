@@ -1,4 +1,4 @@
-"""Checks that a converted body decodes to what was meant, for tests and for authors of adapters."""
+"""Checks that a converted body decodes to the intended IR, for tests and for authors of adapters."""
 
 from __future__ import annotations
 

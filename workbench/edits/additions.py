@@ -204,7 +204,7 @@ def _put_message(decoded: DecodedExchange, before: str, value: JsonValue) -> Spl
 
 
 def _put_beside(decoded: DecodedExchange, adapter: Adapter, only: Message, before: str, value: JsonValue) -> Splices:
-    """Insert a message beside the only one, which is not in a list."""
+    """Insert a message next to the only one, which is not in a list."""
     held = value_of(decoded, only.pointer)
     said = held.parsed_value
     first = shape.message(adapter, "user", (Text(said),)) if isinstance(said, str) else said

@@ -71,7 +71,7 @@ def _remove_members(message: Message, taken: list[Part], rest: list[Part]) -> li
 
 
 def _remove_elements(fault: Fault, message: Message, taken: list[Part], rest: list[Part]) -> list[Change]:
-    """Remove parts that are list elements; a list beside the content is removed with its last element."""
+    """Remove parts that are list elements; a list next to the content is removed with its last element."""
     staying = {element_pointer(p) for p in rest}
     arrays: defaultdict[str, set[str]] = defaultdict(set)
     for part in taken:

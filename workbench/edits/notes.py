@@ -36,7 +36,7 @@ class NotePlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UserNote:
-    """A mark or text that somebody put on a place.
+    """A mark or note of the user at a place.
 
     Attributes:
         changed: seconds since the epoch; of two for one place the newer wins. A note without mark and text is a

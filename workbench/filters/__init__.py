@@ -1,7 +1,7 @@
 """The filter language: which exchanges of a session to show.
 
 In: an expression as text, and the facts of an exchange. Out: whether to show it. ``parse`` reads an expression,
-``unparse`` writes it, ``Filter`` decides. It does no I/O: an exchange that has to be read is asked for.
+``unparse`` writes it, ``Filter`` decides. It does no I/O: the caller supplies each exchange that has to be read.
 It may import the core and the rooms up to ``rules``.
 """
 

@@ -1,4 +1,4 @@
-"""Digest of everything but a session that decides what is found in it: program, contracts, plug-ins, settings."""
+"""Digest of everything except the session that determines its findings: program, contracts, plug-ins, settings."""
 
 from __future__ import annotations
 

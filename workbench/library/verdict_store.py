@@ -74,7 +74,7 @@ class VerdictStore:
     """The verdicts of one run. Those that are added are written by ``save``.
 
     Args:
-        options: all that decides about a verdict beside the file and the program.
+        options: everything that determines a verdict in addition to the file and the program.
     """
 
     def __init__(self, options: Sequence[str | bool | None]) -> None:

@@ -4,8 +4,8 @@ In: a subject (target and model) and the responses to a probe's requests. Out: m
 ``FACTS`` lists what probes learn. It may import the core and the rooms up to ``send``.
 
 One file per probe; each defines one object named ``probe``. Files that begin with an underscore are shared code. A
-third party adds a probe by an entry point in ``workbench.probes``, a user by a file of their own. Scripts do no I/O:
-``ProbeRun`` gives the next request, and its caller sends that, or another one.
+third party adds a probe by an entry point in ``workbench.probes``, a user by a file in their configuration folder.
+Scripts do no I/O: ``ProbeRun`` gives the next request, and its caller sends that, or another one.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class ThinkingRequest:
 def thinking(subject: Subject, words: str) -> DriveSteps:
     """The first answer with a call and reasoning; else the first with a call; else the last.
 
-    Its loop keeps all reasoning, whatever the contract says.
+    Its loop keeps all reasoning, with every contract.
     """
     tried: list[PlayedConversation] = []
     for way in thinking_requests(subject):

@@ -28,7 +28,8 @@ facts: {keeps_units: true}       # if every expectation holds
 otherwise: {keeps_units: false}  # if one does not
 
 All requests meet their expectations: pass; some: partial; none: fail. Without ``expect.status`` a refusal fails.
-Statuses that say nothing about the model (401, 429, 5xx …) are never a failure, whatever is expected.
+Statuses that say nothing about the model (401, 429, 5xx …) are never a failure, even if the probe expects another
+status.
 
 A user's own probes: one YAML or Python file each, in ``$XDG_CONFIG_HOME/workbench/probes`` or at a given path.
 A Python file defines an object named ``probe``, like the built-in ones. It is a program: it runs only when it is named.

@@ -3,11 +3,11 @@
 Facts, besides ``requires_reasoning_replay``:
 
 * ``reasoning_carrier``: its carrier, or "none".
-* ``reasoning_replay``: way → ``refused``, ``needed`` (it is taken, and the answer degrades: the result of the call
-  goes unused), ``ignored`` (taken, and the answer is as good), ``not tried``; of ``verbatim`` ``taken`` or
+* ``reasoning_replay``: way → ``refused``, ``needed`` (it is accepted, but the response gets worse: the result of the
+  call is not used), ``ignored`` (accepted, and the response is as good), ``not tried``; of ``verbatim`` ``taken`` or
   ``refused``. Ways: ``verbatim``, ``missing``, ``empty``, ``altered`` inside the turn; after new words of the user
   ``stale`` (that of the turn before comes back) and ``forgotten`` (it does not).
-* ``reasoning_replay_scope``: ``never`` (refused as received), ``optional``, ``turn`` (until the user speaks again),
+* ``reasoning_replay_scope``: ``never`` (refused as received), ``optional``, ``turn`` (until the next user message),
   ``conversation``.
 """
 

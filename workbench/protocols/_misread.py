@@ -1,6 +1,6 @@
-"""Answers that their protocol does not know: what they are instead, and where the answer is that lies one level down.
+"""Bodies that are not responses of their protocol: what they are instead, and where a wrapped response is.
 
-Gateways put answers into envelopes (``{"code": 0, "data": {…}}``), proxies answer with pages of their own, and a route
+Gateways put answers into envelopes (``{"code": 0, "data": {…}}``), proxies answer with their own pages, and a route
 can lead to a server of another protocol. The client reads none of these.
 """
 
@@ -62,7 +62,7 @@ def find_in_envelope(adapter: Adapter, body: bytes) -> EnvelopedAnswer | None:
 
 
 def move_below(response: ModelResponse, pointer: str) -> ModelResponse:
-    """An answer that was decoded by itself, with its pointers as they are in the body around it."""
+    """A response that was decoded alone, with its pointers changed to those of the body around it."""
     message = f"the response is not the body but the value at {pointer}: clients look for it one level higher"
     return replace(
         response,
@@ -119,7 +119,7 @@ def with_own_fields(response: ModelResponse, events: Sequence[SseEvent]) -> Mode
 
 
 def _error_of(name: str, value: bytes) -> ApiError | None:
-    """The error that a field holds: JSON of a known shape, or whatever a field holds that is called so."""
+    """The error that a field holds: JSON of a known shape, or any value of a field with that name."""
     parsed = _parse(value)
     error = read_error(parsed)
     if error or name.strip().lower() != "error":

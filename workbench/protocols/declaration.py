@@ -27,7 +27,7 @@ Body: TypeAlias = Callable[[Sequence[str], str], JsonValue]
 
 @dataclass(frozen=True, slots=True)
 class SmallEndpoint:
-    """A path that clients call beside the conversation, such as the list of models.
+    """A path that clients call in addition to the conversation, such as the list of models.
 
     Attributes:
         methods: those it accepts.
@@ -91,7 +91,7 @@ class BaseVariable(NamedTuple):
     """Environment variable that points clients at another server, with ``{url}`` in its value.
 
     Attributes:
-        prefix: put behind the URL if the server speaks other protocols first.
+        prefix: appended to the URL if the server prefers other protocols.
     """
 
     name: str
@@ -118,7 +118,7 @@ class Serving:
         stream_type: content type of a stream.
         array_unless: a stream is one JSON array unless the query has this; empty if it never is.
         errors: error bodies and messages.
-        endpoints: paths beside the conversation; the first match answers.
+        endpoints: paths other than that of the conversation; the first match answers.
         counted: body of the endpoint that counts tokens, from the number.
         count_defaults: members that a request to count tokens lacks and a request to a model needs.
         count_envelope: key at which a request to count tokens may hold the request to a model; empty if none.
@@ -225,7 +225,7 @@ class TokenCounts(NamedTuple):
         prompt, output, total: of the whole prompt, of what the model wrote, of both.
         cached: tokens read from a cache, in every spelling; only where ``prompt`` contains them.
         reasoning: tokens of the reasoning; only where ``output`` contains them.
-        beside: counts that ``total`` may contain on top of prompt and output.
+        beside: counts that ``total`` may contain in addition to prompt and output.
         limits: pointers, in a request, of the most tokens that the model may write.
     """
 
@@ -262,7 +262,7 @@ class Traits:
         empty_is_message: JSON is made of protobuf messages: empty members are left out, and ``{}`` is a message.
         partial_markers: pieces of bytes that show tool calls in pieces, which the SDK passes on unjoined.
         clients_build_all: known SDKs are compared in all that they build; otherwise in the calls alone.
-        clients_read_lines: SDKs read an event stream line by line, whatever its events.
+        clients_read_lines: SDKs read an event stream line by line.
         places: name of a place in a request ("tool.description") → a pointer with wildcards, as in the relations of
             contracts (``profiles/README.md`` lists the names); the protocol lacks what is not there.
         carriers: name of a field that holds reasoning, or its proof → the places where it may be, with wildcards; in

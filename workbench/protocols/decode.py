@@ -81,7 +81,7 @@ class DecodedExchange:
 
     Attributes:
         index: position in the session, from zero.
-        protocol: name, None for what is no model exchange.
+        protocol: name; None if it is not a model exchange.
         protocol_from: how the protocol was found, in words.
         request, response: None where the side is missing or could not be decoded; ``problems`` says why. Of an
             exchange that is open ``response`` is what came so far, without anomalies of its end, and what cannot be
@@ -242,7 +242,7 @@ class DecodedExchange:
         return None, "not a model exchange: no protocol matches its URL or body"
 
     def _protocol_in_envelope(self, response: JsonValue) -> str | None:
-        """The protocol of an answer by itself in an envelope of a gateway."""
+        """The protocol of a response inside an envelope of a gateway."""
         if self.exchange.request or not isinstance(response, dict) or len(response) > _MOST_AROUND:
             return None
         found = (a.name for a in protocols.every() if any(a.claims_response(v) >= 0.5 for v in response.values()))
@@ -339,7 +339,7 @@ class DecodedExchange:
         self.response = _misread.note_envelope(response, envelope) if envelope else response
 
     def _decode_text(self, *, is_asked: bool) -> None:
-        """A text is a model's answer where somebody says so, or where something in it shows that."""
+        """A text is a model's output if the caller says so, or if it contains a sign of that."""
         if is_asked or formats.is_marked(self.response_text.decode("utf-8", "replace")):
             self.response = _text_answer(self.response_text)
         else:
@@ -386,7 +386,7 @@ class DecodedExchange:
         return self.request_reading.members if self.request_reading else Members(self.request_body)
 
     def request_has(self, test: Callable[[bytes], object]) -> bool:
-        """A test is true of the request body; of one that continues another only what is new is looked at.
+        """A test is true of the request body; of one that continues another, only the new part is examined.
 
         Args:
             test: a function of a module, true of a text if it is true of a part of it between two messages.

@@ -194,7 +194,7 @@ class MergedTurns:
             self._parts += len(message.parts)
 
     def fork(self, length: int) -> MergedTurns:
-        """Nothing: the turns are counted again when somebody asks."""
+        """Nothing: the turns are counted again on the next use."""
         return MergedTurns()
 
 

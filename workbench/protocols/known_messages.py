@@ -39,7 +39,7 @@ class _KnownMessage(NamedTuple):
 
 
 class _KnownFields(NamedTuple):
-    """The members of bodies beside their messages, and what was found out about requests that have them."""
+    """The members of bodies other than their messages, and facts about requests that have them."""
 
     values: Mapping[str, JsonValue]
     found: dict[Any, Any]
@@ -147,7 +147,7 @@ class KnownMessages:
         self._reading: RequestReading | None = None
 
     def decode(self, adapter: Adapter, text: BodyText) -> tuple[ModelRequest, RequestReading | None]:
-        """The request in a body; of one that continues an earlier request only what is new is read.
+        """The request in a body; of a request that continues an earlier one, only the new part is read.
 
         Raises:
             WireError, ProtocolMismatch: as ``Adapter.decode_request``.

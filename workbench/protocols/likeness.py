@@ -1,4 +1,4 @@
-"""Likeness of two requests by their content, whatever a gateway made of their bytes and their protocol."""
+"""Likeness of two requests by their content, independent of changes that a gateway made to bytes and protocol."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class IdPlaces:
         self._count = len(messages)
 
     def fork(self, length: int) -> IdPlaces:
-        """Nothing: the messages are read again when somebody asks."""
+        """Nothing: the messages are read again on the next use."""
         return IdPlaces()
 
     def with_call(self, call_id: str, length: int) -> Sequence[int]:

@@ -83,7 +83,7 @@ class RequestReading:
         return (start + span[0], start + span[1]) if span else None
 
     def has(self, test: TextTest) -> bool:
-        """The test is true of the body, of which only what is new is looked at.
+        """The test is true for the body; only its new part is examined.
 
         Args:
             test: a function of a module, true of a text if it is true of a part of it that holds no whole message.

@@ -18,7 +18,7 @@ from workbench.recorder.relay.server import Relay
 
 
 def main(task: Mapping[str, JsonValue]) -> int:
-    """Record until told to end."""
+    """Record until the parent process asks to stop."""
     upstreams: dict[str, str] = task["upstreams"]
     passes = task["passes_websockets"]
     return record(

@@ -1,4 +1,4 @@
-"""Events of an exchange: what the relay reports while bytes pass, and what everybody who listens receives.
+"""Events of an exchange: what the relay reports while bytes pass, and what every listener receives.
 
 An event is reported in the relay's event loop while its bytes are on their way, so a listener may neither wait nor
 raise; a ``SafeListener`` keeps traffic safe from one that raises. Events are named tuples and not frozen dataclasses:

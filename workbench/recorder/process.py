@@ -1,4 +1,4 @@
-"""Starts a recorder, with or without a translation, in a process of its own, and ends it."""
+"""Starts a recorder, with or without a translation, in a process of its own, and stops it."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ def _prepare_converted(
 
 
 def is_known(target: Target, url: str) -> bool:
-    """The provider at the target is known, whatever the model."""
+    """The provider at the target is known, for any model."""
     return bool(target.contract) or choose(contracts.Clues(url=url), None)[0].name != contracts.GENERIC
 
 

@@ -119,7 +119,7 @@ class Simulator:
             return reply
 
     def socket_route(self, target: str) -> Route | None:
-        """Where a WebSocket handshake leads; None if the contract speaks no protocol over one there."""
+        """Where a WebSocket handshake leads; None if the contract has no protocol over WebSocket there."""
         return socket_route(target, self.protocols)
 
     def respond(

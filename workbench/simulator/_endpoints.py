@@ -1,4 +1,4 @@
-"""The paths of providers: those that ask a model, and the small ones that clients call beside them."""
+"""The paths of providers: those of model requests, and others that clients call."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Ids:
         self._taken = taken
 
     def make(self, shape: str, **known: str) -> str:
-        """An id: ``{22}`` stands for so many letters and digits, ``{name}`` for what is known."""
+        """An id: ``{22}`` stands for 22 letters and digits, ``{name}`` for a given value."""
         self._count += 1
         letters = _letters(f"{self._seed}:{self._count}")
         made = _COUNTED.sub(lambda found: letters[: int(found[1])], shape)

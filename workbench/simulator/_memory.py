@@ -67,7 +67,7 @@ class LiveSession:
 
 
 class SimulatorMemory:
-    """The exchanges of a simulator, numbered from zero whatever is forgotten.
+    """The exchanges of a simulator, numbered from zero, also after some were dropped.
 
     Args:
         label: contract to judge by.

@@ -363,7 +363,7 @@ class _Writer:
 
     @property
     def is_itemized(self) -> bool:
-        """Texts, calls and reasoning are items with ids of their own."""
+        """Texts, calls and reasoning are items with their own ids."""
         return bool(self.adapter.serving.item_ids)
 
     def reasoning_text(self, calls: Sequence[ToolCallIR]) -> str | None:

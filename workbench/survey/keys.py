@@ -1,4 +1,4 @@
-"""Keyed hashes: names and contents become numbers that nobody can guess without the key of the survey.
+"""Keyed hashes: names and contents become numbers that cannot be guessed without the key of the survey.
 
 An unkeyed digest of a short body can be guessed by trying bodies. The key of a survey is outside its folder.
 """

@@ -96,7 +96,7 @@ class JsonTracker:
         return at if self.is_over and at <= size else -1
 
     def _string(self, text: str, at: int) -> int:
-        """Index behind the string's end, or behind what of it is there."""
+        """Index after the end of the string, or of the part that exists."""
         found = (_LOOSE_STRING if self.is_broken else _STRING).match(text, at)
         at = found.end() if found else at
         if at == len(text):
@@ -141,7 +141,7 @@ def values(text: str, separators: str = ", \t\r\n") -> Iterator[tuple[int, int]]
 
 
 def _is_one_value(text: str) -> bool:
-    """True if the text is JSON: then its first bracket is closed by its last, and nobody has to look for the end."""
+    """True if the text is JSON: then its first bracket is closed by its last, and no search for the end is needed."""
     try:
         jsontext.loads(text)
     except WireError:

@@ -1,4 +1,4 @@
-"""A bar of long work in one line: how much is done, and what is left."""
+"""Progress of long work in one line: how much is done, and how much is left."""
 
 from __future__ import annotations
 

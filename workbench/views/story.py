@@ -1,4 +1,4 @@
-"""A session as a story: each conversation from top to bottom, told once.
+"""A session as a story: each conversation once, from top to bottom.
 
 A request repeats its whole history; the story has only what is new in it. A tool result is below its call, with the
 time that the client needed, and so is the request to a tool server that carried the call out. Failed attempts that were
@@ -128,7 +128,7 @@ class StoryBuilder:
         last.below.append(node)
 
     def _begin(self, summary: Summary, decoded: DecodedExchange, conversation: int) -> _ConversationStory:
-        """A new conversation: below the call that began it, else by itself."""
+        """A new conversation: below the call that started it, else at the top level."""
         request = decoded.request
         opening = _opening(request.messages if request else ())
         parent = next((call for t in self._threads.values() for call in t.pending() if _begins(call, opening)), None)
@@ -236,7 +236,7 @@ class _ConversationStory:
     def _first_messages(
         self, index: int, messages: Sequence[Message], at: float | None, *, is_held: bool
     ) -> Iterator[_Node]:
-        """Messages of the first request; what was said before the recording began is folded."""
+        """Messages of the first request; messages from before the recording are folded."""
         newest = _newest(messages)
         earlier = messages[: len(messages) - len(newest)]
         if is_held or not any(message.role in ANSWERING for message in earlier) or len(earlier) <= MOST_EARLIER:
@@ -420,7 +420,7 @@ def _is_result_of(result: ToolResultIR, call: ToolCallIR) -> bool:
 
 
 def _newest(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages behind the last one of the model."""
+    """The messages after the last one of the model."""
     behind = sum(1 for _ in takewhile(lambda message: message.role not in ANSWERING, reversed(messages)))
     return messages[len(messages) - behind :]
 

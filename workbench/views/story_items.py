@@ -55,7 +55,7 @@ class Story:
     read: int = 0
 
     def end_of(self, number: int) -> int:
-        """Number behind the last item that belongs to one."""
+        """Number after the last item that belongs to one."""
         depth = self.items[number].depth
         below = takewhile(lambda n: self.items[n].depth > depth, range(number + 1, len(self.items)))
         return number + 1 + sum(1 for _ in below)

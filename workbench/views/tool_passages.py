@@ -1,4 +1,4 @@
-"""A tool's result on its way to the model: what the server returned beside what the model was told."""
+"""A tool's result on its way to the model: what the server returned, next to what the model received."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Converts AWS event stream messages to one text, and back after edits of the same length.
 
-Lengths, checksums and base64 separate the words of a message from its bytes. In the text every value is on a line of
-its own; a text of the same length is written back with correct checksums.
+Lengths, checksums and base64 separate the words of a message from its bytes. In the text every value is on a separate
+line; a text of the same length is written back with correct checksums.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class PieceRun:
 
 
 class PiecedText:
-    """A body in pieces that other bodies repeat: the first ones of a run, and a last one of its own."""
+    """A body in pieces that other bodies repeat: the first ones of a run, and a separate last one."""
 
     __slots__ = ("_count", "_last", "_run", "size")
 

@@ -3,7 +3,7 @@
 Both are of bodies without transfer coding (chunk framing) and with content coding (gzip …), computed by the recorder
 from the bytes it read and the bytes it passed to the other connection. They are stored in ``Exchange.meta["digests"]``:
 {"request": {"in", "out", "bytes_in", "bytes_out"}, "response": …}, hexadecimal; a direction without data is missing.
-Of a WebSocket they are of all bytes behind the handshake, in each direction.
+Digests of a WebSocket cover all bytes after the handshake, in each direction.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Decodes content encodings, whatever the label, up to a size limit."""
+"""Decodes content encodings up to a size limit."""
 
 from __future__ import annotations
 

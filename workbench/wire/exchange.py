@@ -103,7 +103,7 @@ class Headers:
 
 
 class _JoinedOnDemand:
-    """Holds the pieces of a stored body, until somebody asks for its bytes."""
+    """Holds the pieces of a stored body; they are joined on first use."""
 
     __slots__ = ("_pieces",)
     _pieces: BodyText

@@ -61,7 +61,7 @@ class ListOutline:
         before, after: the members on both sides of it; the places of ``after`` count from ``end``.
         count: number of elements.
         end: end of the last element.
-        tail: everything behind that.
+        tail: everything after that.
     """
 
     __slots__ = ("_places", "after", "before", "count", "end", "list", "tail")

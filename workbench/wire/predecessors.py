@@ -22,7 +22,7 @@ CONTINUED: Final = 0.9
 
 
 class Predecessor(NamedTuple, Generic[_T]):
-    """An earlier body and what is known of it."""
+    """An earlier body and the facts known about it."""
 
     body: bytes
     known: _T

@@ -121,7 +121,7 @@ def read_untyped(body: bytes, framing: Framing | None = None) -> BodyStream:
 
 
 def is_sealed(event: SseEvent) -> bool:
-    """True if the event's data is base64 on the wire, so that values in it have no bytes of their own."""
+    """True if the event's data is base64 on the wire, so that values in it have no separate bytes."""
     return isinstance(event, AwsEvent) and event.is_sealed
 
 

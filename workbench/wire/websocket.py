@@ -39,7 +39,7 @@ class SocketMessage(NamedTuple):
     Attributes:
         opcode: "text", "binary", "close", "ping" or "pong".
         data: payload, unmasked and inflated; as it was on the wire where it cannot be inflated.
-        start, end: offsets of its first and behind its last frame, in the bytes of its direction.
+        start, end: offsets of the start of its first and the end of its last frame, in the bytes of its direction.
     """
 
     opcode: str

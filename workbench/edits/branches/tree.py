@@ -1,7 +1,7 @@
-"""The working session: a tree of edits and sent requests beside a session that never changes.
+"""The working session: a tree of edits and sent requests of a session that never changes.
 
 Every node is an exchange: the root is the recorded one, a child is its parent with one edit, or with the response of a
-target. On disk it is a session file of its own, written a node at a time, so that a crash loses nothing; it opens,
+target. On disk it is a separate session file, written a node at a time, so that a crash loses nothing; it opens,
 checks and exports like any other. Secrets are replaced before writing; in memory the bytes stay.
 """
 
@@ -348,7 +348,7 @@ def _parents_first(stored: Mapping[str, CompactExchange]) -> Iterator[Exchange]:
 
 
 def open_for(session: Session) -> Workspace:
-    """The working session of a session, in the state folder; in memory if the session has no id of its own.
+    """The working session of a session, in the state folder; in memory if the session has no id.
 
     Raises nothing if files cannot be read or written: see ``notices`` and ``trouble``.
     """

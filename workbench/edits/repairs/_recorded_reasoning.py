@@ -41,7 +41,7 @@ def restore_parts(fault: Fault, number: int, came: Sequence[Part]) -> tuple[Chan
 
 
 def _restore_blocks(fault: Fault, number: int, came: Sequence[Part]) -> tuple[Change, ...]:
-    """Restore reasoning that is a part of its own, or shares a wire part with another one."""
+    """Restore reasoning that is a separate part, or shares a wire part with another one."""
     if not any(isinstance(p, Reasoning) for p in came):
         return ()
     written = shape.reasoning(fault.adapter, came)

@@ -64,7 +64,7 @@ def _insert_into(fault: Fault, message: Message, values: Sequence[JsonValue]) ->
 
 
 def insert_in_front(fault: Fault, number: int, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
-    """Insert stand-ins at the front of a message, or in messages of their own before it."""
+    """Insert stand-ins at the front of a message, or in separate messages before it."""
     made = [shape.stand_in(fault.adapter, call) for call in calls]
     written = shape.results(fault.adapter, calls, made)
     message = fault.messages[number]

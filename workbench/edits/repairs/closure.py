@@ -152,7 +152,7 @@ def wrong_role(fault: Fault) -> Iterator[Proposal]:
 
 
 def _own_turn(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Proposal]:
-    """Move a call out of a message of another role: a turn of its own before it, with a stand-in result."""
+    """Move a call out of a message of another role: a separate turn before it, with a stand-in result."""
     message = fault.messages[ref.message]
     asked = shape.message(fault.adapter, "assistant", [shape.normal_call(fault.adapter, call)])
     line = fault.line(ref)
@@ -187,7 +187,7 @@ def _foreign_result(fault: Fault) -> Iterator[Proposal]:
 
 
 def duplicate_id(fault: Fault) -> Iterator[Proposal]:
-    """Remove the repeated call if it is identical, else give it an id of its own."""
+    """Remove the repeated call if it is identical, else give it a new id."""
     line = fault.line(fault.ref)
     if line is None or line.call is None or line.twin is None or line.call.side != REQUEST:
         return

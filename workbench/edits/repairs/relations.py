@@ -1,4 +1,4 @@
-"""Repairs of what a relation of the contract refuses: the accepted value, the limit, or without the value."""
+"""Repairs of values that a relation refuses: set the accepted value, shorten it to the limit, or remove it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repairs of what retries leave behind: duplicate side effects, repeated steps, output of a failed attempt."""
+"""Repairs of what retries leave in a history: duplicate side effects, repeated steps, failed attempts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Variants of a request: the same request with one difference, or the reason why it has none.
 
-In: a request, alone or in its session. Out: ``RequestVariant`` values. What-if sends them beside the request; the
-corrections of a profile put them in its place.
-It may import what ``edits`` may.
+In: a request, alone or in its session. Out: ``RequestVariant`` values. What-if sends them in addition to the request;
+the corrections of a profile put them in its place. It may import what ``edits`` may.
 """
 
 from __future__ import annotations

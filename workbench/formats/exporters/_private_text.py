@@ -115,7 +115,7 @@ class RedactedSession:
         return made
 
     def refresh(self) -> frozenset[int]:
-        """Return an empty set: it does not grow."""
+        """Return an empty set: this session does not grow."""
         return frozenset()
 
     def close(self) -> None:

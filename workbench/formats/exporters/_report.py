@@ -150,7 +150,7 @@ class _SecretFreeSession:
         return frozenset()
 
     def close(self) -> None:
-        """Do nothing: the session belongs to its owner."""
+        """Do nothing: the caller closes the session."""
 
 
 def report(selection: ExportSelection) -> Report:

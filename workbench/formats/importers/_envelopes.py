@@ -1,4 +1,4 @@
-"""Reads requests and responses from mappings of any recorder, whatever its names for things.
+"""Reads requests and responses from mappings of any recorder, under any key names.
 
 Names are data (``_values``); the value decides the rest: a body may be text, bytes, base64, parsed JSON, a list of
 chunks, or an object that states its encoding.
@@ -160,7 +160,7 @@ def body_in(value: JsonValue, *, is_answer: bool) -> MessageSide:
 
 
 def whole_answer(value: Mapping[str, JsonValue]) -> MessageSide:
-    """A response that is the object itself, whatever its members are called. Raises LocalProtocolError."""
+    """A response that is the object itself, with any key names. Raises LocalProtocolError."""
     return MessageSide(HttpResponse(body=parsed_body(value)))
 
 

@@ -314,7 +314,7 @@ class ImportDamage:
             self.leave_out(f"{what} without a type")
 
     def objects(self, value: JsonValue, what: str) -> Iterator[dict[str, JsonValue]]:
-        """The objects of a list; whatever else is in it, or in its place, is left out: ``what`` calls one of them."""
+        """The objects of a list; other values, in it or in its place, are left out. ``what`` is the noun of one."""
         if not isinstance(value, list):
             if value not in (None, "", {}):
                 self.leave_out(f"a value that should be a list ({what})")

@@ -33,7 +33,7 @@ _NO_MODEL = ("embedding", "image", "transcription", "speech", "moderation", "rer
 
 
 def is_cut(value: str) -> bool:
-    """True for a text with LiteLLM's mark of a cut."""
+    """True for a text with LiteLLM's mark for truncation."""
     return CUT_MARK in value
 
 
@@ -58,7 +58,7 @@ def url_of(row: Mapping[str, JsonValue]) -> str:
 
 
 def in_protocol_of(url: str, answer: JsonValue) -> JsonValue:
-    """A response in the protocol of its call: LiteLLM stores some in the form of Chat Completions, whatever was asked.
+    """A response in the protocol of its call: LiteLLM stores some as Chat Completions, for any request.
 
     Observed of a proxy of version 1.80: calls of ``/v1/messages``.
     """

@@ -23,7 +23,7 @@ class WireField(NamedTuple):
 
 
 def fields_of(data: bytes) -> Iterator[WireField]:
-    """The fields of a message, in order. Raises WireError for bytes that are no message."""
+    """The fields of a message, in order. Raises WireError for bytes that are not a message."""
     at = 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -45,7 +45,7 @@ def fields_of(data: bytes) -> Iterator[WireField]:
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
-    """(number, place behind it). Raises WireError."""
+    """(number, offset after it). Raises WireError."""
     value = 0
     for count in range(_LONGEST):
         if at >= len(data):

@@ -72,7 +72,7 @@ def error_status(value: JsonValue) -> int | None:
 
 
 def is_error(value: JsonValue) -> bool:
-    """An error body, of whatever provider: ``{"error": …}``, ``{"detail": …}``, or a message and little else."""
+    """An error body of any provider: ``{"error": …}``, ``{"detail": …}``, or a message and little else."""
     if not isinstance(value, dict):
         return False
     if "error" in (value.get("type"), value.get("object")) or isinstance(value.get("detail"), list):

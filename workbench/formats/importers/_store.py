@@ -1,7 +1,7 @@
 """Rows of stores: logs of gateways, exports of observability platforms, batch files.
 
-A store keeps an envelope around one exchange, or around one side of it: as an object of its own, as an item of a list,
-as a line, or as a row of a table. ``COLUMNS`` tells stores apart by names that only their envelopes have.
+A store keeps an envelope around one exchange, or around one side of it: as an object, an item of a list, a line, or a
+row of a table. ``COLUMNS`` identifies stores by names that only their envelopes have.
 
 Builds exchanges from what the envelope holds. An exchange states its fidelity, and the places where the store truncated
 a value; rules find nothing there.
@@ -85,7 +85,7 @@ _DEEPEST = 200
 
 
 class StoreRow(NamedTuple):
-    """One envelope. ``where`` tells where it is in its file."""
+    """One envelope. ``where`` is its position in the file."""
 
     where: str
     value: dict[str, JsonValue]
@@ -283,7 +283,7 @@ def _response(sides: StoredSides) -> tuple[HttpResponse | None, Mapping[str, Jso
 
 
 def cut_places(value: JsonValue, mark: Callable[[str], bool], where: str = "", depth: int = 0) -> Iterator[str]:
-    """Pointers of the texts in a value that a store has cut."""
+    """Pointers of the texts in a value that a store has truncated."""
     if isinstance(value, str):
         if mark(value):
             yield where

@@ -1,7 +1,7 @@
 """Importer for model invocation logs of Amazon Bedrock, in S3 or CloudWatch: JSON Lines, one invocation a line.
 
-Facts: docs.aws.amazon.com/bedrock/latest/userguide/model-invocation-logging.html. A body above 100 kB is an object of
-its own (``inputBodyS3Path``); a stream is a list of its chunks; a failed call has an ``errorCode`` and no body.
+Facts: docs.aws.amazon.com/bedrock/latest/userguide/model-invocation-logging.html. A body above 100 kB is a separate S3
+object (``inputBodyS3Path``); a stream is a list of its chunks; a failed call has an ``errorCode`` and no body.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _frame(chunk: dict[str, JsonValue]) -> bytes:
 
 
 def _url(row: dict[str, JsonValue]) -> str:
-    """The URL of the call, as far as the log tells: region, model, operation."""
+    """The URL of the call, as far as the log has it: region, model, operation."""
     region = text(row.get("region")) or "us-east-1"
     model, path = quote(text(row.get("modelId")), safe=":."), _PATHS[text(row.get("operation"))]
     return f"https://bedrock-runtime.{region}.amazonaws.com/model/{model}/{path}"

@@ -92,7 +92,7 @@ def _is_message(value: dict[str, JsonValue]) -> bool:
 def _with_threads(messages: Iterable[tuple[int, dict[str, JsonValue]]]) -> Iterator[tuple[int, JsonValue]]:
     """Messages with the thread names of a session file: the SDK names the session at its start only.
 
-    Content sent before the first response belongs to a session with a name of its own.
+    Content sent before the first response belongs to a session with a separate name.
     """
     held = list(messages)
     session = next((m.get("session_id") for _, m in held if _is_start(m)), "")

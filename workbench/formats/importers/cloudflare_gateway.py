@@ -1,7 +1,7 @@
 """Importer for logs of Cloudflare AI Gateway, pushed to R2 or S3: JSON Lines, one request a line.
 
 Facts: developers.cloudflare.com/ai-gateway/observability/logging/logpush. Bodies are encrypted with the customer's own
-public key, or are texts once they are decrypted; with ``cf-aig-collect-log-payload: false`` they are not there.
+public key, or are texts once they are decrypted; with ``cf-aig-collect-log-payload: false`` they are missing.
 """
 
 from __future__ import annotations

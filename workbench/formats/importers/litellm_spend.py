@@ -1,7 +1,7 @@
 """Importer for rows of LiteLLM's table ``LiteLLM_SpendLogs``, exported as JSON, JSON Lines, CSV or Parquet.
 
 Facts: LiteLLM's ``schema.prisma`` and ``spend_tracking_utils.py``: texts longer than a limit lose their middle, and a
-mark tells so; in several versions ``messages`` is an empty object, and the request of the client is kept beside it.
+mark is put there; in several versions ``messages`` is an empty object, and the client's request is in another column.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def _first_texts(head: bytes) -> Iterator[bytes]:
 
 
 def _close(literal: bytes) -> bytes:
-    """A text that was cut off, as JSON that ends: without a letter that is cut itself."""
+    """A truncated JSON text, without an incomplete escape or character at its end."""
     kept = literal[: max(1, len(literal) - 12)]
     while kept.endswith(b"\\"):
         kept = kept[:-1]

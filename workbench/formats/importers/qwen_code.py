@@ -1,6 +1,6 @@
 """Importer for Qwen Code chats (``~/.qwen/projects/…/chats/*.jsonl``): Gemini parts in a tree of entries.
 
-The model usually speaks Chat Completions, so the exchanges are written in that protocol.
+The model usually uses Chat Completions, so the exchanges are written in that protocol.
 
 Reads Gemini parts of a Qwen Code chat into the IR.
 """

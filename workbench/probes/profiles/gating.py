@@ -218,7 +218,7 @@ def gate(
 
     Args:
         profile: None if nothing was measured: then only read-only tools are enabled.
-        fall: required fallback, whatever was measured.
+        fall: required fallback, with any measurement.
         stale: why the profile is stale; empty if it is valid.
     """
     stage, held = _stage(profile, fall, stale)

@@ -1,4 +1,4 @@
-"""Measured profiles on disk: a file for each key, a line for each measurement, appended only, beside its session."""
+"""Measured profiles on disk: a file for each key, a line for each measurement, append-only, next to its session."""
 
 from __future__ import annotations
 

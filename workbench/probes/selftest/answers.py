@@ -106,7 +106,7 @@ def _call_a_stranger(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
 
 
 def _write_the_call_as_text(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
-    """Only if calls are in a list beside the text: the list is removed, and the text contains the call."""
+    """Only if calls are in a list next to the text: the list is removed, and the text contains the call."""
     for pointer, call, _ in said.calls:
         holder, _, number = pointer.rpartition("/")
         if holder.endswith("/tool_calls") and number == "0":

@@ -1,6 +1,6 @@
 """The Anthropic Messages protocol: ``POST /v1/messages``.
 
-Besides Anthropic it is spoken by DeepSeek, MiniMax, Moonshot, Z.AI, llama.cpp and gateways.
+Anthropic, and also DeepSeek, MiniMax, Moonshot, Z.AI, llama.cpp and gateways.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Facts about Messages beside its bodies: simulator, SDK, imports, and what rules ask."""
+"""Facts about Messages other than its bodies: simulator, SDK, imports, and what rules ask."""
 
 from __future__ import annotations
 

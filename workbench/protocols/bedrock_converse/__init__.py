@@ -108,7 +108,7 @@ class BedrockConverse(CodecAdapter):
     traits = TRAITS
 
     def read_url(self, url: str) -> UrlFacts:
-        """The model and whether a stream is asked for."""
+        """The model, and whether a stream is requested."""
         found = _MODEL.search(url)
         return UrlFacts(unquote(found[1]), found[2] is not None) if found else UrlFacts()
 
@@ -151,7 +151,7 @@ class BedrockConverse(CodecAdapter):
         return super().encode_response(as_in_body(answer_in(self, original), response), original)
 
     def path(self, request: ModelRequest) -> str:
-        """Path of the request, with the model and whether a stream is asked for."""
+        """Path of the request, with the model and whether a stream is requested."""
         return f"/model/{segment(request.model)}/converse{'-stream' if request.stream else ''}"
 
 

@@ -61,7 +61,7 @@ Path: TypeAlias = tuple[str, ...]
 
 
 class Tree:
-    """An object of the wire, taken apart path by path: what nobody takes stays in ``extra``, at its place."""
+    """An object of the wire, taken apart path by path: members that are not read stay in ``extra``, at their place."""
 
     __slots__ = ("at", "notes", "pairs", "rest", "value")
 
@@ -97,7 +97,7 @@ class Tree:
         self.rest = _without(self.rest, path)
 
     def extra(self) -> Mapping[str, JsonValue]:
-        """Members that nobody took; call it before ``source``."""
+        """Members that no field has read; call it before ``source``."""
         if self.rest:
             self.pairs.append(("extra", ""))
         return self.rest or NOTHING

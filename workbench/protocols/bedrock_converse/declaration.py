@@ -1,4 +1,4 @@
-"""Facts about Converse beside its bodies: simulator, imports, and what rules ask."""
+"""Facts about Converse other than its bodies: simulator, imports, and what rules ask."""
 
 from __future__ import annotations
 

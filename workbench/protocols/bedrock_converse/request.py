@@ -100,7 +100,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
 
 
 def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
-    """One message; what it should not be is kept and noted."""
+    """One message; a wrong value is kept, and an anomaly is noted."""
     notes.base = pointer
     if not isinstance(value, dict):
         notes.shape(f"a message is {kind_of(value)}, not an object", "")
@@ -272,7 +272,7 @@ def write_request(request: ModelRequest) -> dict[str, JsonValue]:
 
 
 def _messages(messages: Sequence[Message]) -> list[JsonValue]:
-    """Results, and the user's message behind them, are one message."""
+    """Results and the user message after them are one message."""
     written: list[JsonValue] = []
     after_results = False
     for message in messages:

@@ -1,4 +1,4 @@
-"""Facts about InvokeModel beside its bodies: simulator, and what rules ask."""
+"""Facts about InvokeModel other than its bodies: simulator, and what rules ask."""
 
 from __future__ import annotations
 

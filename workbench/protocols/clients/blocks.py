@@ -303,7 +303,7 @@ class VercelAnthropic:
 
 
 class JoinedBlocks:
-    """A client of one loop: what comes in is added to the block that was opened last, whatever its index says."""
+    """A client with one loop: each delta is added to the block that was opened last; indices are ignored."""
 
     name, package = NAIVE, "a simple hand-written loop that joins everything by position"
 

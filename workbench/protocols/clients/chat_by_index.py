@@ -185,7 +185,7 @@ class Llm(_ByIndex):
 
 
 class JoinedByPosition(ChatPolicy):
-    """A client of one loop: the n-th delta of a list goes to the n-th call, whatever its index says."""
+    """A client with one loop: the n-th delta of a list goes to the n-th call; indices are ignored."""
 
     name, package = NAIVE, "a hand-written loop: it joins everything by position"
 

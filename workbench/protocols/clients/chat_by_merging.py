@@ -1,4 +1,4 @@
-"""Clients of Chat Completions that merge each delta into what they have."""
+"""Clients of Chat Completions that merge each delta into the message so far."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class LangChain(ChatPolicy):
 
     A delta goes to the *first* call of its index whose id does not contradict it, so that later pieces of a second
     call at one index go to the first. Ids that are equal stay, names are joined. Without an index every delta is a
-    call of its own. Reasoning is not read. The first choice alone.
+    separate call. Reasoning is not read. The first choice alone.
     """
 
     name, package = "langchain", "langchain-openai 1.7.4, langchain-core 1.8.1"

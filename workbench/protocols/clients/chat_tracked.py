@@ -65,7 +65,7 @@ class _Arguments:
 
 
 class _Unclear(Exception):
-    """Several calls could be meant: the delta is passed over."""
+    """The delta could belong to several calls: it is skipped."""
 
 
 class VercelCompatible(ChatPolicy):

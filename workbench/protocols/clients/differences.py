@@ -146,7 +146,7 @@ def one_by_one(decoded: DecodedExchange) -> Iterator[ClientGroup]:
 
 
 def _merge_agreeing(groups: Sequence[ClientGroup]) -> Iterator[ClientGroup]:
-    """Groups that agree with us are one, whatever else they noted."""
+    """All clients that agree with the IR form one group, even if their notes differ."""
     agreeing = [g for g in groups if g.agrees]
     if agreeing:
         notes = tuple(dict.fromkeys(n for g in agreeing for n in g.notes))

@@ -38,7 +38,7 @@ class Effects:
     Args:
         response: what the whole stream was decoded to; None where it was not.
         events: every block.
-        steps: the same stream step by step, where somebody holds it already.
+        steps: the same stream step by step, if the caller has it.
     """
 
     def __init__(self, response: ModelResponse | None, events: Sequence[SseEvent], steps: Steps | None = None) -> None:
@@ -132,7 +132,7 @@ class Effects:
         return is_last and _CLOSES.search(self._type(self._events[number])) is not None
 
     def _beside(self, event: SseEvent, value: JsonValue, *, has_parts: bool) -> Iterator[Effect]:
-        """Effects of a block beside the parts; it is read alone."""
+        """Effects of a block other than those on parts; it is read alone."""
         if self._adapter is None:
             return
         said = self._alone(event)
@@ -174,7 +174,7 @@ class Effects:
         return Effect(What.NOTHING, text="nothing new" if self._alone(event).id is not None else "")
 
     def _alone(self, event: SseEvent) -> ModelResponse:
-        """The response that a block by itself gives."""
+        """The response that one block alone decodes to."""
         if self._adapter is None:
             return ModelResponse("")
         decoder = self._adapter.stream_decoder()

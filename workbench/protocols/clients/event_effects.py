@@ -110,7 +110,7 @@ def effects_between(before: ModelResponse, after: ModelResponse, value: JsonValu
 
 
 def _of_messages(before: ModelResponse, after: ModelResponse) -> Iterator[Effect]:
-    """Effects on messages beside their parts."""
+    """Effects on messages other than those on their parts."""
     for m, message in enumerate(after.messages):
         if m < len(before.messages):
             keys = _differing(before.messages[m].extra, message.extra)

@@ -82,7 +82,7 @@ def response_of(value: Item) -> Item:
 class OpenAIPythonResponses(_Events):
     """``openai`` 3.54.0 (Python), ``lib/streaming/responses/_responses.py``: ``ResponseStreamState``.
 
-    The final response is the one of ``response.completed``, whatever the deltas said; only where it has no ``output``
+    The final response is the one of ``response.completed``; deltas are ignored; only where it has no ``output``
     the items that were done are put into it. Before it the stream has to begin with ``response.created``, each index
     begins once and before its deltas, and an item that is done, or complete, is the one that began.
     """

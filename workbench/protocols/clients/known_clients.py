@@ -1,6 +1,6 @@
-"""The clients we know, as data in one place: how each is pointed at another server, and what it calls itself.
+"""Known clients, as data in one place: how to set the base URL of each, and its User-Agent.
 
-A base URL is what the client takes for one: with the path that it expects in front of its own ("/v1"). An upstream
+A base URL has the form that the client expects, with the prefix of its paths ("/v1"). An upstream
 without a path stands for the provider's server, and the client's usual path is added.
 """
 
@@ -153,7 +153,7 @@ CLIENTS: tuple[Client, ...] = (
 
 
 def client_for(command: str) -> Client:
-    """The client that a command starts; ``SDKS`` for a program nobody knows."""
+    """The client that a command starts; ``SDKS`` for an unknown program."""
     name = PurePath(command).name.removesuffix(".js")
     return next((c for c in CLIENTS if name in c.commands), SDKS)
 
@@ -196,7 +196,7 @@ def client_of(user_agent: str, started: str = "") -> str:
         started: the client that was started, "" where that is not known: it is behind a library that says no more.
 
     Returns:
-        The first product of an agent that nobody knows, "" for none.
+        The first product of an unknown agent; empty if there is none.
     """
     for agent, name in AGENTS:
         if found := agent.search(user_agent):

@@ -1,4 +1,4 @@
-"""JSON that has not arrived in full, as clients read it: what is there is kept, what is open is closed."""
+"""Incomplete JSON as clients parse it: complete values are kept, open ones are closed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _PartialJsonReader:
         self.at = 0
 
     def read(self) -> int | None:
-        """The end of the first whole value; None where the text ends inside it. Raises WireError on what is no JSON."""
+        """The end of the first whole value; None if the text ends inside it. Raises WireError if it is not JSON."""
         self._value()
         while self.open:
             self._skip()

@@ -1,4 +1,4 @@
-"""Clients that check each piece of a stream against types of their own before their user sees it."""
+"""Clients that validate each piece of a stream against their types before their user sees it."""
 
 from __future__ import annotations
 

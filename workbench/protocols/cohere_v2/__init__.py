@@ -1,6 +1,6 @@
 """Cohere's second API: ``POST /v2/chat``.
 
-Beside Cohere it is spoken by its private deployments, by vLLM (``/cohere/v2/chat``) and by gateways.
+Cohere, its private deployments, vLLM (``/cohere/v2/chat``) and gateways use it.
 """
 
 from __future__ import annotations

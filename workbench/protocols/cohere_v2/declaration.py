@@ -1,4 +1,4 @@
-"""Facts about Cohere's chat beside its bodies: simulator, SDK, imports."""
+"""Facts about Cohere's chat other than its bodies: simulator, SDK, imports."""
 
 from __future__ import annotations
 

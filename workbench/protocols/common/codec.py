@@ -61,7 +61,7 @@ OF_ANSWERS = ("id", "model", "finish_reason", "error")
 
 
 def answer_in(adapter: Adapter, body: bytes, framing: Framing | None = None) -> ModelResponse:
-    """The answer in a body: a stream, a whole answer, or whatever is none, which is an error."""
+    """The response in a body: a stream or a single body; anything else is read as an error."""
     events = read_untyped(body, framing=framing).events
     if not events:
         return adapter.decode_response(body, status=400)

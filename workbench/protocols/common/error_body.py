@@ -60,7 +60,7 @@ def read_answer_body(
 
     Args:
         body: content-decoded.
-        status: HTTP status; from 400 on whatever is no answer is an error.
+        status: HTTP status; from status 400 on, every body that is not a response is an error.
         protocol: whose answer it is.
         read: reads an answer.
         expected: the key that every answer has, in words.

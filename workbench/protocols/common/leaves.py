@@ -2,7 +2,7 @@
 
 A value is replaced in place. Of a string only the characters that differ are replaced, so that the escapes of
 the others stay. In a stream the change goes into the pieces it falls on; the pieces of its unchanged beginning and end
-stay as they are. Functions raise as ``changes`` does, and LocalProtocolError for what is not on the wire.
+stay as they are. Functions raise as ``changes`` does, and LocalProtocolError for a value that is not on the wire.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def encode(before: Sequence[Message], after: Sequence[Message], original: bytes)
 
 
 def agree(written: object, wanted: object, names: Iterable[str]) -> None:
-    """Refuse an edit of what is not a value of its own on the wire: it is read from others, and did not come out."""
+    """Refuse an edit of something that is not a separate value on the wire, but computed from other values."""
     wrong = next((name for name in names if differs(getattr(written, name), getattr(wanted, name))), None)
     if wrong:
         raise LocalProtocolError(f"{wrong!r} cannot be written back", hint="edit the key it was read from")

@@ -18,7 +18,7 @@ _PROOF = regex.compile(r"[A-Za-z0-9+/_-]{30,}={0,2}")
 
 
 class Pieces:
-    """One streamed string: its texts, and the event and pointer of each. Joined only when somebody asks.
+    """One streamed string: its texts, and the event and pointer of each. Joined on first use.
 
     Three lists and not one of tuples: what holds a piece must not be a thing that the garbage collector walks through.
     """

@@ -114,7 +114,7 @@ def kind_of(value: JsonValue) -> str:
 
 
 class BlockReader:
-    """One object of the wire, taken apart key by key: what nobody takes stays in ``extra``."""
+    """One object of the wire, taken apart key by key: keys that are not read stay in ``extra``."""
 
     __slots__ = ("at", "notes", "pairs", "taken", "value")
 
@@ -126,7 +126,7 @@ class BlockReader:
         self.taken = {"type"}
 
     def take(self, name: str, key: str) -> JsonValue:
-        """The value of a key, of whatever type, as the IR field ``name``."""
+        """The value of a key, of any type, as the IR field ``name``."""
         if key not in self.value:
             return None
         self.taken.add(key)
@@ -160,7 +160,7 @@ class BlockReader:
         return []
 
     def extra(self, *, typed: bool = False, **more: JsonValue) -> Mapping[str, JsonValue]:
-        """Every key nobody took, and the type where the part does not imply it (``typed``)."""
+        """Every key that was not read, and the type if the part does not imply it (``typed``)."""
         if not typed and not more and self.value.keys() <= self.taken:
             return NOTHING
         rest = {k: v for k, v in self.value.items() if k not in self.taken or (typed and k == "type")}
@@ -207,7 +207,7 @@ def nested_usage(
 ) -> Usage:
     """Counts of a provider that counts cached tokens into the input and reasoning into the output.
 
-    Servers that count reasoning beside the output say so by their total.
+    The total shows whether a server counts reasoning in addition to the output.
     """
     is_beside = total == (asked or 0) + (made or 0) + (reasoning or 0)
     return Usage(

@@ -1,4 +1,4 @@
-"""The server's side of a WebSocket that a simulator speaks: what is no request for a response.
+"""Server side of a simulated WebSocket: messages that are not requests for a response.
 
 A *dialogue* knows the events of one protocol: which message may come now, how it is acknowledged or refused, and how
 the events of a response look on a connection. The model's answers, the checks of a contract and the frames are the
@@ -18,7 +18,7 @@ UNREADABLE = "We could not parse the JSON body of your request."
 
 
 class Reaction(NamedTuple):
-    """What the server makes of a message.
+    """The server's reaction to a message.
 
     Attributes:
         messages: what it answers at once.

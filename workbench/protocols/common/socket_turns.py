@@ -1,9 +1,9 @@
 """Splits a WebSocket into exchanges: each request for a response with the events that answer it.
 
-Clients keep one connection for many turns. What begins a turn, what belongs to it and where it ends differs from
-protocol to protocol: each that is spoken over WebSockets has a *splitter* in its package. The result is the equivalent
-POST: the request, put together from what was sent where a message holds only a part of it, and its events as an event
-stream with the times of their frames. The connection with its frames is kept as recorded; a turn names its frames.
+Clients keep one connection for many turns. Where a turn begins and ends differs between protocols: each protocol that
+is used over WebSockets has a *splitter* in its package. The result is the equivalent POST: the request, put together
+from what was sent where a message holds only a part of it, and its events as an event stream with the times of their
+frames. The connection with its frames is kept as recorded; a turn names its frames.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class SocketTurn:
 
 
 class SocketFact(NamedTuple):
-    """What the messages of a connection show together, beside its turns.
+    """Facts about a whole connection, in addition to its turns.
 
     Attributes:
         rule: slug of the rule that it breaks.
@@ -168,7 +168,7 @@ class SocketTurns:
             take(number, frame, value)
 
     def facts(self) -> Iterator[SocketFact]:
-        """What the messages show together, beside the turns."""
+        """Facts about the whole connection, in addition to the turns."""
         return self._splitter.facts(self._connection) if self._splitter else iter(())
 
     def is_over(self, number: int) -> bool:

@@ -41,7 +41,7 @@ def split(text: str) -> tuple[TaggedSpan, ...]:
 
 
 def parts(text: Text) -> Iterator[Part]:
-    """A text of the model, with the reasoning it wrote into it as parts of its own."""
+    """A text of the model, with reasoning in it as separate parts."""
     pieces = split(text.text)
     if not any(piece.is_reasoning for piece in pieces):
         yield text
@@ -97,7 +97,7 @@ class Splitter:
         self._sent = 0
 
     def feed(self, text: str) -> list[tuple[bool, str]]:
-        """(is it reasoning, its text) of what can be told now; neighbours of one kind are one piece.
+        """(is it reasoning, its text) of everything that is certain so far; neighbours of one kind are one piece.
 
         An empty text is between two pieces of reasoning that are not one.
         """
@@ -159,7 +159,7 @@ class Splitter:
         return False
 
     def _unknown(self, found: list[tuple[bool, str]]) -> bool:
-        """Only the whole text tells what its tags mean."""
+        """The meaning of its tags is certain only in the complete text."""
         self._open.append(self._text)
         self._text = ""
         return False

@@ -47,7 +47,7 @@ def _is_prompt(value: Mapping[str, JsonValue]) -> bool:
 
 
 def _is_cohere_v1(value: Mapping[str, JsonValue]) -> bool:
-    """A request with one message beside its history, an answer with one text, or an event of its stream."""
+    """A request with one message in addition to its history, a response with one text, or an event of its stream."""
     if isinstance(value.get("message"), str):
         return any(key in value for key in ("chat_history", "preamble", "conversation_id", "tool_results"))
     return "generation_id" in value and ("text" in value or "event_type" in value)

@@ -1,4 +1,4 @@
-"""Facts about generateContent beside its bodies: simulator, SDK, imports, and what rules ask."""
+"""Facts about generateContent other than its bodies: simulator, SDK, imports, and what rules ask."""
 
 from __future__ import annotations
 

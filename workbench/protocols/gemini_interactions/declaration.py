@@ -1,4 +1,4 @@
-"""Facts about Interactions beside its bodies: simulator, SDK, imports, and what rules ask."""
+"""Facts about Interactions other than its bodies: simulator, SDK, imports, and what rules ask."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def text_of(value: JsonValue) -> str | None:
 
 
 def read_usage(value: JsonValue) -> Usage | None:
-    """Token counts made disjoint: the input holds what was cached, and the output leaves thoughts out (recorded)."""
+    """Token counts made disjoint: the input includes cached tokens, the output excludes thoughts (recorded)."""
     if not isinstance(value, dict):
         return None
     asked, made, cached, thoughts, used = (

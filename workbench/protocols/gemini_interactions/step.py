@@ -112,7 +112,7 @@ def is_step(value: JsonValue) -> bool:
 
 
 def read_step(value: JsonValue, pointer: str, notes: Notes) -> Message:
-    """One step of a request; what it should not be is kept and noted."""
+    """One step of a request; a wrong value is kept, and an anomaly is noted."""
     return _read(value, pointer, notes, is_answer=False)
 
 
@@ -171,7 +171,7 @@ def _signature(value: str) -> Reasoning:
 
 
 def _read_thought(block: BlockReader) -> Iterator[Reasoning]:
-    """The summaries of a thought, one part each, then its signature; the first holds what there is beside them.
+    """The summaries of a thought, one part each, then its signature; the first has the other members.
 
     Its ``extra`` has the list of summaries too, without their texts: pictures may be among them.
     """

@@ -88,7 +88,7 @@ class StepStreamDecoder:
         return describe({k: v for k, v in self._top().items() if k != "status"}, (), is_stream=True)
 
     def _top(self) -> Value:
-        """Members beside the steps; a status reported on the way counts if no event ended the stream."""
+        """Members other than the steps; a status reported on the way counts if no event ended the stream."""
         top: Value = {}
         for value, _ in self.interactions:
             top.update((k, v) for k, v in value.items() if k not in LISTS or not isinstance(v, list))
@@ -155,7 +155,7 @@ class StepStreamDecoder:
             self._final(step, n, number, f"/interaction/{key}/{n}")
 
     def _abandon(self, number: int) -> None:
-        """A stream that begins again: what came before is another answer."""
+        """A stream that starts again: earlier events belong to another response."""
         self._notes.add("stream.block-order", "a second start: the response starts again", number)
         self._abandoned.append({**self._top(), self.key: [step.value() for step in order(self.steps)]})
         for held in (self.steps, self.growing, self.interactions, self.mentions, self._by_index, self._growing):
@@ -241,7 +241,7 @@ class StepStreamDecoder:
         return step
 
     def _stop(self, step: StreamedStep) -> None:
-        """Nothing more is to come of a step: what nobody waited for is shown."""
+        """The step is complete: values that were not streamed are shown."""
         if not step.is_done:
             parts = () if step.kind == FUNCTION_CALL else step.message("")[0].parts
             if step.kind == "thought":

@@ -114,7 +114,7 @@ class GeminiLive(CodecAdapter):
         return claims_message(value)
 
     def claims_request(self, value: JsonValue) -> float:
-        """Contents beside what only a setup has."""
+        """Contents together with keys that only a setup has."""
         if not isinstance(value, dict) or not isinstance(value.get(KEY), list):
             return 0.0
         return 0.98 if any(get(value, key) is not None for key in _OF_SETUP) else 0.0

@@ -1,4 +1,4 @@
-"""Facts about Live beside its bodies: simulator and what rules ask."""
+"""Facts about Live other than its bodies: simulator and what rules ask."""
 
 from __future__ import annotations
 

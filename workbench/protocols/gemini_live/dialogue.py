@@ -40,7 +40,7 @@ class LiveDialogue:
         self._has_called = False
 
     def greet(self) -> Reaction:
-        """Nothing: the client speaks first."""
+        """Nothing: the client sends the first message."""
         return Reaction()
 
     def take(self, value: Value) -> Reaction:

@@ -195,7 +195,7 @@ class LiveTurns:
             self._begin(self._frames[-1], frame).notes.append("the server did not accept the setup")
 
     def facts(self, handshake: Exchange) -> Iterator[SocketFact]:
-        """Results for calls that nobody made or that were cancelled, and calls that the model waits for."""
+        """Results for unknown or cancelled calls, and calls whose result the model waits for."""
         yield from self._facts
         turn = self._turn
         if turn is not None and turn.open_calls and self._partial:
@@ -206,7 +206,7 @@ class LiveTurns:
     # -- the server
 
     def take_received(self, number: int, frame: Frame, value: Value) -> None:
-        """Take what the model says, and what the server says of it."""
+        """Read a message of the server: content of the model, or a fact about the session."""
         content = get(value, "serverContent")
         is_said = isinstance(content, dict) and any(get(content, key) is not None for key in _OF_CONTENT)
         calls = get(get(value, "toolCall"), "functionCalls")
@@ -260,7 +260,7 @@ class LiveTurns:
 
 
 def _spoken_parts(content: Value) -> Iterator[Value]:
-    """Parts of the model's content, and the transcript of what it speaks; sound is in no later request."""
+    """Parts of the model's content, and the transcript of its speech; sound is in no later request."""
     parts = get(get(content, "modelTurn"), "parts")
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, dict) and get(part, "inlineData") is None:

@@ -36,7 +36,7 @@ _RATE = regex.compile(r"^audio/(?:pcm|l16)\b.*?\brate=(\d{1,6})")
 
 
 class _LiveCall(WholeItem):
-    """A call, which is in a list of its own and not in a part."""
+    """A call, which is in a separate list and not in a part."""
 
     def place(self, suffix: str) -> tuple[Segment, ...]:
         return (Segment(self.events[0], self.origin + suffix.removeprefix(_CALL)),)
@@ -122,7 +122,7 @@ class LiveStreamDecoder:
         self._is_cut = is_over is False
 
     def _keep(self, name: str, members: dict[str, JsonValue]) -> None:
-        """Keep what has no field of its own; the last value of a key counts."""
+        """Keep members without a field in the IR; the last value of a key counts."""
         if members:
             self._top[name] = {**self._top.get(name, {}), **members}
 

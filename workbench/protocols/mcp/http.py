@@ -175,7 +175,7 @@ def changes_of_list(decoded: DecodedExchange) -> Iterator[float]:
 
 
 class ToolStreams:
-    """Responses that came on a stream of their own, found again for the requests that they answer."""
+    """Responses that came on a separate stream, matched to their requests."""
 
     def __init__(self) -> None:
         self._responses: dict[tuple[str, str], bytes] = {}

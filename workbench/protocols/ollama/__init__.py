@@ -1,6 +1,6 @@
 """Ollama's own API: ``POST /api/chat``, and ``/api/generate`` as far as it is read.
 
-Beside Ollama it is spoken by its cloud and by proxies in front of it. Its streams are lines of JSON.
+Ollama, its cloud and proxies in front of it use it. Its streams are lines of JSON.
 """
 
 from __future__ import annotations

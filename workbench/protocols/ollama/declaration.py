@@ -1,4 +1,4 @@
-"""Facts about Ollama's own chat beside its bodies: simulator, SDK, imports, and what rules ask."""
+"""Facts about Ollama's own chat other than its bodies: simulator, SDK, imports, and what rules ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages whose content is one string: pictures, thinking and calls are beside it, arguments are objects.
+"""Messages whose content is one string: pictures, thinking and calls are separate keys, arguments are objects.
 
 Facts: ``api/types.go`` of Ollama (``Message``, ``ToolCall``, ``ToolCallFunction``) and ``_types.py`` of the ``ollama``
 client 0.6. ``id`` and ``tool_call_id`` are there in newer versions only; without them calls and results are paired by
@@ -35,7 +35,7 @@ CALLER, RESULT = "assistant", "tool"
 
 
 def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool = False) -> Message:
-    """One message; what it should not be is kept and noted. The role of an answer goes without saying."""
+    """One message; a wrong value is kept, and an anomaly is noted. The role of an answer goes without saying."""
     notes.base = pointer
     if not isinstance(value, dict):
         notes.shape(f"a message is {kind_of(value)}, not an object", "")
@@ -53,7 +53,7 @@ def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: boo
 
 
 def read_thinking(block: BlockReader) -> Iterator[Part]:
-    """The reasoning beside the content."""
+    """The reasoning next to the content."""
     value = block.value.get("thinking")
     if isinstance(value, str):
         block.taken.add("thinking")
@@ -80,7 +80,7 @@ def read_content(block: BlockReader, key: str, *, is_said: bool) -> Iterator[Par
 
 
 def read_images(block: BlockReader) -> Iterator[Part]:
-    """The pictures beside the content, base64 each."""
+    """The pictures next to the content, each as base64."""
     for n, image in enumerate(block.elements("images")):
         at = f"/images/{n}"
         if isinstance(image, str):

@@ -111,7 +111,7 @@ def _answer(body: Mapping[str, JsonValue]) -> ModelResponse:
 
 
 def response_nodes(response: ModelResponse) -> tuple[Message, ...]:
-    """A response as nodes that can be compared; token counts are members of its own."""
+    """A response as nodes that can be compared; token counts are members of the final line."""
     own = {"model": response.model, "done_reason": response.finish_reason}
     keys = {k: v for k, v in own.items() if v is not None} | dict(response.params)
     if response.usage:

@@ -5,7 +5,7 @@
 
 Facts: ``api/types.go``, ``docs/api.md`` and ``docs/capabilities/streaming.mdx`` of Ollama. Calls arrive whole, several
 in one line or one after the other, with or without an index; what a line carries is always new. An error in the middle
-is a line of its own, after a status of 200.
+is a separate line, after status 200.
 """
 
 from __future__ import annotations

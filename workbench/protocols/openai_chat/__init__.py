@@ -1,7 +1,7 @@
 """Chat Completions: ``POST …/chat/completions``, official and in its dialects.
 
 DeepSeek, Kimi, GLM, Qwen (DashScope), MiniMax, Mistral, OpenRouter, Groq, xAI, Azure, llama.cpp, vLLM, SGLang and
-Ollama's ``/v1`` speak it, each with fields of its own; they are all read here, by shape and never by provider.
+Ollama's ``/v1`` use it, each with additional fields; they are all read here, by shape and never by provider.
 """
 
 from __future__ import annotations

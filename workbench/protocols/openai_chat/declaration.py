@@ -1,4 +1,4 @@
-"""Facts about Chat Completions beside its bodies: simulator, SDK, imports, and what rules ask."""
+"""Facts about Chat Completions other than its bodies: simulator, SDK, imports, and what rules ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts about the Realtime API beside its bodies: simulator, imports, and what rules ask."""
+"""Facts about the Realtime API other than its bodies: simulator, imports, and what rules ask."""
 
 from __future__ import annotations
 

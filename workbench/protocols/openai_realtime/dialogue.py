@@ -1,8 +1,8 @@
 """The server's side of a Realtime connection: its session, the items of its conversation, and its errors.
 
 Facts: ``types/realtime/realtime_client_event.py`` and ``realtime_server_event.py`` of the official ``openai`` SDK 3.54,
-and a recorded tool round. Texts of errors: the contract ``openai-realtime`` and its sources. Audio is accepted and not
-listened to: what is committed becomes an item without a transcript.
+and a recorded tool round. Texts of errors: the contract ``openai-realtime`` and its sources. Audio is accepted but not
+decoded: committed audio becomes an item without a transcript.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Requests and responses of the Realtime API: the items of Responses, with contents of their own.
+"""Requests and responses of the Realtime API: the items of Responses, with other content parts.
 
 Facts: ``types/realtime`` of the official ``openai`` SDK 3.54. Audio is a content part of type ``output_audio`` or
 ``input_audio`` (``audio`` before the API left beta), with a transcript, and in events without its bytes.
@@ -48,7 +48,7 @@ _HELD = ("id", "output", "usage", "error", "status")
 
 
 def _audio(block: BlockReader, implied: str) -> Part | None:
-    """What was spoken, by its transcript; else the audio, or what is said of it."""
+    """The transcript of spoken audio; else the audio, or its description."""
     kind = block.value["type"]
     if isinstance(block.value.get("transcript"), str):
         text = block.take("text", "transcript")
@@ -139,7 +139,7 @@ def _stop(body: Mapping[str, JsonValue], reason: str | None, messages: Iterable[
 
 
 def _rest(body: Mapping[str, JsonValue], reason: str | None) -> Mapping[str, JsonValue]:
-    """Every key that has no field of its own."""
+    """Every key without a field in the IR."""
     rest = {key: value for key, value in body.items() if key not in _HELD}
     details, status = body.get("status_details"), body.get("status")
     if isinstance(details, dict):

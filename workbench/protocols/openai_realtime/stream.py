@@ -1,4 +1,4 @@
-"""Events of a Realtime response: those of a stream of items under names of their own, with audio beside them.
+"""Events of a Realtime response: those of a stream of items under other names, and audio.
 
 The names changed when the API left beta (2026-05-07); both are read. Audio comes as base64 in events and is in no item:
 its length is kept, and how long it lasts where the format is known.

@@ -1,4 +1,4 @@
-"""Facts about Responses beside its bodies: simulator, SDK, imports, and what rules ask."""
+"""Facts about Responses other than its bodies: simulator, SDK, imports, and what rules ask."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class ResponsesDialogue:
         self._named: dict[str, Value] = {}  # lane → the last message that requested a response in it
 
     def greet(self) -> Reaction:
-        """Nothing: the client speaks first."""
+        """Nothing: the client sends the first message."""
         return Reaction()
 
     def take(self, value: Value) -> Reaction:
@@ -96,7 +96,7 @@ class ResponsesDialogue:
         return self._error(refused.status, refused.error, value)
 
     def say(self, value: Value, lane: str) -> Iterable[Value]:
-        """An event, with the name of its lane; a response that is complete is held by the connection."""
+        """An event, with the name of its lane; the connection stores every complete response."""
         response = value.get("response")
         if value.get("type") in _ENDS and isinstance(response, dict):
             self._held.add(str(response.get("id")))

@@ -158,7 +158,7 @@ class KnownRefusal:
     """The kind of failure of an error.
 
     Attributes:
-        by: ``"code"``, ``"text"``, ``"word"`` or ``"status"``: what told it.
+        by: ``"code"``, ``"text"``, ``"word"`` or ``"status"``: how it was recognised.
         words: the code word, stretch of text or status that did.
         values: what the text says: ``model``, ``field``, ``url``, ``found``, ``limit`` and ``over``
             (tokens), ``reset``.
@@ -199,7 +199,7 @@ class KnownRefusal:
 
 
 def of_error(error: ApiError, status: int = 0, headers: Headers | None = None) -> KnownRefusal | None:
-    """The kind of an error that was decoded; None where nothing tells it."""
+    """The kind of an error that was decoded; None if nothing identifies it."""
     words = [word for word in (error.code, error.type) if word]
     beside = " ".join(error.details.values())
     text = f"{error.message} {beside}" if beside else error.message

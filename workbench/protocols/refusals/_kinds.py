@@ -96,7 +96,7 @@ PROVIDER = Speaker()
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The kinds by what tells them.
+    """The kinds by code, text, word and status.
 
     Attributes:
         codes, words: code word in small letters → kind; ``words`` say less than a text.

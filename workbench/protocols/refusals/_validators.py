@@ -109,7 +109,7 @@ def _fits(row: _Row, place: str, said: str) -> bool:
 
 
 def _place(found: re.Match[str]) -> str:
-    """The steps of a place, with dots between; a key that is written beside its place is its last step."""
+    """The steps of a place, with dots between; a key that is written next to its place is its last step."""
     key = found.groupdict().get("key")
     steps = [*_STEPS.split(found["place"]), *([key] if key else [])]
     return ".".join(step for step in steps if step)

@@ -1,4 +1,4 @@
-"""Audit of a gateway: what it does to legal but unusual requests and responses, as a score card.
+"""Audit of a gateway: what it changes in legal but unusual requests and responses, as a score card.
 
 In: how to start or reach a gateway. Out: the damage in each case. The cases go through the gateway into an upstream of
 our own; no provider is contacted. ``cases`` are what is sent and responded, ``upstream`` and ``client`` the two ends;

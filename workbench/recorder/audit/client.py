@@ -63,7 +63,7 @@ def read_base(url: str) -> GatewayURL:
 
 
 class AuditClient:
-    """Sends requests, each on a connection of its own.
+    """Sends requests, each on a separate connection.
 
     Args:
         headers: sent with every request, credentials among them.

@@ -1,8 +1,8 @@
-"""A response that is held from its first tool call on, until somebody has decided on it.
+"""A response that is held from its first tool call on, until a person has decided on it.
 
-What comes before the call is sent as it arrives, event by event; a chunked response is sent in chunks of its own,
-without trailers. The head of a response that is no stream is sent with its first byte, so that another body can still
-take its place.
+What comes before the call is sent as it arrives, event by event; a chunked response is sent in new chunks, without
+trailers. The head of a response that is no stream is sent with its first byte, so that another body can still take its
+place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Events of an intercepted exchange: those of the client's exchange, and of a child exchange if something was changed.
 
-The client's exchange is what the client sent and what it received. If something else went upstream or came from there,
-that is an exchange of its own: a child, at a hop of its own, so that the two can be compared like any two hops.
+The client's exchange is what the client sent and what it received. If the upstream exchange differs, it is a separate
+exchange: a child, at a separate hop, so that the two can be compared like any two hops.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BEHIND = "after the breakpoint"
 
 
 def hop_behind(hop: str) -> str:
-    """Name of the hop behind the breakpoints of this one."""
+    """Name of the hop after the breakpoints of this one."""
     return f"{hop}, {BEHIND}" if hop else BEHIND
 
 
@@ -105,7 +105,7 @@ class InterceptedEvents:
 
     Args:
         origin: the client's exchange.
-        on_response: receives the head of the response before anybody else.
+        on_response: receives the head of the response first.
         child: receives the exchange with the upstream; None if the client's request goes up unchanged.
 
     Attributes:

@@ -115,7 +115,7 @@ class InterceptedExchange:
 
     @property
     def waiting_bytes(self) -> int:
-        """Bytes held until there is a connection; what a breakpoint holds has a limit of its own."""
+        """Bytes held until there is a connection; what a breakpoint holds has a separate limit."""
         return self._forward.waiting_bytes if self._forward else 0
 
     def request_data(self, data: bytes) -> bytes:

@@ -1,6 +1,6 @@
 """``python -m workbench.recorder.breakpoints.judge``: evaluates breakpoints for a recording in progress.
 
-A process of its own: its work delays only the exchange that it is asked about. It follows the session file, so a
+A separate process: its work delays only the exchange that it checks. It follows the session file, so a
 request is judged after everything that came before it, as everywhere else in this program.
 
 Its task: {"out": FILE}. It answers {} once it has read what the file holds already. Then, line by line:

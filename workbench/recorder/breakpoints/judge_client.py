@@ -1,4 +1,4 @@
-"""The recorder's side of the judge, a process of its own (``workbench.recorder.breakpoints.judge``)."""
+"""The recorder's side of the judge, a separate process (``workbench.recorder.breakpoints.judge``)."""
 
 from __future__ import annotations
 

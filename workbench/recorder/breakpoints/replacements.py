@@ -48,7 +48,7 @@ class SimulatedResponse:
     Attributes:
         head, pieces: for those who record.
         data: all of it, as sent to the client.
-        is_cut: it breaks off behind its pieces.
+        is_cut: it ends early after its pieces.
         keeps: the connection can be used again.
     """
 

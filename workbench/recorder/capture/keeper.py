@@ -152,7 +152,7 @@ class Keeper:
             self._fail(f"the recording cannot be written ({error}); traffic continues, and writing is tried again")
 
     def _check_file(self) -> None:
-        """Report a file that was removed or replaced: writing to it still works, and nobody would notice."""
+        """Report a file that was removed or replaced: writing to it still works, so that no error would show it."""
         if not self._is_file_gone and _identity(self._writer.path) != self._file:
             self._is_file_gone = True
             self._trouble(f"{self._writer.path} was removed or replaced: the recording is lost; traffic continues")
@@ -260,7 +260,7 @@ class Keeper:
         return whole
 
     def _write_turns(self, socket: OpenSocket, stands: WrittenPart, *, at_end: bool) -> WrittenPart:
-        """Write what is new of the turns of a WebSocket, each an exchange of its own."""
+        """Write what is new of the turns of a WebSocket, each a separate exchange."""
         positions = dict(stands.positions)
         number = stands.turns
         for number, turn in socket.turns(stands.turns + 1):
@@ -318,7 +318,7 @@ def new_run() -> str:
 
 
 def redactor_for(environment: Mapping[str, str], salt: bytes) -> Redactor:
-    """A redactor that also knows the keys in an environment, whatever they look like."""
+    """A redactor that also knows the keys in an environment, of any form."""
     redactor = Redactor(salt)
     for name, value in environment.items():
         if SECRET_VARIABLE.search(name) and not is_placeholder(os.fsencode(value)):
@@ -327,7 +327,7 @@ def redactor_for(environment: Mapping[str, str], salt: bytes) -> Redactor:
 
 
 def open_private(path: Path) -> SessionWriter:
-    """A writer. A new file, also behind a link, is readable by its owner alone; an existing one keeps its mode.
+    """A writer. A new file, also through a link, is readable only by its owner; an existing one keeps its mode.
 
     Raises:
         SessionFormatError: the file exists and is no session.

@@ -1,4 +1,4 @@
-"""A keeper in a process of its own: its work takes no time from the relay, and if it dies, traffic continues.
+"""A keeper in a separate process: its work takes no time from the relay, and if it dies, traffic continues.
 
     python -m workbench.recorder.capture.keeper_process
 

@@ -102,7 +102,7 @@ class Capture:
         self._wake.set()
 
     def write_now(self) -> None:
-        """Have everything written that has happened: somebody waits for it to be in the file."""
+        """Write all events so far: a reader waits for them in the file."""
         self._queue.append(WriteAwaited())
         self._hurry.set()
         self._wake.set()

@@ -1,8 +1,8 @@
 """The tap of an MCP server over stdio: a process between a client and its server that passes bytes and records them.
 
 In: the command of a server, or its place in a client's configuration, and the streams of the client. Out: the same
-bytes at the other side, the server's exit status, and a session file of what passed. For a whole client: what it is
-started with so that each of its servers is behind a tap. It may import what ``recorder`` may.
+bytes at the other side, the server's exit status, and a session file of what passed. For a whole client: arguments,
+variables and a file that put a tap in front of each of its servers. It may import what ``recorder`` may.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The recorder of a tap, a process of its own: it reads the messages in what passed and writes them to a session file.
+"""The recorder of a tap, a separate process: reads messages from the forwarded bytes and writes a session file.
 
     python -m workbench.recorder.mcp_tap.writing
 
@@ -147,7 +147,7 @@ class TapWriter:
         self._positions, self._begun = positions, begun
 
     def _final_call(self, number: int) -> Exchange:
-        """A call with its response; if the tap was stopped, nobody knows whether there was one."""
+        """A call with its response; if the tap was stopped, it is unknown whether there was one."""
         call = self._channel.exchange(number)
         notes = self.pauses.notes_of(call.id) if self.pauses else ""
         if not (self._channel.is_over(number) or self._state is State.COMPLETE):

@@ -2,7 +2,7 @@
 
 Its task is that of ``workbench.recorder`` with {"rules": {"spoken", "model", "profile", "on": […], "off": […]}}, and so
 are its answers; the last one has {"changes": {KIND: COUNT}} beside the rest. With "" for "spoken" nothing is
-translated: clients and upstreams, simulators among them, speak the same, and each exchange is recorded once.
+translated: clients and upstreams, simulators among them, use the same protocol, and each exchange is recorded once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from workbench.recorder.translation.requests import TranslationRules
 
 
 def main(task: Mapping[str, JsonValue]) -> int:
-    """Record until told to end."""
+    """Record until the parent process asks to stop."""
     spoken: str = task["rules"]["spoken"]
     with ExitStack() as stack:
         if not spoken:

@@ -1,4 +1,4 @@
-"""Restores a client's history to what the upstream returned: its reasoning, its ids, and nothing of ours."""
+"""Restores a client's history to what the upstream returned: reasoning and ids, without the recorder's handles."""
 
 from __future__ import annotations
 

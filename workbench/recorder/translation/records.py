@@ -45,7 +45,7 @@ class TurnRecords:
 
     Args:
         listener: records.
-        client: hop of the client's relay. An exchange that was edited at a breakpoint continues at the hop behind it.
+        client: hop of the client's relay. An exchange that was edited at a breakpoint continues at the next hop.
 
     Attributes:
         counts: changes of every turn, by kind.

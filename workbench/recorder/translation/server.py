@@ -65,13 +65,13 @@ class ConnectionBroken(Exception):
 class TranslationServer:
     """Serves requests of clients for its upstreams: of several, ``/NAME/x`` is ``/x`` of a client of NAME.
 
-    Bodies are converted in a thread of their own, one after the other, so that other streams continue.
+    Bodies are converted in a separate thread, one after the other, so that other streams continue.
 
     Args:
         upstreams: by name.
         way: name → base URL at which the upstream's relay takes what goes there, once that listens.
         rules: how requests are changed.
-        filing: hears of each turn, through ``listener``.
+        filing: receives each turn, through ``listener``.
     """
 
     def __init__(

@@ -57,7 +57,7 @@ class ConversationLoop:
         protocol: of the exchange; empty to detect it.
         contract: label of the contract that decides which reasoning is sent back; empty to choose one per exchange.
         parser: text format of calls that the model writes as text; empty if calls have the protocol's form.
-        limits: at which it stops by itself.
+        limits: at which it stops.
         results: of the answer's calls, as far as given, in order.
         said: next user message; None if there is none.
         turns: requests sent.

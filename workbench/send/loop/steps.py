@@ -64,7 +64,7 @@ class LoopPolicy:
         return replace(then, rungs=(*first.rungs, *then.rungs[1:]), steps=(*first.steps, *then.steps[1:]))
 
     def refusal_of(self, call: ToolCallIR, number: int) -> ArgumentRefusal | None:
-        """Why a call is not run, whatever its arguments; None if it may be. ``number``: its index, from zero."""
+        """Why a call is not run, with any arguments; None if it may be. ``number``: its index, from zero."""
         why = self.closed.get(call.name or "") or self.closed.get(EVERY_TOOL)
         if why:
             return ArgumentRefusal(Code.TOOL_NOT_ENABLED, f"{call.name!r:.80} is not enabled: {why}", retryable=False)
@@ -80,7 +80,7 @@ AS_IT_COMES = LoopPolicy()
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits at which the loop stops by itself; 0 for none.
+    """Limits at which the loop stops; 0 for none.
 
     Attributes:
         turns: requests that are sent.

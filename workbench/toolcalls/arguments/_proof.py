@@ -32,7 +32,7 @@ _FENCE = regex.compile(r"```[\w-]*|</?[\w|▁:.-]+>")
 
 
 class Lossy(Exception):
-    """Raised if the repaired value is not, or not certainly, what the text says. The message names the position."""
+    """Raised if the repaired value is not certainly the meaning of the text. The message names the position."""
 
 
 def prove(text: str, value: JsonValue) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ shared:
 
 Problems of a call have their words in ``toolcalls.call_problems``.
 
-A format parses piece by piece: any cutting of the text gives the same findings, in time linear in its length, and a
-piece that may be the beginning of a tag is held back until it is known.
+A format parses piece by piece: any division of the text into pieces gives the same findings, in time linear in its
+length, and a piece that may be the beginning of a tag is held back until it is known.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Qwen3-Coder, MiniMax M2 and Claude-like text are this grammar with other names (
     block := BLOCK (CALL parameter* CALL_END)+ BLOCK_END        parameter := PARAM value PARAM_END
 
 No format of the family has an escape for its own tags, and models leave tags out. What is missing is filled in by what
-comes next; a closing tag inside a value counts as text if the value continues after it up to a closing tag of its own.
+comes next; a closing tag inside a value counts as text if the value continues after it up to another closing tag.
 Facts: sglang 0.5.23 and vLLM 0.33.0 parsers of these formats, and the failures reported of them.
 """
 

@@ -3,7 +3,7 @@
 A finding here is an accusation: that a server left a call in the text. So this is stricter than the parsers, which know
 what to expect. A run of calls counts when it begins a line (or follows a finished sentence and ends the text), is
 not in Markdown code, a quotation or a list, is not announced as an example, and its names are not those of templates.
-A declared name makes it likelier, a name nobody declared less so.
+A declared name makes it likelier, an undeclared name less likely.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Forms of calls in text that no server asks for and models write all the same, in text of unknown format.
 
-* ReAct in one object: ``Action: {"action": NAME, "action_input": {…}}`` (the lines are a format of their own);
+* ReAct in one object: ``Action: {"action": NAME, "action_input": {…}}`` (the form with lines is a separate format);
 * an element by the name of the tool: ``<NAME><key>value</key></NAME>``;
 * ``tool_code``: a Python call in a fence or an element of that name (Gemini, Gemma 3);
-* ``<function=NAME{…}</function>``, the form of Llama that Groq refuses, and what is left of it.
+* ``<function=NAME{…}</function>``, the form of Llama that Groq refuses, also damaged.
 
 Facts: model cards and chat templates of the models; huggingface/smolagents#1119; Groq's ``tool_use_failed`` errors.
 """
@@ -121,7 +121,7 @@ def _tool_code(text: str, names: frozenset[str]) -> Iterator[TextCall]:
 
 
 def _damaged_lists(text: str, names: frozenset[str]) -> Iterator[TextCall]:
-    """What is left of ``functools[…]``: the format itself reads what is whole."""
+    """Damaged ``functools[…]``; the format itself reads complete lists."""
     for opened in _starts(_NO_LIST, text, names):
         end = len(text.rstrip())
         yield TextCall(
@@ -130,7 +130,7 @@ def _damaged_lists(text: str, names: frozenset[str]) -> Iterator[TextCall]:
 
 
 def _functions(text: str, names: frozenset[str]) -> Iterator[TextCall]:
-    """``<function=NAME>{…}</function>`` as Llama writes it, and what is nearly that."""
+    """``<function=NAME>{…}</function>`` as Llama writes it, and near variants."""
     for opened in _starts(_FUNCTION, text, names) if "</function>" in text or "<function" in text else ():
         said = _object(text, opened.end())
         closed = _FUNCTION_END.match(text, said.end) if said else None

@@ -46,7 +46,7 @@ def name_of(call: ToolCallIR, forbidden: str = "") -> str:
 
 
 def json_text(value: JsonValue) -> str:
-    """JSON as chat templates write it: a blank behind ``:`` and ``,``, nothing escaped that need not be.
+    """JSON as chat templates write it: a blank after ``:`` and ``,``, and only required escapes.
 
     Raises:
         LocalProtocolError: the value is no JSON value, or nested too deeply to write.

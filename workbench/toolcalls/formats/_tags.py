@@ -87,7 +87,7 @@ class Tags:
         return self._kinds[match.lastindex or 0]
 
     def pattern_of(self, kinds: Collection[str]) -> str:
-        """Pattern of tags of some kinds, without what all tags begin with, and without groups of its own."""
+        """Pattern of tags of some kinds, without what all tags begin with, and without groups."""
         return f"(?:{'|'.join(pattern for kind, pattern in self._rests if kind in kinds)})"
 
     @property

@@ -42,7 +42,7 @@ class ToolTypes:
 
     Args:
         tools: what was declared.
-        undeclared: what a value means whose type nobody declared: ``"string"`` (text as it is), ``"container"`` (an
+        undeclared: how a value without a declared type is read: ``"string"`` (text as it is), ``"container"`` (an
             array or object in JSON, else text) or ``"json"`` (JSON where it is JSON, else text).
         literals: Python literals are read too where an array or object is wanted (for models that were shown
             ``str(dict)``).

@@ -1,6 +1,6 @@
 """Calls without the tags of a known format, in text of unknown format: only declared tools, and only if intended.
 
-* bare JSON or a list of Python calls that is the whole text, or ends it behind a sentence that announces an act;
+* bare JSON or a list of Python calls that is the whole text, or ends it after a sentence that announces an action;
 * JSON between tags of a model that is none of the formats (``<tools>…</tools>``, ``[TOOL_REQUEST]…``);
 * what is left when a server drops special tokens: ``functions.NAME:0{…}``, ``to=functions.NAME json{…}``.
 
@@ -108,7 +108,7 @@ def _fits(call: TextCall, tools: Sequence[ToolDef]) -> bool:
 
 
 def trailing_calls(text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> list[TextCall]:
-    """JSON or a Python call on lines of its own at the end of prose."""
+    """JSON or a Python call on separate lines at the end of prose."""
     if not names or text.rstrip()[-1:] not in ("}", "]", ")"):
         return []
     for begin in [*_VALUE_LINE.finditer(text)][-_MAX_TRIES:]:

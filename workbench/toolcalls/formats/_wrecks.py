@@ -1,8 +1,8 @@
 """Remains of calls whose markup is too damaged for any parser, and halves of control tokens.
 
-The vocabulary is that of the formats: every tag of every format, and every beginning of one. A declared name between
-or beside such tokens, on lines of their own, is a wrecked call; so is a declared name in the shape of a JSON or Python
-call that is the whole text and does not parse.
+The vocabulary is that of the formats: every tag of every format, and every beginning of one. A declared name between or
+next to such tokens, on separate lines, is a damaged call; so is a declared name in the shape of a JSON or Python call
+that is the whole text and does not parse.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _groups(tokens: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]
 def _wreck(
     text: str, tokens: Sequence[tuple[int, int]], named: re.Pattern[str], glued: re.Pattern[str]
 ) -> TextCall | None:
-    """The call between tokens: its name is between them, before the first on its line, or behind the last."""
+    """The call between tokens: its name is between them, before the first on its line, or after the last."""
     start, end = tokens[0][0], max(stop for _, stop in tokens)
     line = max(text.rfind("\n", max(0, start - _MAX_GAP), start) + 1, start - _MAX_GAP, 0)
     before = text[line:start].lstrip()

@@ -2,7 +2,7 @@
 
 Facts: sglang's ``encoding_dsv32`` and detectors, vLLM's ``parser/deepseek_v32.py``, ``v4.py``, ``v41.py``; chat
 templates of V3.2 and V4. The bars are ``｜`` (U+FF5C); resellers turn them into ``|`` or ``‖``, double them, and put
-blanks beside them (lsdefine/GenericAgent#804), and such tags are read. There is no escape: a value ends at the first
+blanks next to them (lsdefine/GenericAgent#804), and such tags are read. There is no escape: a value ends at the first
 closing tag, and a value that holds one cannot be written.
 """
 

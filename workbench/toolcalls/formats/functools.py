@@ -38,7 +38,7 @@ class _FunctoolsGrammar(PlainGrammar):
         return None if not text and len(head) < 100 else text.startswith("{")
 
     def step(self, block: Block, tag: Tag) -> int:
-        """A second list is one of its own, unless it is inside a string."""
+        """A second list is separate, unless it is inside a string."""
         return BEFORE if json_is_over(block, len(_NAME), tag) else GO_ON
 
     def read(self, block: Block, tools: Sequence[ToolDef]) -> list[TextCall]:

@@ -1,6 +1,6 @@
 r"""GLM text: ``<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>``.
 
-GLM-4.5 and 4.6 write a line break behind the name and between the tags, GLM-4.7 and later none. Strings are raw,
+GLM-4.5 and 4.6 write a line break after the name and between the tags, GLM-4.7 and later none. Strings are raw,
 everything else is JSON; the schema tells which is which.
 
 Facts: templates of GLM-4.6 and GLM-4.7-Flash; sglang 0.5.23 ``glm4_moe_detector``, ``glm47_moe_detector``; vLLM 0.33.0

@@ -1,4 +1,4 @@
-"""JSON in a code fence, or as the whole text: what models write that were shown no format of their own.
+"""JSON in a code fence, or as the whole text: written by models without a trained format.
 
 Facts: every small model does so now and then (reference of malformed calls, "call inside fences"). An ordinary answer
 in JSON, a sample of code and documentation about calls look much the same, so this format prefers to miss a call:

@@ -244,7 +244,7 @@ class Kimi:
         return unambiguous(self, text, calls, json_text)
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
-        """Content of the first result's turn; every further one with the tokens of its own turn."""
+        """Content of the first result's turn; every further one with the tokens of a separate turn."""
         turns = [(r.name or "tool", f"## Return of {r.tool_call_id or ''}\n{result_text(r)}") for r in results]
         first = turns[0][1] if turns else ""
         return first + "".join(f"<|im_end|><|im_system|>{name}<|im_middle|>{text}" for name, text in turns[1:])

@@ -99,7 +99,7 @@ class KimiK3:
         return unambiguous(self, f"<|open|>tools<|sep|>{inner}<|close|>tools<|sep|>", calls, raw_or_json)
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
-        """Content of the first result's turn; every further one with the tokens of its own turn."""
+        """Content of the first result's turn; every further one with the tokens of a separate turn."""
         turns = [result_text(r) for r in results]
         between = "<|close|>message<|sep|><|end_of_msg|>"
         further = (

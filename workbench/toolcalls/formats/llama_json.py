@@ -1,7 +1,7 @@
 """Llama 3.x: one JSON object with ``name`` and ``parameters``, with or without ``<|python_tag|>`` in front.
 
 Facts: chat templates of Llama 3.1 to 3.3; vLLM's ``llama_tool_parser`` and sglang's ``llama32_detector`` (several
-calls, separated by ``;``); built-in tools are Python behind the tag (``brave_search.call(query="…")``); prompts may
+calls, separated by ``;``); built-in tools are Python after the tag (``brave_search.call(query="…")``); prompts may
 ask for ``<function=NAME>{…}</function>``. Without a tag the whole text has to be calls: vLLM takes any object
 in prose for one, and so quotes and examples.
 """

@@ -1,4 +1,4 @@
-r"""MiniMax M3: every tag behind the marker ``]<]minimax[>[``, arguments as elements named after them, nested.
+r"""MiniMax M3: every tag after the marker ``]<]minimax[>[``, arguments as elements named after them, nested.
 
 ``]<]minimax[>[<invoke name="NAME">]<]minimax[>[<KEY>VALUE]<]minimax[>[</KEY>…``. Elements of arrays are ``item``s, a
 name that is repeated is an array, types come from the schema. An argument that is null cannot be said: the template

@@ -1,4 +1,4 @@
-"""ReAct: ``Action: NAME`` and ``Action Input: {…}`` on lines of their own, as agents ask for it in their prompts.
+"""ReAct: ``Action: NAME`` and ``Action Input: {…}`` on separate lines, as agents request it in their prompts.
 
 The call ends where its JSON does, or with the line if the input is none; ``Observation:`` is what the agent writes
 then. Facts: Yao et al. 2022; prompts of LangChain's and LlamaIndex' ReAct agents.

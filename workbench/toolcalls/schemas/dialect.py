@@ -90,7 +90,7 @@ class Dialect:
         return known and keyword not in self.refused_keywords
 
     def source(self, name: str) -> str:
-        """Source of the fact behind a field; empty if the contract has none."""
+        """Source of the fact of a field; empty if the contract has none."""
         term = self.sources.get(name)
         return term.source if term else ""
 

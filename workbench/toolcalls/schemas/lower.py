@@ -263,7 +263,7 @@ class _Lowering(ValueLowering):
         return self.node(flat, at).and_rest({keyword: schema[keyword]}, {**context, **dropped})
 
     def follow_deep(self, branch: dict[str, JsonValue], at: SchemaPosition) -> dict[str, JsonValue]:
-        """A branch without combinators of its own, as far as possible."""
+        """A branch without combinators, as far as possible."""
         if isinstance(branch.get("allOf"), list):
             rest = {k: v for k, v in branch.items() if k != "allOf"}
             return merge([rest, *(self.follow(b, at) for b in branch["allOf"])])[0]

@@ -161,7 +161,7 @@ class MinimizeSearch:
         return (failure.verdict, failure.answer) == (self.remote.verdict, self.remote.answer)
 
     def _confirm(self) -> Steps[None]:
-        """Have the target judge what the contract found smallest."""
+        """Send the smallest request that the contract found to the target."""
         self.stage = "sending the reduced request to the target"
         if not (yield from self._fails_there(self.text)):
             yield from self._backtrack()

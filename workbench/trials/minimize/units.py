@@ -179,7 +179,7 @@ def nodes(depth: int) -> Lister:
 
 
 def _is_frame(pointer: str) -> bool:
-    """The member belongs to the form of its container and has no content of its own."""
+    """The member belongs to the form of its container and has no content."""
     _, _, *inner = pointer.split("/")
     return bool(inner) and inner[-1] in FRAME and not FREE & set(inner[:-1])
 

@@ -16,7 +16,7 @@ def stream_toggled(subject: VariedRequest) -> Iterable[RequestVariant]:
 
 
 def other_adapters(subject: VariedRequest) -> Iterable[RequestVariant]:
-    """The request in every other protocol; it is tried if the target speaks that."""
+    """The request in every other protocol; it is tried if the target supports that protocol."""
     for protocol in protocols.protocols():
         if protocol != subject.adapter.name:
             yield RequestVariant(f"adapter={protocol}", f"converted to {protocol}", subject.http, protocol)

@@ -1,4 +1,4 @@
-"""Reasoning dropped, emptied, cut or moved: what is required, and what is read."""
+"""Reasoning dropped, emptied, shortened or moved: shows what the provider requires and reads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def trim_reasoning(subject: VariedRequest) -> Iterable[RequestVariant]:
 
 
 def move_reasoning(subject: VariedRequest) -> Iterable[RequestVariant]:
-    """After the part that followed it; from a field of its own into the content."""
+    """After the part that followed it; from a separate field into the content."""
     changes: list[Change] = []
     for ref, _ in subject.fault.parts(Reasoning):
         changes += _move_changes(subject, ref)
@@ -67,7 +67,7 @@ def _move_changes(subject: VariedRequest, ref: NodeRef) -> list[Change]:
 
 
 def _after_next_item(subject: VariedRequest, ref: NodeRef) -> list[Change]:
-    """Move an item behind the one that follows it, if that belongs to the same answer."""
+    """Move an item after the next one, if both belong to the same response."""
     messages = subject.request.messages
     at = messages[ref.message].pointer
     follower = next((m for m in messages[ref.message + 1 :] if m.pointer != at), None)

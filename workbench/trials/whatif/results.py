@@ -22,7 +22,7 @@ VARIANTS = (reverse_results,)
 
 
 def _groups(subject: VariedRequest) -> Iterator[list[str]]:
-    """Pointers of neighbouring results: elements of one message, or messages of their own."""
+    """Pointers of neighbouring results: elements of one message, or separate messages."""
     messages = [(m, [p for p in m.parts if isinstance(p, ToolResultIR)]) for m in subject.request.messages]
     for alone, group in groupby(messages, key=lambda held: _is_alone(held[1])):
         if alone:

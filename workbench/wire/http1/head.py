@@ -202,7 +202,7 @@ class HeadBuffer:
         return block
 
     def _check_unfinished(self) -> None:
-        """Refuse data that can never become a head, so that nobody waits for its end."""
+        """Refuse data that can never become a head, so that the reader does not wait for its end."""
         if _NEITHER_TOKEN_NOR_LINE_END.match(self._data):
             raise BadMessage("this is not HTTP (it may be TLS)", found=bytes(self._data))
         if _STRAY_LINE_END.search(self._data, max(0, self._looked - 1)):

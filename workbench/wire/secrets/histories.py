@@ -1,4 +1,4 @@
-"""Finds the secrets of texts that repeat earlier ones, and reads only what is new in them.
+"""Finds the secrets of texts that repeat earlier ones, and reads only their new parts.
 
 What is found in the part that a text has in common with an earlier one is known. The rest is searched with so much text
 around it as any pattern reads, and from quote to quote, because runs and values end there. What reaches further (a
@@ -101,7 +101,7 @@ def _window(text: bytes, repeated: Repetition[_Result]) -> _Window | None:
 
 
 def _quiet_before(text: bytes, at: int, ranges: Sequence[Secret]) -> int:
-    """Offset behind the last quote before an offset that is in none of these ranges; 0 if there is none."""
+    """Offset after the last quote before an offset that is in none of these ranges; 0 if there is none."""
     while at > 0:
         at = text.rfind(b'"', 0, at) + 1
         start = min((one.start for one in ranges if one.start < at < one.end), default=at)
@@ -130,7 +130,7 @@ def _is_apart(found: Iterable[Secret], window: _Window) -> bool:
 
 
 def _outside(ranges: Iterable[Secret], window: _Window, moved: int) -> Iterator[Secret]:
-    """Known ranges before and behind the part that counts, where they are in the new text."""
+    """Known ranges before and after the part that counts, where they are in the new text."""
     for start, end, kind in ranges:
         if end <= window.start:
             yield Secret(start, end, kind)

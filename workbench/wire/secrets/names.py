@@ -155,12 +155,12 @@ def of_query(name: bytes) -> Family | None:
 
 
 def is_header(name: str) -> bool:
-    """True if a header of this name holds a secret, whatever its value."""
+    """True if a header of this name holds a secret with any value."""
     return of_header(name) not in (None, Family.TOKEN)
 
 
 def is_parameter(name: str) -> bool:
-    """True if a URL parameter of this name holds a secret, whatever its value."""
+    """True if a URL parameter of this name holds a secret with any value."""
     return of_query(name.encode("latin-1", "replace")) not in (None, Family.TOKEN)
 
 

@@ -56,7 +56,7 @@ def find(text: bytes, seen: Collection[bytes] = ()) -> list[Secret]:
 
     Args:
         text: without content coding.
-        seen: known secrets, whatever their shape.
+        seen: known secrets, of any shape.
     """
     return merge(one for one in search(text, seen) if one.kind != REACH)
 

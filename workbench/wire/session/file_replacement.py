@@ -39,7 +39,7 @@ class ReplacingSession:
         return self._exchange if index == self._index else self._source.exchange(index)
 
     def refresh(self) -> frozenset[int]:
-        """Return an empty set: it does not grow."""
+        """Return an empty set: this session does not grow."""
         return frozenset()
 
     def close(self) -> None:

@@ -62,7 +62,7 @@ def former_ids(session: Session) -> tuple[Former, ...]:
 
 
 def file_name(id: str) -> str:
-    """File name for data of the session with this id, whatever its characters."""
+    """File name for data of the session with this id; any characters are allowed in the id."""
     return id if len(id) == 32 and all(c in "0123456789abcdef" for c in id) else _hash(id)
 
 

@@ -1,4 +1,4 @@
-"""Opens a recorded session for reading: exclusively if nobody writes it, or next to its writer."""
+"""Opens a recorded session for reading: exclusively if no process writes it, or next to its writer."""
 
 from __future__ import annotations
 

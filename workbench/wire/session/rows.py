@@ -22,7 +22,7 @@ def to_sqlite(row: Sequence[object]) -> tuple[object, ...]:
 
 
 def from_sqlite(row: Sequence[JsonValue]) -> Sequence[JsonValue]:
-    """A row as it was before ``bound``, for columns without bytes of their own."""
+    """A row as it was before ``bound``, for columns without bytes."""
     return tuple(_text_of(v) if isinstance(v, bytes) else v for v in row) if bytes in map(type, row) else row
 
 

@@ -81,7 +81,7 @@ class SqliteSession:
         return len(self._seqs)
 
     def refresh(self) -> frozenset[int]:
-        """Read what was written since; cheap if nothing was."""
+        """Read new rows; cheap if nothing was."""
         with self._lock:
             is_reopened = self._reopen_if_needed()
             try:
@@ -157,7 +157,7 @@ class SqliteSession:
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        """One consistent state of the file for several queries, while somebody writes."""
+        """One consistent state of the file for several queries, while another process writes."""
         with self._lock:
             self._db.execute("BEGIN")
             try:

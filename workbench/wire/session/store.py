@@ -92,7 +92,7 @@ def save(
     """Write a redacted session file; the text form for names ending in .jsonl.
 
     Args:
-        form: ``TEXT`` or ``RECORDING``, whatever the name.
+        form: ``TEXT`` or ``RECORDING``, independent of the file name.
         id: of the session that this is a copy of; empty string for a new one.
 
     The file appears complete or not at all: it is written next to its destination and moved there.

@@ -1,4 +1,4 @@
-"""Validates values of a stored exchange. A file may come from anybody: no value is trusted to have its type.
+"""Validates values of a stored exchange. A file is untrusted: every value is checked for its type.
 
 All functions raise SessionFormatError for a value that no exchange has.
 """

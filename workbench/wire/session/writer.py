@@ -1,7 +1,7 @@
 """Writes recorded sessions: every call is one transaction, and existing pieces are only referenced.
 
 An exchange is appended when it is complete, or written while it arrives: ``begin``, ``request``, ``answer``, ``grow``,
-``finish``. Until it is finished, growth of its response body is kept in a table of its own, one row each.
+``finish``. Until it is finished, growth of its response body is kept in a separate table, one row each.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ class SessionWriter:
         self._arrived[seq] = at + len(more)
 
     def finish(self, seq: int, exchange: Exchange) -> None:
-        """Replace what was written with the complete exchange.
+        """Replace the partial exchange with the complete one.
 
         A request written before that is the same object is kept.
         """

@@ -1,7 +1,7 @@
 """Writes a folder with a regression test for pytest: transcript, broken request, and a readable test.
 
 It runs wherever the package and its ``testing`` extra are installed, without network or key, from any folder. It is
-proved when it is written: in a process of its own it fails on the broken request and passes on the fixed one.
+proved when it is written: in a separate process it fails on the broken request and passes on the fixed one.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def module(case: ExportCase, *, has_contracts: bool) -> str:
     """The test module.
 
     Args:
-        has_contracts: the contract lies beside it.
+        has_contracts: the contract is in the same folder.
     """
     told = _docstring("\n".join(_intro(case)))
     return "".join(

@@ -75,7 +75,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
 
 
 def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
-    """One message; what it should not be is kept and noted."""
+    """One message; a wrong value is kept, and an anomaly is noted."""
     notes.base = pointer
     if not isinstance(value, dict):
         notes.shape(f"a message is {kind_of(value)}, not an object", "")

@@ -117,7 +117,7 @@ class BlockStreamDecoder:
             self.growing.append(opened)
 
     def _abandon(self, number: int) -> None:
-        """A stream that begins again: what came before belongs to an attempt that was given up."""
+        """A stream that starts again: earlier events belong to an abandoned attempt."""
         left = [block.value() for block in self._blocks]
         self._fault(
             "stream.block-order", f"a second message_start: the message starts again{_lost_calls(left)}", number
@@ -207,7 +207,7 @@ class BlockStreamDecoder:
             self._fault("stream.block-order", f"{kind!r} in block {index}, which is of type {block.kind!r}", number)
 
     def _stray(self, number: int, index: JsonValue, delta: str) -> Track:
-        """A string for deltas that no block can take: they are kept in one of their own, and never mixed up."""
+        """A string for deltas that belong to no block: they are kept separately."""
         kind = DELTAS[delta][1]
         block = self._strays.get((index, kind))
         if block is None:

@@ -74,7 +74,7 @@ def write_block(part: Part) -> dict[str, JsonValue]:
 
 
 def _messages(messages: Sequence[Message]) -> list[JsonValue]:
-    """Results, and the user's message behind them, are one message."""
+    """Results and the user message after them are one message."""
     written: list[JsonValue] = []
     after_results = False
     for message in messages:

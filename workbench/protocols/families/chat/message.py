@@ -250,7 +250,7 @@ _REASONING = {
 
 
 def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool = False) -> Message:
-    """One message; what it should not be is kept and noted. The role of an answer goes without saying."""
+    """One message; a wrong value is kept, and an anomaly is noted. The role of an answer goes without saying."""
     notes.base = pointer
     if not isinstance(value, dict):
         notes.shape(f"a message is {kind_of(value)}, not an object", "")
@@ -317,7 +317,7 @@ def _content(block: BlockReader, role: str) -> Iterator[Part]:
 
 
 def _beside(block: BlockReader) -> Iterator[Part]:
-    """Members beside the content of a response."""
+    """Members of a response other than its content."""
     refusal, audio = block.value.get("refusal"), block.value.get("audio")
     if isinstance(refusal, str) and refusal:
         block.taken.add("refusal")

@@ -79,7 +79,7 @@ def contradiction(reason: str | None, message: Message) -> str | None:
 
 
 def error_of(chunk: Mapping[str, JsonValue]) -> ApiError:
-    """The error in a body or chunk that has the key ``error``, whatever is beside it."""
+    """The error in a body or chunk that has the key ``error``, together with any other keys."""
     return read_error({"error": chunk.get("error")}) or verbatim(chunk.get("error"))
 
 
@@ -116,7 +116,7 @@ def _choice(choice: JsonValue, at: str, notes: Notes) -> Message | None:
 
 
 def _remainder(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """Every key that has no field of its own, of the choices too."""
+    """Every key without a field in the IR, also of the choices."""
     rest = {key: value for key, value in body.items() if key not in _HELD}
     choices = body.get("choices")
     beside = [_beside(choice) for choice in choices] if isinstance(choices, list) else []

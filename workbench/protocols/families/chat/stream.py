@@ -120,7 +120,7 @@ class StreamedChoice:
             self._extra[name] = value
 
     def _feed_list(self, held: Contents | Details, name: str, value: JsonValue, event: int) -> None:
-        """Take what a list gets. Entries that repeat reasoning which came as a string are no parts that arrive."""
+        """Take a delta of a list. Entries that repeat reasoning which came as a string are no parts that arrive."""
         begun = len(held.items)
         held.feed(value, event, f"{self._base}/{name}")
         if name == "content" or not any(self._texts.get(key) for key in _THOUGHTS):

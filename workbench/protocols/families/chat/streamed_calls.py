@@ -111,7 +111,7 @@ class StreamedCall:
         return self.whole if self.object is not None and not any(self.text.texts) else self.text
 
     def is_between_arguments(self) -> bool:
-        """Some argument text has come, and its end has not: what comes next belongs to it."""
+        """A part of the argument text has arrived: the next pieces belong to it."""
         last = next((text for text in reversed(self.text.texts[-4:]) if text.strip()), "")
         return bool(last) and not last.rstrip().endswith("}")
 
@@ -217,7 +217,7 @@ class Calls:
         return call
 
     def _open_unnumbered(self, delta: Delta, event: int) -> StreamedCall:
-        """A call without an index: whole ones in one list are told apart by their order, later ones by luck."""
+        """A call without an index: complete calls in one list are told apart by their order, later ones by a guess."""
         call = self._open(delta)
         first, began = self._unnumbered = self._unnumbered or (call, event)
         if began != event:

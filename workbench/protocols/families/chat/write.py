@@ -117,7 +117,7 @@ def _block(part: Part) -> JsonValue:
 
 
 def _content(texts: Sequence[Text], thought: str) -> JsonValue:
-    """The content of an answer, with what it thinks in tags before its first text; null where it says nothing."""
+    """The content of a response, with its reasoning in tags before its first text; null where it says nothing."""
     if not texts:
         return thought or None
     said = [thought + texts[0].text, *(text.text for text in texts[1:])]

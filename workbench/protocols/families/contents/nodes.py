@@ -55,7 +55,7 @@ def text_of(value: JsonValue) -> str | None:
 
 
 class ContentNode(BlockReader):
-    """An object, taken apart key by key in either spelling. What nobody takes stays in ``rest``, at its place."""
+    """An object, read key by key in either spelling. Members that are not read stay in ``rest``, at their place."""
 
     __slots__ = ("nested",)
 
@@ -65,7 +65,7 @@ class ContentNode(BlockReader):
         self.nested: dict[str, JsonValue] = {}
 
     def take(self, name: str, key: str) -> JsonValue:
-        """The value of a key, of whatever type, as the IR field ``name``."""
+        """The value of a key, of any type, as the IR field ``name``."""
         return super().take(name, key_of(self.value, key))
 
     def string(self, name: str, key: str) -> str | None:
@@ -94,5 +94,5 @@ class ContentNode(BlockReader):
             self.nested[below[1:]] = left
 
     def rest(self) -> Mapping[str, JsonValue]:
-        """Every key nobody took; call it before ``source``."""
+        """Every key that was not read; call it before ``source``."""
         return self.extra(**self.nested)

@@ -68,7 +68,7 @@ def _structured_part(value: JsonValue, at: str) -> Opaque:
 
 
 def response_of(texts: list[str], values: list[JsonValue], *, is_error: bool) -> Mapping[str, JsonValue]:
-    """The object for what a tool returned: texts wrapped, an object as it is. ``result_content`` undoes it."""
+    """The object for a tool result: texts are wrapped, an object is unchanged. ``result_content`` undoes it."""
     said = [*texts, *values]
     value: JsonValue = said[0] if len(said) == 1 else said or None
     if is_error:
@@ -129,7 +129,7 @@ def read_parts(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
 
 
 def read_part(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
-    """Read a part: a signature on anything but reasoning becomes reasoning of its own, right before it.
+    """Read a part: a signature on anything but reasoning becomes a separate reasoning part right before it.
 
     Both have the pointer of the part then. Never raises.
     """

@@ -62,7 +62,7 @@ def _answer(value: JsonValue) -> ModelResponse:
 
 
 def error_in(chunk: JsonValue) -> ApiError | None:
-    """The error beside candidates, or in their place."""
+    """The error next to candidates, or instead of them."""
     return read_error({"error": chunk["error"]}) if isinstance(chunk, dict) and chunk.get("error") else None
 
 
@@ -135,7 +135,7 @@ def _count(value: JsonValue, key: str) -> int | None:
 
 
 def _rest(inner: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Every key that has no field of its own, of the candidates too."""
+    """Every key without a field in the IR, also of the candidates."""
     held = {key_of(inner, key) for key in ("responseId", "modelVersion") if isinstance(get(inner, key), str)}
     held |= {key_of(inner, key) for key in ("usageMetadata",) if isinstance(get(inner, key), dict)}
     rest = {k: v for k, v in inner.items() if k not in held and k != "candidates" and not (k == "error" and v)}
@@ -153,7 +153,7 @@ def _rest(inner: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def candidate_rest(candidate: JsonValue) -> JsonValue:
-    """Members beside the content of a candidate."""
+    """Members of a candidate other than its content."""
     if not isinstance(candidate, dict):
         return {}
     own = {"content", "index"}

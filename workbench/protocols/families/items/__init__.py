@@ -1,1 +1,1 @@
-"""Flat lists of items: messages, calls, results and reasoning beside each other."""
+"""Flat lists of items: messages, calls, results and reasoning on one level."""

@@ -39,7 +39,7 @@ FUNCTION, CUSTOM, BUILT_IN = "openai", "openai-custom", "openai-item"
 
 
 class BuiltIn(NamedTuple):
-    """A tool that has an item type of its own.
+    """A tool with its own item type.
 
     Attributes:
         name: what the tool is called; the item does not say it.
@@ -344,7 +344,7 @@ _TEXTS = ("summary", "content")
 
 
 def read_item(value: JsonValue, pointer: str, notes: Notes, more: Mapping[str, Reader] = NOTHING) -> Message:
-    """One item of a request; what it should not be is kept and noted. ``more``: as in ``read_content``."""
+    """One item of a request; a wrong value is kept, and an anomaly is noted. ``more``: as in ``read_content``."""
     return _read(value, pointer, notes, more, is_answer=False)
 
 
@@ -407,7 +407,7 @@ def _message(block: BlockReader, pointer: str, more: Mapping[str, Reader], *, is
 
 
 def _reasoning(block: BlockReader) -> Iterator[Part]:
-    """The texts of an item, one part each; the first holds what there is beside them.
+    """The texts of an item, one part each; the first has the other members.
 
     Its ``extra`` has the lists of the texts too, without the texts, so that the item can be written again as it was.
     """

@@ -89,7 +89,7 @@ def _remainder(body: Mapping[str, JsonValue], reason: str | None) -> Mapping[str
 
 
 def error_of(body: Mapping[str, JsonValue]) -> ApiError:
-    """The error in a body that has the key ``error``, whatever is beside it."""
+    """The error in a body that has the key ``error``, together with any other keys."""
     return read_error({"error": body.get("error")}) or verbatim(body.get("error"))
 
 
@@ -101,7 +101,7 @@ def text_of(value: JsonValue) -> str | None:
 def read_usage(value: JsonValue) -> Usage | None:
     """Token counts; None where there are none. Cached tokens are counted into the input, reasoning into the output.
 
-    Servers that count reasoning beside the output say so by their total.
+    The total shows whether a server counts reasoning in addition to the output.
     """
     if not isinstance(value, dict):
         return None

@@ -248,7 +248,7 @@ class ItemStreamDecoder:
                 self._final(item, n, number)
 
     def _abandon(self, number: int) -> None:
-        """A stream that begins again: what came before is another answer."""
+        """A stream that starts again: earlier events belong to another response."""
         self._notes.add("stream.block-order", "a second response.created: the response starts again", number)
         first = self.responses[-1][0] if self.responses else {}
         self._abandoned.append({**first, "output": [item.value() for item in order(self.items)]})
@@ -392,7 +392,7 @@ class ItemStreamDecoder:
                 self._growing.setdefault(index, {})[value["type"], entry, item_id] = pieces
 
     def _show(self, item: StreamedItem, at: str) -> None:
-        """A string of an item begins; of those that nobody waits for the item comes whole."""
+        """A string of an item begins; of other items, the complete item arrives at once."""
         is_text = item.kind in ("message", "reasoning") and at.endswith("/text")
         if is_text or (item.kind == "function_call" and not item.is_shown):
             item.is_shown = True

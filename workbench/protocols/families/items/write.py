@@ -1,9 +1,9 @@
 """New bodies whose conversation is a list of items, from requests and answers in normal form.
 
-Facts: ``ResponseInputParam``, ``ToolParam`` and ``Response`` of the official ``openai`` SDK 3.54. What they require and
-nobody said is written as the empty value of its type. Items of an answer have ids: the SDK refuses messages of one id,
-and clients that bring an item back under its id have to find one there. Those that nobody said are made from the id of
-the answer and the place of the item in it, so that a stream and the whole answer say the same.
+Facts: ``ResponseInputParam``, ``ToolParam`` and ``Response`` of the official ``openai`` SDK 3.54. A required field that
+the IR does not have is written as the empty value of its type. Items of an answer have ids: the SDK refuses messages of
+one id, and clients that bring an item back under its id have to find one there. Missing ids are made from the id of the
+response and the position of the item, so that a stream and a single body have the same ids.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cases of an audit: what it sends and answers, protocol by protocol.
+"""Cases of an audit: requests and responses, protocol by protocol.
 
 In: a protocol and a model name. Out: ``Case`` values. A further protocol is one more module and its line here.
 It may import what ``recorder`` may.
@@ -56,7 +56,7 @@ def cases_of(protocol: str, model: str = "") -> tuple[AuditCase, ...]:
 
 
 def conversion_cases(protocol: str, spoken: str, model: str = "") -> tuple[AuditCase, ...]:
-    """Cases for a gateway that is asked in one protocol and speaks another one upstream. Raises KeyError.
+    """Cases for a gateway that translates to another protocol upstream. Raises KeyError.
 
     Requests are those of the first, answers those of the second, where they can be judged by what they say.
     """

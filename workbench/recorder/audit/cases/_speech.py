@@ -42,17 +42,17 @@ class Speech:
         tool: one tool: ``@SCHEMA@``, ``@IN@`` (members to add).
         tools: the member that holds ``@TOOLS@``.
         whole: an answer: ``@TEXT@``, ``@MORE@``.
-        opening, closing: events of a streamed answer before and behind its texts.
+        opening, closing: events of a streamed response before and after its texts.
         delta: an event with a piece of text, ``@TEXT@``.
         arguments: events of a streamed call, its argument text in ``@PIECE@`` events; () where none are streamed.
         error: a refusal: ``@TYPE@``, ``@TEXT@``.
         broken: the event of an error in a stream.
-        unknown: an event of a type that nobody knows.
+        unknown: an event of an unknown type.
         odd_ids: ids of calls that the provider takes.
         queries: a path with a query, legal there.
         listing: a path that lists models.
         headers: sent with every request.
-        answer_headers: what the provider says beside its answers.
+        answer_headers: headers of the provider's responses.
     """
 
     protocol: str

@@ -1,4 +1,4 @@
-"""OpenAI Responses, as Codex sends it: items with ids of their own, sealed reasoning, numbered events."""
+"""OpenAI Responses, as Codex sends it: items with ids, encrypted reasoning, numbered events."""
 
 from __future__ import annotations
 
