@@ -24,6 +24,7 @@ from workbench.survey import Catalog, overview, run_survey
 from workbench.survey.judging import object_key
 from workbench.survey.places import StoredObject
 from workbench.survey.planning import KnownObjects, ObjectSelection, Planner
+from workbench.survey.schema import FINDINGS as FINDINGS_TABLE
 from workbench.survey.schema import GROUPED, TABLES, VERSION
 
 OBJECTS = int(os.environ.get("WORKBENCH_SURVEY_OBJECTS", "2000"))
@@ -110,48 +111,54 @@ def plan_here() -> None:
 
 
 def _overview(folder: Path) -> None:
-    """The overview of a survey with made-up findings, in the form that the committer writes."""
-    import duckdb
-
+    """The overview of made-up findings, in the form that the committer writes: of one run, and of four."""
     catalog = Catalog(folder / "large")
     catalog.create()
+    for run, findings in enumerate((FINDINGS, FINDINGS // 10, FINDINGS // 10, FINDINGS // 10), 1):
+        _commit(catalog, run, findings)
+        if run not in (1, 4):
+            continue
+        tries = []
+        for _ in range(3):
+            begun, cpu = time.monotonic(), time.process_time()
+            assert overview(catalog) is not None
+            tries.append((time.monotonic() - begun, time.process_time() - cpu))
+        wall, cpu = min(tries)
+        held = sum(path.stat().st_size for path in (catalog.folder / "findings").iterdir())
+        count = sum(commit.about["findings"] for commit in catalog.commits())
+        print(
+            f"survey: overview of {count:,} findings, runs {run}: {wall:.2f} s, {cpu:.2f} CPU s, "
+            f"{held / count:.1f} B a finding"
+        )
+
+
+def _commit(catalog: Catalog, run: int, findings: int) -> None:
+    """Write the tables of a made-up run, and commit it."""
+    import duckdb
+
+    name = f"{run:06}.parquet"
     with duckdb.connect() as base:
         base.execute("SET enable_progress_bar = false")
-        files = {table: [f"{table}/000001.parquet"] for table in TABLES}
+        files = {table: [f"{table}/{name}"] for table in TABLES}
         for table, columns in TABLES.items():
-            (catalog.folder / table).mkdir()
+            (catalog.folder / table).mkdir(exist_ok=True)
+            rows = {FINDINGS_TABLE: findings, "exchanges": findings // 4, "objects": findings // 8}.get(table, 10)
+            values = ", ".join(f'{_value(column, kind)} AS "{column}"' for column, kind in columns.items())
+            source = f"SELECT {run}::BIGINT AS run, {values} FROM range({rows}) t(i)"
+            if table == FINDINGS_TABLE:
+                source += " ORDER BY rule, provider, object"
             if table == GROUPED:
-                findings = catalog.folder / "findings" / "000001.parquet"
-                base.execute(
-                    f"COPY (SELECT 1::BIGINT AS run, {', '.join(list(columns)[:9])}, count(*) AS findings, "
+                source = (
+                    f"SELECT {run}::BIGINT AS run, {', '.join(list(columns)[:9])}, count(*) AS findings, "
                     "count(DISTINCT conversation) AS sessions, min(object) AS object, min(exchange) AS exchange "
-                    f"FROM read_parquet('{findings}') GROUP BY ALL) "
-                    f"TO '{catalog.folder / table / '000001.parquet'}' (FORMAT parquet, COMPRESSION zstd)"
+                    f"FROM read_parquet('{catalog.folder / FINDINGS_TABLE / name}') GROUP BY ALL"
                 )
-                continue
-            rows = {"findings": FINDINGS, "exchanges": FINDINGS // 4, "objects": FINDINGS // 8}.get(table, 10)
-            values = ", ".join(f'{_value(name, kind)} AS "{name}"' for name, kind in columns.items())
-            order = "ORDER BY rule, provider, object" if table == "findings" else ""
-            base.execute(
-                f"COPY (SELECT 1::BIGINT AS run, {values} FROM range({rows}) t(i) {order}) "
-                f"TO '{catalog.folder / table / '000001.parquet'}' (FORMAT parquet, COMPRESSION zstd)"
-            )
+            base.execute(f"COPY ({source}) TO '{catalog.folder / table / name}' (FORMAT parquet, COMPRESSION zstd)")
     counts = dict.fromkeys(("listed", "judged", "nothing", "unreadable", "poison", "skipped", "lost"), 0)
-    about: dict[str, Any] = {"run": 1, "schema": VERSION, "root": "s3://bucket", "rules": "r", "counts": counts}
-    about |= {"complete": True, "committed": time.time(), "tables": files, "rows": {"findings": FINDINGS}}
-    about |= {"statuses": {"judged": FINDINGS // 8}, "verdicts": {"ok": FINDINGS // 8, "broken": FINDINGS // 8}}
-    catalog.commit(about)
-    size = sum(path.stat().st_size for path in (catalog.folder / "findings").iterdir())
-    tries = []
-    for _ in range(3):
-        begun, cpu = time.monotonic(), time.process_time()
-        found = overview(catalog)
-        tries.append((time.monotonic() - begun, time.process_time() - cpu))
-    assert found is not None
-    wall, cpu = min(tries)
-    print(
-        f"survey: overview of {FINDINGS:,} findings: {wall:.2f} s, {cpu:.2f} CPU s, {size / FINDINGS:.1f} B a finding"
-    )
+    about: dict[str, Any] = {"run": run, "schema": VERSION, "root": "s3://bucket", "rules": "r", "counts": counts}
+    about |= {"complete": True, "committed": time.time(), "tables": files, "rows": {FINDINGS_TABLE: findings}}
+    about |= {"statuses": {"judged": findings // 8}, "verdicts": {"ok": findings // 8, "broken": findings // 8}}
+    catalog.commit(about | {"findings": findings, "replaced": {}})
 
 
 def _value(name: str, kind: str) -> str:

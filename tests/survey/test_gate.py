@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,6 +82,16 @@ def test_every_ready_question_is_answered(catalog: Catalog) -> None:
         answer = ask(catalog, question.sql)
         assert answer.columns
         assert answer.rows or name in ("new", "retries", "text-calls", "gateways", "unjudged"), name
+
+
+def test_facts_tell_what_was_accepted_and_what_was_refused(truth: Truth) -> None:
+    columns = list(TABLES["facts"])
+    held = [dict(zip(columns, row, strict=True)) for row in truth.rows["facts"]]
+    found = Counter((row["contract"], row["fact"], row["basis"], row["outcome"]) for row in held)
+    assert found["openai", "closure.missing-result", "recording", "refused"] == 1  # the answer names it
+    assert found["bedrock", "closure.missing-result", "contract", "accepted"] >= 1  # against what the contract says
+    names = {row[0]: row[1] for row in truth.rows["objects"]}
+    assert not [row for row in held if "litellm" in names[row["object"]]]  # a rebuilt request proves nothing
 
 
 def test_sql_that_is_none_is_refused_in_one_line(catalog: Catalog) -> None:

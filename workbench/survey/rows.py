@@ -7,15 +7,16 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from workbench import regex
-from workbench.contracts import Finding, Severity
+from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols import REQUEST
 from workbench.protocols.clients import client_of
-from workbench.rules import InspectedExchange, Inspection, by_cause
+from workbench.rules import InspectedExchange, Inspection, by_cause, every_rule
 from workbench.survey.keys import hash_keyed
 from workbench.survey.schema import EXCHANGES, FACTS, FINDINGS
 from workbench.survey.wire_words import path_of
-from workbench.wire import Exchange, fidelity_of
+from workbench.wire import Exchange, Fidelity, fidelity_of
 from workbench.wire.session import Session
 
 Row = dict[str, JsonValue]
@@ -111,20 +112,37 @@ class RowMaker:
         }
 
     def _facts(self, finding: Finding, about: Row) -> Iterator[Row]:
-        """What the recorded answer says of the fact behind a finding."""
-        status = about["http_status"]
+        """What the recorded answer says of the fact behind a finding: its fault was accepted, or refused.
+
+        A request that a store has rebuilt is no proof: it is not what the provider saw.
+        """
         if finding.contradicts:
             against = finding.contradicts
-            yield self._fact(about, against.contract, against.rule, against.fact, _ACCEPTED)
-        elif finding.check is not None and status in (400, 422):
-            yield self._fact(about, about["provider"], finding.rule, finding.fact or finding.rule, _REFUSED)
+            basis = Basis.CONTRACT if against.source else Basis.COMMON
+            yield self._fact(about, basis, against.contract, against.rule, against.fact, _ACCEPTED)
+        elif about["fidelity"] in _PROOF and finding.side == REQUEST and (outcome := _outcome(finding, about)):
+            fact = finding.fact or finding.rule
+            yield self._fact(about, finding.basis, about["provider"], finding.rule, fact, outcome)
 
-    def _fact(self, about: Row, contract: JsonValue, rule: str, fact: str, outcome: str) -> Row:
-        place = {"object": about["object"], "exchange": about["exchange"]}
+    def _fact(self, about: Row, basis: Basis, contract: JsonValue, rule: str, fact: str, outcome: str) -> Row:
+        place = {"object": about["object"], "exchange": about["exchange"], "basis": basis.value}
         return {"t": FACTS, **place, "contract": contract, "rule": rule, "fact": plain_name(fact.replace(" ", "-")),
                 "outcome": outcome, "http_status": about["http_status"]}  # fmt: skip
 
 
+def _outcome(finding: Finding, about: Row) -> str:
+    """Whether a fault of a request was accepted or refused; empty if the answer does not tell."""
+    status, rule = about["http_status"], every_rule().get(finding.rule)
+    if isinstance(status, int) and 200 <= status < 300:
+        is_fact = finding.basis in _FACTUAL and rule is not None and rule.breaks is Breaks.REQUEST
+        return _ACCEPTED if is_fact else ""
+    is_refused = status in (400, 422) and finding.severity is Severity.ERROR
+    return _REFUSED if is_refused and (finding.check is not None or finding.basis in _TOLD) else ""
+
+
+_PROOF = (Fidelity.EXACT.value, Fidelity.RESERIALISED.value)
+_FACTUAL = (Basis.MEASURED, Basis.CONTRACT, Basis.COMMON)
+_TOLD = (Basis.RECORDING, *_FACTUAL)
 _SHARED = ("refused", "provider", "protocol", "model", "client", "week", "conversation")
 
 

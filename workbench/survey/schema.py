@@ -102,6 +102,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "contract": TEXT,
         "rule": TEXT,
         "fact": TEXT,
+        "basis": TEXT,  # what the fact rests on: measured, contract, common; recording if the answer names it
         "outcome": TEXT,  # accepted, refused
         "http_status": INT,
     },
@@ -145,7 +146,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
 }
 """Table → column → type, as DuckDB names it."""
 
-ADDED = {(FINDINGS, "pointer"): 2}
+ADDED = {(FINDINGS, "pointer"): 2, (FACTS, "basis"): 2}
 """Columns that earlier versions do not have, and the version that added them. Their rows have NULL there."""
 
 MADE_BY_CHILD = (OBJECTS, EXCHANGES, FINDINGS, FACTS, METRICS)

@@ -65,8 +65,10 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "facts": Question(
         "what providers accepted and refused, by term of the contract",
-        "SELECT contract, rule, fact, count(*) FILTER (outcome = 'accepted') AS accepted, "
-        "count(*) FILTER (outcome = 'refused') AS refused FROM facts GROUP BY ALL ORDER BY contract, rule, fact",
+        "SELECT contract, rule, fact, basis, count(*) FILTER (outcome = 'accepted') AS accepted, "
+        "count(*) FILTER (outcome = 'refused') AS refused, any_value(e.answered) AS accepted_requests FROM facts "
+        "LEFT JOIN (SELECT provider, count(*) FILTER (http_status BETWEEN 200 AND 299) AS answered FROM exchanges "
+        "GROUP BY 1) e ON contract = e.provider GROUP BY ALL ORDER BY contract, rule, fact, basis",
     ),
     "unjudged": Question(
         "objects that were not judged, and why",
