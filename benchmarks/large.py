@@ -11,12 +11,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+from benchmarks import checking
 from benchmarks.goals import reach
-from benchmarks.listing import bodies
 from benchmarks.terminal import Terminal
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.wire.exchange import Body, Exchange, HttpResponse
 
 COUNT = 5000
 REFUSED = 3718
@@ -29,18 +30,16 @@ PATIENCE = 300.0
 
 
 def exchanges(count: int = COUNT, refused: int = REFUSED) -> Iterator[Exchange]:
-    """Healthy conversations, and one refused request."""
-    for n, (request, response) in enumerate(bodies(count)):
-        body = json.loads(request)
-        body["messages"].insert(0, {"role": "user", "content": "fix what is broken"})
-        if n == refused:
-            body["messages"][-1]["content"] = "go on"
-        status, answer = (400, json.dumps(ERROR).encode()) if n == refused else (200, response)
-        yield Exchange(
-            f"e{n}",
-            HttpRequest("POST", "https://api.anthropic.com/v1/messages", Headers(), Body(json.dumps(body).encode())),
-            HttpResponse(status, Headers((("content-type", "application/json"),)), Body(answer)),
-        )
+    """An agent that is compacted again and again, and one refused request of it."""
+    for n, exchange in enumerate(checking.exchanges(checking.COMPACTED._replace(exchanges=count))):
+        if n != refused or exchange.request is None:
+            yield exchange
+            continue
+        body = json.loads(exchange.request.body.raw)
+        body["messages"][-1]["content"] = "go on"
+        request = replace(exchange.request, body=Body(json.dumps(body).encode()))
+        answer = HttpResponse(400, checking.JSON, Body(json.dumps(ERROR).encode()))
+        yield replace(exchange, request=request, response=answer)
 
 
 def watch(path: Path) -> tuple[dict[str, float], float]:

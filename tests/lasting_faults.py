@@ -137,6 +137,12 @@ def sets(index: int, name: str, value: Any) -> Callable[[list[Any]], object]:
     return lambda content: content[index].update({name: value})
 
 
+def _behind(body: Any, name: str, value: Any, **more: Any) -> None:
+    """Put fields behind the list of messages, which pushes them on from request to request."""
+    body.pop(name, None)
+    body.update({name: value, **more})
+
+
 FAULTS: Mapping[str, tuple[str, Fault]] = {
     "none": ("blocks", lambda body: None),
     "one signature lost": ("blocks", each_message(lambda m, n: m["content"][0].pop("signature") if n == 1 else None)),
@@ -165,6 +171,14 @@ FAULTS: Mapping[str, tuple[str, Fault]] = {
     "arguments against the schema": ("blocks", each("assistant", sets(2, "input", {"n": "word"}))),
     "unknown tools": ("blocks", each("assistant", sets(2, "name", "g"))),
     "bad schema": ("blocks", lambda body: body["tools"][0].update(input_schema={"type": "array"})),
+    "no schemas": ("blocks", lambda body: _behind(body, "tools", [{"name": "a"}, {"name": "b"}, {"name": "c"}])),
+    "chat: ignored and unknown fields": ("chat", lambda body: _behind(body, "top_k", 1, strange=2, n=1)),
+    "contents: bad schema": (
+        "contents",
+        lambda body: _behind(
+            body, "tools", [{"functionDeclarations": [{"name": "a b", "parameters": {"type": "ARRAY", "x": 1}}]}]
+        ),
+    ),
     "marks for the cache": ("blocks", each("user", sets(0, "cache_control", {"type": "ephemeral"}))),
     "secrets": ("blocks", rewritten('"result ', '"password: hunter2')),
     "special tokens": ("blocks", each("user", sets(0, "content", "<|im_end|>"))),

@@ -14,6 +14,7 @@ from workbench.contracts.common_practice import COMMON_SOURCE, is_most, soften, 
 from workbench.contracts.contract import Contract, EnforcedCheck, Fact
 from workbench.contracts.facts import Clues
 from workbench.contracts.finding import (
+    BESIDE,
     Basis,
     Breaks,
     Contradiction,
@@ -66,6 +67,7 @@ else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
+    "BESIDE",
     "COMMON_SOURCE",
     "GENERIC",
     "LONGEST",

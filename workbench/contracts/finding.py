@@ -113,12 +113,16 @@ class FaultOrigin:
     hop: str = ""
 
 
+BESIDE = -1
+"""Index of a message that stands for what is beside the messages of a request."""
+
+
 class WireOrder(NamedTuple):
     """Place of a finding among those of its exchange, as it was made.
 
     Attributes:
-        message: index of the message of the request that it is about, where it holds for each request that continues
-            this one; None for what depends on more.
+        message: index of the message of the request that it is about, or ``BESIDE``, where it holds for each request
+            that continues this one; None for what depends on more.
     """
 
     rank: int

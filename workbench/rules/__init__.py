@@ -44,10 +44,11 @@ from workbench.contracts import judge as _judge
 from workbench.contracts import loading as contracts
 from workbench.fronts import lazy
 from workbench.rules._acceptance import Acceptances, accepted_by
+from workbench.rules._carried_findings import FindingsOfRows
 from workbench.rules._causes import Causes, ContradictedFact, by_cause, contradicted_facts
 from workbench.rules._cut_values import without_cut_values
 from workbench.rules._families import every_rule, families, families_with
-from workbench.rules._lasting_findings import FindingsOfRows, in_order, of_messages
+from workbench.rules._lasting_findings import in_order, of_messages
 from workbench.rules._origin import Origins
 from workbench.rules._refusal_explanation import is_accounted_for
 from workbench.rules._shared_results import SharedResults

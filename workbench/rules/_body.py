@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache, wraps
 from typing import TypeAlias, TypeVar
 
@@ -12,6 +13,7 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape
+from workbench.rules._lasting_findings import OF_FIELDS
 from workbench.rules.context import RuleContext
 
 ENVELOPE = "/request"
@@ -139,6 +141,8 @@ def reads_fields(check: Check) -> Check:
 
     @wraps(check)
     def run_if_changed(case: RuleContext) -> Iterable[Finding]:
+        if case.carried and case.carried.has_fields:
+            return ()
         silent = case.silent_checks
         if silent is None:
             return check(case)
@@ -152,7 +156,7 @@ def _listen(check: Check, case: RuleContext, silent: set[object]) -> Iterator[Fi
     is_silent = True
     for finding in check(case):
         is_silent = False
-        yield finding
+        yield replace(finding, order=OF_FIELDS) if case.carried else finding
     if is_silent:
         silent.add(check)
 

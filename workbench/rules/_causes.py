@@ -18,7 +18,7 @@ from itertools import repeat
 from workbench.contracts import Basis, Contradiction, Finding
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
-from workbench.rules._lasting_findings import CarriedFindings, FindingLog, FindingsOfRows, in_wire, likeness, made_for
+from workbench.rules._carried_findings import CarriedFindings, FindingLog, FindingsOfRows, in_wire, likeness, made_for
 
 
 class Causes:
@@ -61,7 +61,7 @@ class Causes:
         for n in range(len(held.numbers), findings.size):
             logged = findings.log.findings[n]
             if id(logged) not in self._of_logged:  # the exchange that made it is not among these
-                moved = replace(logged, exchange=findings.exchange)
+                moved = findings.here(replace(logged, exchange=findings.exchange))
                 self._of_logged[id(logged)] = self.add(moved, findings.log.count_like(logged, n))
             held.numbers.append(self._of_logged[id(logged)])
         held.carry(findings)

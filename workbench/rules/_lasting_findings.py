@@ -1,9 +1,10 @@
 """Findings that hold in request after request: each is made once, and carried by the requests that repeat its message.
 
 A request continues another one: its first messages, its tools and its parameters are the same. What a check finds about
-one of those messages is then the same too, if it depends on nothing but the message, its neighbours, and what is beside
-the messages. Such a check is marked with ``of_messages``. It is asked about the last turns alone; what was found before
-is in a ``FindingLog``, of which each row of the timeline holds a beginning (``CarriedFindings``).
+one of those messages is then the same too, if it depends on nothing but the message, its neighbours, and the fields
+beside the messages. Such a check is marked with ``of_messages``. It is asked about the last turns alone; what was found
+before is in a ``FindingLog``, of which each row of the timeline holds a beginning (``CarriedFindings``). Checks marked
+with ``reads_fields`` are not asked again: what they found comes first in the log.
 
 Findings are logged when two turns of the model are behind them: a fault at the end of a request may be none when the
 conversation continues. Where anything else differs that they may depend on (the provider refused, another request came
@@ -12,26 +13,26 @@ in between, a call was answered late, a duty ended), all is found again.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import wraps
-from itertools import chain, islice
+from itertools import islice
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from workbench.contracts import Finding, Severity, WireOrder
+from workbench.contracts import BESIDE, Basis, Finding, Severity, WireOrder
 from workbench.fingerprint import ANSWERING
 from workbench.ir import Carrier, Message
 from workbench.protocols import REQUEST, HistoryPrefix
 from workbench.rules._acceptance import accepted_by, is_answered, may_be_accepted, says_refused
+from workbench.rules._carried_findings import CarriedFindings, FindingLog, Growth
 from workbench.rules._failure_place import is_about_the_request, refusal_of, was_judged
 from workbench.rules._nodes import message_number
 from workbench.rules._reasoning import loop_start
 from workbench.terms import Scope
-from workbench.wire import State
+from workbench.wire import ListOutline, State
 
 if TYPE_CHECKING:
     from workbench.rules.context import RuleContext
@@ -43,6 +44,10 @@ BEHIND = 2
 
 _REPEATED = WireOrder(0, "", (0, 0), "", "", 0)
 """Mark of a finding of which nothing but the message is to be found out yet."""
+
+
+OF_FIELDS = WireOrder(0, "", (0, 0), "", "", BESIDE)
+"""Mark of a finding about what is beside the messages."""
 
 
 def of_messages(check: Check) -> Check:
@@ -68,163 +73,13 @@ def in_order(case: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _with_place(case: RuleContext, finding: Finding) -> Finding:
-    number = message_number(case.decoded, REQUEST, finding.pointer) if finding.order else None
+    number = finding.order.message if finding.order else None
+    if finding.order is _REPEATED:
+        number = message_number(case.decoded, REQUEST, finding.pointer)
     order = WireOrder(
         finding.severity.rank, finding.side, finding.span or (0, 0), finding.pointer, finding.rule, number
     )
     return replace(finding, order=order)
-
-
-def in_wire(finding: Finding) -> tuple[object, ...]:
-    """Key of the order of an exchange. What no check found but a review of all findings comes last."""
-    return finding.severity.rank, finding.order is None, finding.order[:5] if finding.order else ()
-
-
-class FindingLog:
-    """Findings about the messages of a history, in the order of these. It grows.
-
-    Attributes:
-        findings: as they are in the last exchange that found them itself.
-    """
-
-    def __init__(self) -> None:
-        self.findings: list[Finding] = []
-        self._messages: list[int] = []
-        self._likes: defaultdict[Hashable, list[int]] = defaultdict(list)
-
-    def add(self, findings: Iterable[tuple[int, Finding]]) -> None:
-        """Append findings about messages behind all those before."""
-        for message, finding in findings:
-            self._likes[likeness(finding)].append(len(self.findings))
-            self.findings.append(finding)
-            self._messages.append(message)
-
-    def before(self, message: int) -> int:
-        """Number of findings about messages before one."""
-        return bisect_left(self._messages, message)
-
-    def first(self, count: int) -> FindingLog:
-        """Another log that begins with the first findings of this one."""
-        other = FindingLog()
-        other.add(zip(self._messages[:count], self.findings, strict=False))
-        return other
-
-    def count_like(self, finding: Finding, count: int) -> int:
-        """How many of the first findings have the cause of a finding."""
-        return bisect_left(self._likes.get(likeness(finding), ()), count)
-
-
-def likeness(finding: Finding) -> Hashable:
-    """Equal for findings of one cause that weigh the same."""
-    return finding.cause, finding.rule, finding.counts_as or finding.severity
-
-
-class CarriedFindings(Sequence[Finding]):
-    """The findings of an exchange: those made for it, and the first ones of a log.
-
-    Attributes:
-        made: found in this exchange itself.
-        log: of the history that its request continues.
-        size: number of findings of the log that hold.
-    """
-
-    __slots__ = ("exchange", "log", "made", "size")
-
-    def __init__(self, exchange: int, made: Sequence[Finding], log: FindingLog, size: int) -> None:
-        self.exchange = exchange
-        self.made = tuple(made)
-        self.log, self.size = log, size
-
-    def of_log(self) -> Iterator[Finding]:
-        """Those of the log, as findings of this exchange."""
-        return (_in_exchange(finding, self.exchange) for finding in islice(self.log.findings, self.size))
-
-    def with_made(self, made: Iterable[Finding]) -> CarriedFindings:
-        """The same with other findings made for this exchange."""
-        return CarriedFindings(self.exchange, tuple(made), self.log, self.size)
-
-    def _all(self) -> list[Finding]:
-        return sorted((*self.of_log(), *self.made), key=in_wire)
-
-    def __len__(self) -> int:
-        return self.size + len(self.made)
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(self._all())
-
-    @overload
-    def __getitem__(self, index: int) -> Finding: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Finding]: ...
-    def __getitem__(self, index: int | slice) -> Finding | Sequence[Finding]:
-        return self._all()[index]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash((self.exchange, len(self)))
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
-
-
-def _in_exchange(finding: Finding, exchange: int) -> Finding:
-    """The same fault in a later exchange, which is accepted as the earlier one was."""
-    against = finding.contradicts
-    if against is not None and against.exchange == finding.exchange:
-        return replace(finding, exchange=exchange, contradicts=replace(against, exchange=exchange))
-    return replace(finding, exchange=exchange)
-
-
-def made_for(findings: Sequence[Finding]) -> Sequence[Finding]:
-    """Those of the findings of an exchange that were made for it."""
-    return findings.made if isinstance(findings, CarriedFindings) else findings
-
-
-def without(findings: Sequence[Finding], rule: str) -> Sequence[Finding]:
-    """The findings of an exchange without those of a rule that were made for it; the very same if there are none."""
-    made = made_for(findings)
-    left = tuple(finding for finding in made if finding.rule != rule)
-    return findings if len(left) == len(made) else with_made(findings, left)
-
-
-def with_made(findings: Sequence[Finding], made: tuple[Finding, ...]) -> Sequence[Finding]:
-    """The findings of an exchange with others made for it."""
-    return findings.with_made(made) if isinstance(findings, CarriedFindings) else made
-
-
-def with_more(findings: Sequence[Finding], more: Iterable[Finding]) -> Sequence[Finding]:
-    """The findings of an exchange, and others made for it."""
-    return with_made(findings, (*made_for(findings), *more))
-
-
-class FindingsOfRows(Sequence[Finding]):
-    """The findings of all exchanges of a session, in order of these."""
-
-    def __init__(self, rows: Iterable[Sequence[Finding]]) -> None:
-        self.rows = tuple(rows)
-
-    def __len__(self) -> int:
-        return sum(map(len, self.rows))
-
-    def __iter__(self) -> Iterator[Finding]:
-        return chain.from_iterable(self.rows)
-
-    @overload
-    def __getitem__(self, index: int) -> Finding: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Finding]: ...
-    def __getitem__(self, index: int | slice) -> Finding | Sequence[Finding]:
-        return tuple(self)[index]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
 
 
 class _Point(NamedTuple):
@@ -240,10 +95,11 @@ class _LogInUse:
 
     Attributes:
         changes, seen: of the ledger, and how many of them were looked at.
+        fields: outline of the request about whose fields the first findings are; None if there are no such findings.
     """
 
-    def __init__(self, log: FindingLog, points: list[_Point]) -> None:
-        self.log, self.points = log, points
+    def __init__(self, log: FindingLog, points: list[_Point], fields: ListOutline | None = None) -> None:
+        self.log, self.points, self.fields = log, points, fields
         self.changes: list[int] | None = None
         self.seen = 0
 
@@ -254,7 +110,9 @@ class _LogInUse:
     def first(self, point: _Point) -> _LogInUse:
         """The beginning of it, to continue it in another way."""
         earlier = [each for each in self.points if each.needs <= point.needs and each.settled < point.settled]
-        other = _LogInUse(self.log.first(point.logged), [*(earlier or [_NOTHING]), point])
+        other = _LogInUse(
+            self.log.first(point.logged), [*(earlier or [_NOTHING]), point], self.fields if point.logged else None
+        )
         other.changes, other.seen = self.changes, self.seen
         return other
 
@@ -264,9 +122,12 @@ _NOTHING = _Point(0, 0, 0)
 MOST_KINDS = 4
 """Kinds of requests of which findings are kept in one conversation: it changes its parameters now and then."""
 
+MOST_LANES = 16
+"""Conversations of one history of which findings are kept: retries and branches of it."""
+
 
 class LaneFindings:
-    """A fold over a history: what the exchanges of a conversation found about its messages.
+    """What the exchanges of a conversation found about the messages of a history.
 
     Attributes:
         last: the last exchange whose request had these messages; -1 if there was none.
@@ -274,16 +135,13 @@ class LaneFindings:
         known: by what findings depend on beside the messages.
     """
 
-    def __init__(self, lane: int) -> None:
-        self.lane = lane
+    def __init__(self) -> None:
         self.last, self.shown = -1, 0
         self.known: dict[Hashable, _LogInUse] = {}
 
-    def read(self, messages: Sequence[Message]) -> None:
-        """Nothing: exchanges tell what they found."""
-
     def fork(self, length: int) -> LaneFindings:
-        other = LaneFindings(self.lane)
+        """The same for the first messages alone."""
+        other = LaneFindings()
         other.last, other.shown = self.last, min(self.shown, length)
         other.known = {key: known.first(known.point(length)) for key, known in self.known.items()}
         return other
@@ -294,6 +152,28 @@ class LaneFindings:
         self.known[key] = known
         while len(self.known) > MOST_KINDS:
             del self.known[next(iter(self.known))]
+
+
+class _Lanes:
+    """A fold over a history: what was found about its messages, by the conversations that have it."""
+
+    def __init__(self) -> None:
+        self._lanes: dict[int, LaneFindings] = {}
+
+    def read(self, messages: Sequence[Message]) -> None:
+        """Nothing: exchanges tell what they found."""
+
+    def fork(self, length: int) -> _Lanes:
+        other = _Lanes()
+        other._lanes = {number: lane.fork(length) for number, lane in self._lanes.items()}
+        return other
+
+    def lane(self, number: int) -> LaneFindings:
+        """That of a conversation, which is kept as the latest."""
+        found = self._lanes[number] = self._lanes.pop(number) if number in self._lanes else LaneFindings()
+        while len(self._lanes) > MOST_LANES:
+            del self._lanes[next(iter(self._lanes))]
+        return found
 
 
 class _Same:
@@ -321,10 +201,12 @@ class KnownFindings:
 
     Attributes:
         start: number of the first messages about which all is known.
+        has_fields: what is beside the messages is known, too.
     """
 
     def __init__(self, lane: LaneFindings, is_plain: Callable[[RuleContext], bool], *, is_final: bool) -> None:
-        self.start = 0
+        self.start, self.has_fields = 0, False
+        self._grown: Growth | None = None
         self._lane, self._is_plain, self._is_final = lane, is_plain, is_final
         self._point, self._shown = _NOTHING, 0
         self._known: _LogInUse | None = None
@@ -347,6 +229,10 @@ class KnownFindings:
             point = _Point(length, int(end), known.log.before(int(end)))
             known = known.first(point)
         self._known, self._point, self.start = known, point, point.settled
+        self._grown = _growth(known.fields, case) if point.logged else None
+        if known.fields and point.logged and self._grown is None:  # the same fields, written otherwise
+            self._known, self._point, self.start = _LogInUse(FindingLog(), [_NOTHING]), _NOTHING, 0
+        self.has_fields = self._grown is not None
 
     def finish(self, case: RuleContext, found: Sequence[Finding]) -> Sequence[Finding]:
         """The findings of the exchange, with what was known; what holds for later ones is kept."""
@@ -359,7 +245,8 @@ class KnownFindings:
                 known.seen = len(known.changes or ())
                 self._lane.keep(self._key, known)
             self._lane.last, self._lane.shown = case.decoded.index, length
-        return CarriedFindings(case.decoded.index, found, known.log, count) if known and count else tuple(found)
+        index = case.decoded.index
+        return CarriedFindings(index, found, known.log, count, self._grown) if known and count else tuple(found)
 
     def _log(self, case: RuleContext, known: _LogInUse, found: Iterable[Finding]) -> None:
         placed = [(f.order.message, f) for f in found if f.order and f.order.message is not None]
@@ -367,9 +254,34 @@ class KnownFindings:
         fresh = (n for n, f in new if not _is_settled(case, f))
         end = _last_settled(case, self.start, min(self._shown, case.closure.settled, next(fresh, self._shown)))
         if end > known.points[-1].settled:
+            if not known.points[-1].settled and not known.log.findings:
+                known.fields = self._log_fields(case, known.log, [f for n, f in placed if n == BESIDE])
             known.log.add((n, f) for n, f in new if n < end)
             length = len(case.decoded.messages(REQUEST))
             known.points.append(_Point(length, end, len(known.log.findings)))
+
+    def _log_fields(self, case: RuleContext, log: FindingLog, found: Sequence[Finding]) -> ListOutline | None:
+        """Keep findings on what is beside the messages, if each holds as long as that is the same."""
+        reading = case.decoded.request_reading
+        if reading is None or not all(_is_settled(case, f) and _is_of_fields_alone(f) for f in found):
+            return None
+        log.add((BESIDE, finding) for finding in found)
+        return reading.outline if found else None
+
+
+def _growth(fields: ListOutline | None, case: RuleContext) -> Growth | None:
+    """How much the list of messages grew since a request; None if something else in its text is different."""
+    reading = case.decoded.request_reading
+    if fields is None or reading is None:
+        return None
+    now = reading.outline
+    is_same = (now.before, now.tail, now.list.start) == (fields.before, fields.tail, fields.list.start)
+    return Growth(fields.end, now.end - fields.end) if is_same else None
+
+
+def _is_of_fields_alone(finding: Finding) -> bool:
+    """Neither a line of the text nor what is found elsewhere decides about it."""
+    return "line" not in finding.values and finding.basis is not Basis.COMMON
 
 
 def with_known(case: RuleContext, is_plain: Callable[[RuleContext], bool], *, is_final: bool) -> RuleContext:
@@ -406,7 +318,7 @@ def lane_of(case: RuleContext) -> LaneFindings | None:
     messages, request = case.decoded.messages(REQUEST), case.request
     if not isinstance(messages, HistoryPrefix) or request is None or request.previous_id:
         return None
-    return messages.fold(LaneFindings, case.earlier.id)
+    return messages.fold(_Lanes).lane(case.earlier.id)
 
 
 def _key(case: RuleContext) -> Hashable:

@@ -22,7 +22,8 @@ from workbench.ir import NOTHING, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMessages
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
-from workbench.rules._lasting_findings import FindingsOfRows, made_for, with_known, with_more, without
+from workbench.rules._carried_findings import FindingsOfRows, made_for, with_more, without
+from workbench.rules._lasting_findings import with_known
 from workbench.rules._nodes import by_name
 from workbench.rules._shared_results import SharedResults
 from workbench.rules.grammar import is_kept
