@@ -1,4 +1,4 @@
-"""What tool servers returned beside what the model was told, on the command line."""
+"""What tool servers returned beside what the model received, on the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_both_bodies_are_side_by_side_and_lost_lines_are_marked(run: Run, tmp_pa
     store.save(lost_structured().exchanges(), path)
     lines = run("show", str(path), "--as", "mcp").out.splitlines()
     assert any(line.startswith("! sky · weather  t1  57 B did not reach the model") for line in lines)
-    assert any("the server returned" in line and "│ the model was told" in line for line in lines)
+    assert any("the server returned" in line and "│ the model received" in line for line in lines)
     marked = [line for line in lines if line.startswith("  ! ") and "│" in line]
     assert '"structuredContent": {' in marked[0] and '"temperature": 21' in marked[1]
     assert any('"content": "mild"' in line.partition("│")[2] for line in lines)

@@ -7,7 +7,7 @@
     python -m tests.real browser [--chromium PROGRAM]
 
 ``mcp`` records agents that are on the PATH with one MCP server beside a scripted model (``workbench record --mcp``),
-and checks that both hops are in one file: the tool's own result, and what the model was told of it. An agent that is
+and checks that both hops are in one file: the tool's own result, and what the model received of it. An agent that is
 not installed is skipped, which is said. Agents run in an empty home, with dummy keys, against a simulator in this
 process. ``mcp bytes`` sends 10^5 messages, one of 100 MB, and accidents through a tap (``tests/real/mcp_bytes.py``).
 ``survey`` runs surveys on an S3 server, Dask and Ray that others wrote (``tests/real/survey.py``).

@@ -34,7 +34,7 @@ async def compared(driver: Driver) -> DiffScreen:
 async def test_a_request_is_laid_beside_the_one_before_it_and_enter_goes_to_its_bytes() -> None:
     async with showing(example("anthropic-long-session"), exchange=2) as driver:
         screen = await compared(driver)
-        assert "Request 3 against request 1" in driver.text  # the title request in between is none of it
+        assert "Request 3 compared with request 1" in driver.text  # the title request in between is none of it
         assert "history kept; 2 messages added at the end" in driver.text
         await driver.press("j", "enter")
         await until(driver.pilot, lambda: driver.app.screen is not screen)
@@ -58,7 +58,7 @@ async def test_the_first_request_says_that_there_is_nothing_before_it() -> None:
         assert "no earlier request to compare with" in driver.text
         await driver.press("enter", "j", "J")
         await until(driver.pilot, lambda: screen.changes.compared)
-        assert "Request 2 against request 1" in driver.text
+        assert "Request 2 compared with request 1" in driver.text
         await driver.press("escape")
         assert driver.app.screen is not screen
 

@@ -72,7 +72,7 @@ async def test_the_next_mark_is_gone_to_within_the_filter() -> None:
         assert driver.screen.pointer.selection and driver.screen.pointer.selection.pointer == place
         await driver.press("apostrophe")
         await driver.shows(0)
-        assert "continued at the first mark" in driver.text
+        assert "no more marks: continued at the first one" in driver.text
         driver.screen.exchange_filter.apply("mark:")
         assert list(driver.screen.state.visible) == [0, 2]
         await driver.press("1", "space")

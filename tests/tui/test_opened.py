@@ -116,7 +116,7 @@ def test_nothing_is_claimed_of_what_was_not_read() -> None:
         assert said(other, name) == "not decoded: openai-completions is recognised but not decoded by this version"
     assert "✗ not decoded" in plain(other.views["ir"].head(0))
     half = ExchangeView(Inspector(samples.session(samples.exchange({"messages": []}, b"{torn"))).detail(0))
-    assert said(half, "closure").startswith("not everything was read: response: ")
+    assert said(half, "closure").startswith("only partly decoded: response: ")
     page = ExchangeView(Inspector(samples.session(samples.exchange(b"", b"<html>", url="https://h/x"))).detail(0))
     assert said(page, "ir").startswith("nothing to decode: not a model exchange: ")
 

@@ -54,9 +54,12 @@ class PointedPlace:
         where = f"In {self.path}, exchange {self.exchange + 1}"
         yield ""
         if self.place is None:
-            yield f"{where}: the message names no place in this request"
+            yield f"{where}: the error message names no place in this request"
             if self.suspected:
-                yield f"  suspected: {', '.join(self.suspected)}; workbench check tells why, workbench minimize decides"
+                yield (
+                    f"  suspected: {', '.join(self.suspected)}; workbench check gives the reasons, workbench "
+                    "minimize finds the cause"
+                )
             return
         span = self.place.span
         here = f", bytes {span[0]}–{span[1]}" if span else ""

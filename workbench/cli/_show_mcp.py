@@ -1,4 +1,4 @@
-"""What tool servers returned beside what the model was told, for ``show --as mcp``."""
+"""What tool servers returned beside what the model received, for ``show --as mcp``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def as_text(found: Sequence[ToolPassage]) -> Iterator[str]:
 
 
 def _columns(passage: ToolPassage) -> Iterator[str]:
-    """What the server returned, and what the model was told."""
+    """What the server returned, and what the model received."""
     from workbench.safetext import cells, visible
     from workbench.views import column_text, laid_out
 
@@ -55,7 +55,7 @@ def _columns(passage: ToolPassage) -> Iterator[str]:
     lost = [part.pointer for part in passage.link.lost]
     left: list[Line] = list(laid_out(_value(passage.received), lost, half))
     right: list[Line] = list(laid_out(_value(passage.told), (), half))
-    yield f"  {'the server returned':<{half}} │ the model was told"
+    yield f"  {'the server returned':<{half}} │ the model received"
     for one, other in zip_longest(left, right, fillvalue=()):
         text = column_text(one)
         yield f"  {text}{' ' * max(0, half - cells(visible(text)))} │ {column_text(other)}".rstrip()

@@ -8,7 +8,7 @@
   events      the events of a stream, what each adds to the message, and what the usual SDKs build from them
   story       the whole session from top to bottom: each conversation once, tool results below their calls
   textcalls   tool calls written as text in the response: format, typed arguments, and faults, with places
-  mcp         what tool servers (MCP) returned next to what the model was told, with the parts that never reached it
+  mcp         what tool servers (MCP) returned next to what the model received, with the parts that never reached it
 
 The view textcalls finds text that is meant as a tool call, in any format; with --parser FORMAT, the parser of one
 format reads all texts instead. FORMAT is one of
@@ -127,7 +127,7 @@ def _print_story(args: argparse.Namespace, session: Session, inspector: Inspecto
 
 
 def _print_passages(args: argparse.Namespace, session: Session, inspector: Inspector, wanted: range) -> None:
-    """Print what tool servers returned next to what the model was told."""
+    """Print what tool servers returned next to what the model received."""
     from workbench.cli import _show_mcp
 
     found = _show_mcp.passages(inspector, wanted)

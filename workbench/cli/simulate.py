@@ -91,7 +91,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("file", metavar="FILE", nargs="?", help="with mcp: the session with the recorded server")
     parser.add_argument(
-        "--port", type=_port, metavar="N", help="port to listen on, 0 for any (the default, but for mcp)"
+        "--port", type=_port, metavar="N", help="port to listen on, 0 for any (the default, except with mcp)"
     )
     parser.add_argument("--server", metavar="NAME", help="with mcp: the recorded server, if there are several")
     parser.add_argument("--fault", choices=[*TOOL_FAULTS], metavar="FAULT", help="with mcp: fault of the tool server")
@@ -183,7 +183,7 @@ def _serve_tools(args: argparse.Namespace) -> int:
     from workbench.wire.session import exchanges_of
 
     if not args.file:
-        raise UsageError("a session with a recorded server is needed", hint="workbench simulate mcp FILE")
+        raise UsageError("name a session with a recorded server", hint="workbench simulate mcp FILE")
     with closing(open_input(args.file)) as session:
         server = choose_server(recorded_servers(decoded_of(list(exchanges_of(session)))), args.server)
     fault, latency = args.fault or "", args.latency or 0.0

@@ -62,20 +62,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engine", default="local", metavar="ENGINE", help="where it runs (default: local)")
     parser.add_argument("--join", action="store_true", help="join conversations that are spread over objects")
     parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="contract to judge by (default: detected)")
-    parser.add_argument("--store", metavar="NAME", help="the store that all objects are of (default: recognised)")
+    parser.add_argument("--store", metavar="NAME", help="the store that all objects come from (default: detected)")
     parser.add_argument("--since", metavar="TIME", help="only objects written since a date, or an age such as 7d")
     parser.add_argument("--filter", metavar="EXPR", help="only findings of matching exchanges, such as 'status:4xx'")
     parser.add_argument("--per", nargs=2, metavar=("WHAT", "K"), help="keep K findings of each 'rule' or 'shape'")
     parser.add_argument("--pointers", action="store_true", help="keep whole pointers, with names of arguments")
     parser.add_argument("--sample", type=float, default=1.0, metavar="P", help="share of the objects, such as 0.01")
     parser.add_argument("--metrics", action="store_true", help="count tokens and calls, too (takes longer)")
-    parser.add_argument("--hide-uris", action="store_true", help="write keyed hashes in the place of object names")
+    parser.add_argument("--hide-uris", action="store_true", help="write keyed hashes instead of object names")
     parser.add_argument("--key", metavar="FILE", help="key of the hashes (default: one for each survey)")
     parser.add_argument("--object-seconds", type=float, default=60.0, metavar="S", help="time for each object")
     parser.add_argument("--object-megabytes", type=int, default=256, metavar="MB", help="largest object that is read")
     parser.add_argument("--child-megabytes", type=int, default=2048, metavar="MB", help="memory of a judging process")
     parser.add_argument("--tries", type=int, default=3, metavar="N", help="attempts for each batch")
-    parser.add_argument("--commit", action="store_true", help="end the run of OUT, as far as it is done")
+    parser.add_argument("--commit", action="store_true", help="end the run of OUT with the results so far")
     parser.add_argument("--by", default="provider", choices=("provider", "client", "model", "protocol"))
     parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="only matching findings")
     parser.add_argument("--sql", metavar="QUERY", help="answer a query")
@@ -144,7 +144,7 @@ def _store(name: str) -> str:
 
     known = {importers.load(each).NAME: each for each in plugins.names(importers.__name__)}
     if name not in known:
-        raise UsageError(f"no store is called {name}", hint=f"known: {', '.join(sorted(known))}")
+        raise UsageError(f"unknown store {name}", hint=f"known: {', '.join(sorted(known))}")
     return known[name]
 
 
@@ -176,7 +176,7 @@ def _end(catalog: Catalog, args: argparse.Namespace, budgets: list[Budget], resu
         return 0 if is_share else 3
     listed = result.commit.about["counts"]
     if not listed.get("listed") and not listed.get("older"):
-        return _output.complain(f"{args.path}: no objects are there", 3)
+        return _output.complain(f"{args.path}: no objects found", 3)
     return _show(catalog, args, budgets, result)
 
 
@@ -206,7 +206,7 @@ def _ask(catalog: Catalog, args: argparse.Namespace) -> int:
             _output.emit(f"{name:<12}{question.title}")
         return 0
     if args.question is not None and args.question not in QUESTIONS:
-        raise UsageError(f"no question is called {args.question}", hint=f"known: {', '.join(QUESTIONS)}")
+        raise UsageError(f"unknown question {args.question}", hint=f"known: {', '.join(QUESTIONS)}")
     answer = ask(catalog, args.sql if args.sql is not None else QUESTIONS[args.question].sql)
     if args.format == "json":
         _output.emit_json({"columns": list(answer.columns), "rows": [list(map(_plain, row)) for row in answer.rows]})
@@ -230,7 +230,7 @@ def _list_rules(catalog: Catalog, args: argparse.Namespace) -> int:
         installed = "  installed" if each.is_installed else ""
         _output.emit(f"{each.rules}  {runs}, {each.objects:,} objects, {each.findings:,} findings, {when}{installed}")
     if args.format == "text" and not any(each.is_installed for each in found):
-        _output.emit("The installed rules have judged nothing here: the next run judges everything again.")
+        _output.emit("This survey has no results of the installed rules: the next run judges everything again.")
     return 0
 
 
@@ -284,7 +284,7 @@ def _filters(given: list[str]) -> dict[str, str]:
     filters = dict(text.partition("=")[::2] for text in given)
     for name in filters:
         if name not in FILTERS:
-            raise UsageError(f"no column is called {name}", hint=f"known: {', '.join(FILTERS)}")
+            raise UsageError(f"unknown column {name}", hint=f"known: {', '.join(FILTERS)}")
     return filters
 
 

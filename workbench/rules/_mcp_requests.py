@@ -158,7 +158,7 @@ def _given_up(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     came = "; the response arrived anyway, too late" if response else ""
     if _TIMED_OUT.search(reason):
         token = member(message_of(decoded.request_text), "params", "_meta", "progressToken")
-        hint = "" if token is not None else "; without a progressToken the server cannot show that it is at work"
+        hint = "" if token is not None else "; without a progressToken the server cannot report progress"
         yield make(
             decoded, TIMEOUT, REQUEST, "/params", f"the client gave up {quote(method)}{came}{hint}", quote(reason)
         )

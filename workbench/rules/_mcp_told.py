@@ -129,7 +129,7 @@ def by_rule_of(client: ClientFacts, part: str, result: JsonValue) -> str:
     if rule and client.name:
         return f"by rule of {client.name}: {rule.text} ({rule.source})"
     if rule:
-        return f"the client is unknown; {rule.text}, so that it may be its rule, which is a guess"
+        return f"the client is unknown; {rule.text}, so this may be a rule of the client (a guess)"
     return f"no rule of {client.name} for this is known" if client.name else "the client is unknown"
 
 

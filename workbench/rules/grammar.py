@@ -106,7 +106,10 @@ def _of_answer(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]
     for fault in [] if start else grammar.faults(f"#{grammar.answer}", body):
         is_missing = fault.code == grammars.MISSING and fault.pointer and fault.name in _READ_UNASKED
         if is_missing and not any(is_in(at, fault.pointer) or is_in(fault.pointer, at) for at in said if at):
-            text = f"{dotted_path(fault.pointer)} has no {quote(fault.name)}: clients read it without asking"
+            text = (
+                f"{dotted_path(fault.pointer)} has no {quote(fault.name)}: clients read it without checking that it "
+                "exists"
+            )
             source = f"{grammar.label} ({grammar.date})"
             yield replace(
                 case.finding(every_rule()["answer.reshaped"], RESPONSE, fault.pointer, text, source=source),

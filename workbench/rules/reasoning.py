@@ -49,7 +49,7 @@ ALTERED = Rule(
 STALE = Rule(
     "reasoning.stale",
     WARNING,
-    "Reasoning is sent back although the provider no longer wants it.",
+    "Reasoning is sent back although the provider no longer expects it.",
     breaks=Breaks.REQUEST,
 )
 
@@ -128,7 +128,7 @@ def _entry(case: RuleContext, entry: Entry, *, is_latest: bool) -> Iterator[Find
         yield finding if _is_required(case) else as_warning(finding)
     elif entry.sent is ReplayOutcome.EMPTY and entry.sent_part and _was_something(entry):
         what = "signature" if entry.differs == "signature" else "text"
-        message = f"the {_field(case, entry)} is there but its {what} is empty"
+        message = f"the {_field(case, entry)} is present, but its {what} is empty"
         yield case.at(EMPTY, entry.sent_part, message, name=what, evidence=_history(entry), when=f"no-{what}")
     elif entry.sent is ReplayOutcome.ALTERED and not _is_replaced(case, entry):
         exact = case.contract.reasoning.exact
@@ -171,7 +171,7 @@ def _check_empty(case: RuleContext) -> Iterator[Finding]:
         what = _empty_field(part)
         is_demanded = is_by_call and case.contract.reasoning.scope is Scope.TOOL_LOOP  # then its call has none
         if what and ref not in told and not (is_demanded and part.carrier is Carrier.THOUGHT_SIGNATURE):
-            message = f"the {what} of this piece of reasoning is there but empty"
+            message = f"the {what} of this reasoning block is empty"
             yield case.at(EMPTY, ref, message, name=what, when=f"no-{what}")
 
 

@@ -219,7 +219,11 @@ def _least_varied(last: PastCall, *, is_varied: bool) -> int:
 
 def _repetition_finding(case: RuleContext, run: Sequence[PastCall], what: str) -> Finding:
     last = run[-1]
-    how = "end in the same error: no attempt changes it" if last.is_failed else "return nothing, with any arguments"
+    how = (
+        ("end in the same error; repeating them does not help")
+        if last.is_failed
+        else "return nothing, with any arguments"
+    )
     finding = case.at(LOOP, last.ref, f"{len(run)} calls {what}in a row {how}", evidence=quote(last.outcome))
     return with_related(finding, [case.pointer(step.ref) for step in run])
 

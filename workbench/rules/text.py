@@ -11,6 +11,7 @@ from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Reasoning, Te
 from workbench.protocols import RESPONSE
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
+from workbench.toolcalls import READABLE_PROBLEMS
 from workbench.toolcalls.formats import TextCall, find, stray_markers
 
 ERROR = Severity.ERROR
@@ -33,15 +34,6 @@ TOKEN = Rule(
 UNCLOSED = Rule("text.unclosed-tag", Severity.WARNING, "A section tag is never closed.", breaks=Breaks.CONVERSATION)
 
 RULES = (UNPARSED, MALFORMED, IN_REASONING, TOKEN, UNCLOSED)
-
-AROUND = (
-    "the opening tag around it is missing",
-    "the closing tag around it is missing",
-    "the tags around it are missing",
-    "in tags of an unknown format",
-    "no such tool",
-)
-"""Problems of a call that can be read all the same."""
 
 MOST = 8
 """Findings of one kind in one answer: a text that repeats itself is one fault."""
@@ -99,7 +91,7 @@ def _copied_call(case: RuleContext, ref: NodeRef, call: TextCall) -> Finding:
 
 
 def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelResponse) -> Finding:
-    broken = [problem for problem in call.problems if problem not in AROUND]
+    broken = [problem for problem in call.problems if problem not in READABLE_PROBLEMS]
     is_cut = answer.stop == "length" and "unclosed" in broken
     if broken and not is_cut:
         places = zip_longest(call.problems, call.places)

@@ -26,7 +26,9 @@ REQUEST_UNREAD = _rule("request.unread", WARNING, "The request could not be deco
 ANSWER_UNREAD = _rule("answer.unread", WARNING, "The response could not be decoded, so nothing was checked in it.")
 NONE = _rule("answer.none", ERROR, "The request got no response, or an empty one.")
 FOREIGN = _rule("answer.foreign", ERROR, "The response does not belong to this protocol.")
-RESHAPED = _rule("answer.reshaped", ERROR, "The response is in an envelope, or lacks a member, that clients expect.")
+RESHAPED = _rule(
+    "answer.reshaped", ERROR, "The response is wrapped in an envelope, or lacks a field that clients need."
+)
 CUT = _rule("answer.cut", ERROR, "The connection broke before the response body was complete.")
 ABANDONED = _rule("answer.abandoned", INFO, "The client ended the exchange before the response was complete.")
 CONTENT_TYPE = _rule(

@@ -35,3 +35,6 @@ NO_ARGUMENT_TOKEN: Final = "the token before the arguments is missing"
 OTHER_END: Final = "a closing tag with a different name"
 LOOK_ALIKE: Final = "look-alike characters in its tags"
 DAMAGED: Final = "its markup is damaged"
+
+READABLE_PROBLEMS: Final = (NO_BLOCK, NO_BLOCK_END, NO_TAGS, FOREIGN_TAGS, NO_TOOL)
+"""Problems of a call that can be read nevertheless."""

@@ -54,7 +54,7 @@ class ExchangeView:
         """Reason why a pane is empty: ``words`` if the whole exchange was read, else the part that was not read."""
         is_decoded = self.decoded.request is not None or self.decoded.response is not None
         if self.row.problems:
-            return f"{'not everything was read' if is_decoded else 'not decoded'}: {'; '.join(self.row.problems)}"
+            return f"{'only partly decoded' if is_decoded else 'not decoded'}: {'; '.join(self.row.problems)}"
         return claim if is_decoded else f"nothing to decode: {self.decoded.protocol_from}"
 
     @property

@@ -34,7 +34,7 @@ ACTIONS = {
     "pane.up": "previous line",
     "pane.first": "first line",
     "pane.last": "last line",
-    "pane.open": "say all of the line",
+    "pane.open": "read the whole line",
     "session.next-exchange": "next exchange",
     "session.previous-exchange": "previous exchange",
     **{f"session.{row.id}": row.word for row in session_panes.PANES},
@@ -193,7 +193,7 @@ class LinearReader:
     def _match(self, step: int) -> list[str]:
         spoken = self._list
         if not self.wanted:
-            return ["no search yet; / begins one"]
+            return ["no search yet; / starts one"]
         order = [(self._cursor + step * n) % spoken.size for n in range(1, spoken.size + 1)] if spoken.size else []
         for item in order:
             lines = (spoken.head(item), *spoken.body(item))

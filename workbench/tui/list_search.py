@@ -135,7 +135,8 @@ class ListSearch:
         here = self.view.position
         at = bisect_right(self.found, here) if step > 0 else bisect_left(self.found, here) - 1
         if not 0 <= at < len(self.found):
-            self.screen.notify("continued at the top" if step > 0 else "continued at the end", markup=False)
+            end = "top" if step > 0 else "end"
+            self.screen.notify(f"no more matches: continued at the {end}", markup=False)
         self._go(self.found[at % len(self.found)])
         self._changed()
 

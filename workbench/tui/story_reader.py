@@ -56,8 +56,8 @@ class StoryReader:
                     story: SessionSummary | None = surveys.describe_survey(path)
                 else:
                     story = describe_file(path, lambda path=path: self._is_unwanted(path))  # type: ignore[misc]
-            except Exception as error:  # a fault of Workbench: the other sessions are still summarised
-                story = SessionSummary("", "not read", f"a fault of Workbench: {type(error).__name__}: {error}")
+            except Exception as error:  # a bug in Workbench: the other sessions are still summarised
+                story = SessionSummary("", "not read", f"a bug in Workbench: {type(error).__name__}: {error}")
             if story:
                 self._is_told(path)
                 post(StoryReady(path, story))

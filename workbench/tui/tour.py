@@ -45,7 +45,7 @@ STEPS = (
     ),
     TourStep(
         "session.reasoning",
-        "One selection drives all panes. Look which reasoning arrived, and whether it was sent back",
+        "One selection drives all panes. See which reasoning was received, and whether it was sent back",
         pane="reasoning",
     ),
     TourStep("session.story", "Look at the whole session from top to bottom, and over time", ("StoryScreen",)),
@@ -58,7 +58,10 @@ STEPS = (
     TourStep("answer.export", "Both responses are side by side. Keep the repair as a test", ("ExportScreen",)),
 )
 
-END = "That was the tour. enter writes the test: it is red on the broken request and green on yours · q: back · ?: help"
+END = (
+    "That was the tour. enter writes the test: it fails on the broken request and passes on the repaired one · q: "
+    "back · ?: help"
+)
 
 
 def open_example() -> Session:

@@ -1,4 +1,4 @@
-"""The tool results screen: what a tool server returned beside what the model was told."""
+"""The tool results screen: what a tool server returned beside what the model received."""
 
 from __future__ import annotations
 

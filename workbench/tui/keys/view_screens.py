@@ -8,7 +8,9 @@ from workbench.tui.key import Key
 def _search(scope: str, rank: int = 7) -> tuple[Key, ...]:
     """The keys of a search in the panes of a screen."""
     return (
-        Key(f"{scope}.search", "/", "search", "search", "search this pane; in another one n searches on", rank),
+        Key(
+            f"{scope}.search", "/", "search", "search", "search this pane; n continues the search in another pane", rank
+        ),
         Key(f"{scope}.next-match", "n", "match(1)", "next match", "next match of the search"),
         Key(f"{scope}.previous-match", "N", "match(-1)", "previous match", "previous match of the search"),
         Key(f"{scope}.leave", "escape", "leave", "back", "end the search; else go back"),
@@ -38,8 +40,8 @@ STORY = (
 LANES = (
     Key("lanes.next", "l,right", "bar(1)", "next exchange", "next exchange of the lane"),
     Key("lanes.previous", "h,left", "bar(-1)", "previous exchange", "previous exchange of the lane"),
-    Key("lanes.closer", "+,equals_sign", "zoom_time(1)", "closer", "show a shorter time around the exchange"),
-    Key("lanes.wider", "-", "zoom_time(-1)", "wider", "show a longer time"),
+    Key("lanes.closer", "+,equals_sign", "zoom_time(1)", "closer", "zoom in on the time around the exchange"),
+    Key("lanes.wider", "-", "zoom_time(-1)", "wider", "zoom out: show more time"),
 )
 
 STREAM = (
@@ -147,7 +149,7 @@ PASSAGES = (
         "tab",
         "pane(1)",
         "next pane",
-        "next pane: results, way, server's response, what was told",
+        "next pane: results, path, server's response, what the model received",
         3,
     ),
     Key("passages.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),

@@ -128,7 +128,7 @@ SESSION = (
         "R",
         "passages",
         "tool results",
-        "show what tool servers (MCP) returned next to what the model was told",
+        "show what tool servers (MCP) returned next to what the model received",
         15,
     ),
     Key("session.matrix", "m", "matrix", "matrix", "show which providers accept this request", 16),

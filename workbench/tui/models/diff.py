@@ -49,7 +49,7 @@ class RequestComparison(NamedTuple):
 def title(compared: RequestComparison) -> list[Line]:
     """Numbers of both requests, the share of unchanged bytes, and if the history was kept."""
     found = compared.difference
-    which = f" Request {compared.after + 1} against request {compared.before + 1}"
+    which = f" Request {compared.after + 1} compared with request {compared.before + 1}"
     lengths = f"   {size(len(found.before))} → {size(len(found.after))}"
     begins = (
         ""

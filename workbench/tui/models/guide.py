@@ -51,8 +51,8 @@ GUIDES: Mapping[str, Guide] = {
     "story": Guide(
         "Story",
         "The conversations of the session from top to bottom. What a request repeats is left out; a tool result is "
-        "below its call, with the time that the client needed for it. Failed attempts, side conversations and what "
-        "was said before the recording are folded; space shows them, * shows everything. Enter opens the line in "
+        "below its call, with the time that the client needed for it. Failed attempts, side conversations and messages "
+        "from before the recording are folded; space shows them, * shows everything. Enter opens the line in "
         "the panes of the session.",
         ("error", "warning", "group", "said", "call", "reasoning", "media", "line-end", "cursor"),
     ),

@@ -208,7 +208,7 @@ class BranchesScreen(Screen[bool]):
         for pane in (self.meaning, self.hunks):
             pane.show(RequestComparison(self.index, self.index, difference), places)
         against = branches.against(other.node)
-        self.meaning.title(line(f" Meaning · {len(self.meaning.changes):,} · against {against} "))
+        self.meaning.title(line(f" Meaning · {len(self.meaning.changes):,} · compared with {against} "))
         self.hunks.title(line(f" Bytes · {len(difference.hunks):,} "))
 
     # Keys.

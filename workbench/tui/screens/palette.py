@@ -76,8 +76,8 @@ class PaletteScreen(ModalScreen[int | None]):
         ("escape", "leave", "leave"),
         ("down,ctrl+n,tab", "walk(1)", "next action"),
         ("up,ctrl+p,shift+tab", "walk(-1)", "previous action"),
-        ("pagedown", "walk_far(1)", "ten actions down"),
-        ("pageup", "walk_far(-1)", "ten actions up"),
+        ("pagedown", "walk_far(1)", "move down ten actions"),
+        ("pageup", "walk_far(-1)", "move up ten actions"),
     ]
     pane = getters.query_one(PalettePane)
 

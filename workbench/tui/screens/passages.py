@@ -1,4 +1,4 @@
-"""Tool results screen: what a tool server returned beside what the model was told, with the difference marked."""
+"""Tool results screen: what a tool server returned beside what the model received, with the difference marked."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PassageSource(WorklistSource["ToolLink", ToolPassage]):
 
 
 class PassagesScreen(WorklistScreen):
-    """Results of tool servers and what the model was told. Dismissed with a place in either, or None.
+    """Results of tool servers and what the model received. Dismissed with a place in either, or None.
 
     Args:
         ask: puts a question to the inspector's thread.
@@ -141,7 +141,7 @@ class PassagesScreen(WorklistScreen):
         missing = sum(part.size for part in passage.link.lost) if passage else 0
         words = f" · {size(missing)} never reached the model" if missing else ""
         self.returned.title(line(f" The server returned{words} "))
-        self.told.title(line(" The model was told "))
+        self.told.title(line(" The model received "))
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.results:
@@ -149,7 +149,7 @@ class PassagesScreen(WorklistScreen):
             self.worklist.ask_next()
 
     def on_line_view_activation(self, message: LineView.Activation) -> None:
-        """Go to the bytes of the server's response, or of what the model was told."""
+        """Go to the bytes of the server's response, or of what the model received."""
         passage = self.worklist.judgement
         if passage is None:
             return

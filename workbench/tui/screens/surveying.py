@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.survey import FailureGroup, FailurePlace, Overview
     from workbench.wire.session import Session
 
-CHANGED = "this object has changed since the survey: run it again"
+CHANGED = "this object has changed since the survey: run the survey again"
 
 
 class SurveyScreen(Screen[None]):
@@ -74,7 +74,7 @@ class SurveyScreen(Screen[None]):
         from workbench.survey import Catalog, overview
 
         try:
-            found, why = overview(Catalog(self.folder), self.by, self.where), "no run of this survey is over yet"
+            found, why = overview(Catalog(self.folder), self.by, self.where), "no run of this survey has finished yet"
         except (WorkbenchError, OSError) as error:
             found, why = None, str(error)
         self.app.call_from_thread(self._show_found, found, why)
@@ -187,7 +187,7 @@ class SurveyScreen(Screen[None]):
         pairs = dict(word.partition("=")[::2] for word in text.split())
         unknown = [name for name in pairs if name not in FILTERS]
         if unknown:
-            self._say(f"no column is called {visible(unknown[0])}")
+            self._say(f"unknown column {visible(unknown[0])}")
             return
         self._say("")
         self.where, self.group = pairs, None

@@ -192,7 +192,7 @@ class SessionActions:
             self.session.app.push_screen(screen, self.session.navigation.go_to_spot)
 
     def passages(self) -> None:
-        """Show what tool servers returned beside what the model was told."""
+        """Show what tool servers returned beside what the model received."""
         from workbench.tui.screens.passages import PassagesScreen
 
         if opened := self.session.opened:

@@ -153,7 +153,7 @@ class SessionNotes:
         here = self._last if self._last and self._last[0] == at else (at, self.place() or NotePlace(""))
         index, place = next((p for p in places if p > here), places[0])
         if (index, place) <= here:
-            self.screen.notify("continued at the first mark", markup=False)
+            self.screen.notify("no more marks: continued at the first one", markup=False)
         self.screen.navigation.go(Goal(index, note=(place.side, place.pointer)))
         self._last = (index, place)
         if place.side:

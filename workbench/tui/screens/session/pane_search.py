@@ -225,7 +225,8 @@ class PaneSearch:
             self._go_to_pane(name, step)
             return
         if not 0 <= at < len(self.found):
-            self.screen.notify("continued at the top" if step > 0 else "continued at the end", markup=False)
+            end = "top" if step > 0 else "end"
+            self.screen.notify(f"no more matches: continued at the {end}", markup=False)
         view.go_to(self.found[at % len(self.found)])
         view.post_message(LineView.CursorMove(view))
         self.screen.header.show_keys()

@@ -193,7 +193,7 @@ class StoryScreen(Screen[StoryItem | None]):
 
 def _legend(zoom: int, width: int) -> Line:
     """Title of the lanes: what their signs mean."""
-    part = f" · 1/{zoom} of it" if zoom > 1 else ""
+    part = f" · 1/{zoom} shown" if zoom > 1 else ""
     signs = ((SIGNS[""], "ok", "model"), (TOOLS, "call", "tools"), (SIGNS["failed"], "error", "failed"))
     spans = [Span(f" Timeline{part} ")]
     if width >= 54:
