@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 from tests import breakages
-from tests.breakages import scoring
+from tests.breakages import scoring, tool_hops
 
 
 def main() -> int:
@@ -21,6 +21,7 @@ def main() -> int:
     parser.add_argument("-v", "--verbose", action="store_true", help="what is not a clean hit")
     verbose = parser.parse_args().verbose
     are_clean = [_catalogue(name, verbose=verbose) for name in breakages.CATALOGUES]
+    are_clean += [_hops(name, verbose=verbose) for name in tool_hops.CATALOGUES]
     _texts(verbose=verbose)
     return 0 if all(are_clean) else 1
 
@@ -38,6 +39,21 @@ def _catalogue(name: str, *, verbose: bool) -> bool:
     print(f"  first: {result.first()}")
     print(f"{result.line()}\n", flush=True)
     return result.is_clean
+
+
+def _hops(name: str, *, verbose: bool) -> bool:
+    """A catalogue of failures between agents and tool servers."""
+    path = Path(tool_hops.__file__).parent / name
+    scored = tool_hops.score(path)
+    print(name)
+    for one in scored:
+        if verbose and one.grade != "hit":
+            print(f"  {one.line()}")
+    hits, of = tool_hops.first_hits(path)
+    print(f"  first: {hits} of {of} hits ({100 * hits // of} %)")
+    now = sum(one.grade == "hit" for one in scored)
+    print(f"tool hops: {now} of {len(scored)} hits, the rule at its side and place\n", flush=True)
+    return now == len(scored)
 
 
 def _texts(*, verbose: bool) -> None:

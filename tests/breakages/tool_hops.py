@@ -23,6 +23,9 @@ from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
 
+CATALOGUES = ("tool-hops-2.yaml", "tool-hops-3.yaml", "tool-hops-4.yaml")
+"""Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
+
 Entry = Mapping[str, Any]
 JSON = Headers((("content-type", "application/json"),))
 BEGAN = 1_764_000_000.0
@@ -78,6 +81,15 @@ def is_scorable(entry: Entry) -> bool:
 def score(path: Path) -> list[Scored]:
     """Every entry of a catalogue that is scorable."""
     return [grade(entry) for entry in yaml.safe_load(path.read_bytes())["entries"] if is_scorable(entry)]
+
+
+def first_hits(path: Path) -> tuple[int, int]:
+    """How many entries of a catalogue were hits before anything was taught for them, and of how many."""
+    held = yaml.safe_load(path.read_bytes())
+    if "first" in held:
+        return held["first"]["hits"], held["first"]["of"]
+    grades = [entry["first"] for entry in held["entries"]]
+    return grades.count("hit"), len(grades)
 
 
 def grade(entry: Entry) -> Scored:

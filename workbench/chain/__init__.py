@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.chain.conversations import Conversation, Conversations
     from workbench.chain.hops import Hops
     from workbench.chain.ledger import Entry, Ledger, ReplayOutcome
-    from workbench.chain.passed_results import LostPart, lost_parts, text_told
+    from workbench.chain.passed_results import LostPart, lost_parts, says_the_same, text_told, value_in
     from workbench.chain.tool_links import ToldResult, ToolLink, ToolLinks, told_results
 else:
     __getattr__ = lazy(__name__)
@@ -42,7 +42,9 @@ __all__ = [
     "ledger",
     "lost_parts",
     "marks",
+    "says_the_same",
     "text_told",
     "told_results",
+    "value_in",
     "without_marks",
 ]

@@ -78,10 +78,13 @@ def _lost_content(part: dict[str, JsonValue], told: str) -> _LostContent | None:
     inner, kind = part.get("resource"), part.get("type")
     if kind == "text":
         return _lost_text(part.get("text"), "/text", told)
-    if kind == "resource" and isinstance(inner, dict) and "text" in inner:
+    if kind == "resource" and isinstance(inner, dict) and inner.get("text"):
         return _lost_text(inner["text"], "/resource/text", told)
     if kind in ("image", "audio"):
         return _lost_media(part.get("data"), "", "/data", told)
+    if kind == "resource" and isinstance(inner, dict) and not inner.get("blob"):
+        lost = _lost_link(inner, told)
+        return lost._replace(pointer="/resource/uri") if lost else None
     if kind == "resource" and isinstance(inner, dict):
         return _lost_media(inner.get("blob"), inner.get("uri"), "/resource/blob", told)
     if kind == "resource_link":

@@ -50,7 +50,7 @@ def of_declared(decoded: DecodedExchange, listed: Sequence[ListedTool]) -> Itera
     for tool in declared:
         if tool.name and (sources := [one for one in listed if _is_from(tool.name, one)]):
             taken[tool.name] = sources
-            yield from _of_tool(decoded, tool, sources)
+            yield from _of_tool(decoded, tool, sources, declared)
     yield from _of_missing(decoded, declared, listed, taken)
 
 
@@ -58,7 +58,9 @@ def _is_from(name: str, tool: ListedTool) -> bool:
     return is_named(name, tool.name)
 
 
-def _of_tool(decoded: DecodedExchange, tool: ToolDef, sources: Sequence[ListedTool]) -> Iterator[Finding]:
+def _of_tool(
+    decoded: DecodedExchange, tool: ToolDef, sources: Sequence[ListedTool], declared: Sequence[ToolDef]
+) -> Iterator[Finding]:
     name, pointer = tool.name or "", tool.pointer
     if len(name) > _LONGEST:
         text = f"the name has {len(name)} characters with its server's name; all providers accept {_LONGEST}"
@@ -69,6 +71,11 @@ def _of_tool(decoded: DecodedExchange, tool: ToolDef, sources: Sequence[ListedTo
         text = f"{servers} all have a tool {quote(name)}; only one is declared, and its server is unknown"
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
     best = max(sources, key=lambda one: (len(_plain(one.name)), _plain(one.server) in _plain(name)))
+    alike = [one for one in sources if _cleaned(one.name) == _cleaned(best.name) and one.server == best.server]
+    if len(alike) > 1 and sum(_is_from(each.name or "", best) for each in declared) < len(alike):
+        names = ", ".join(quote(one.name) for one in alike)
+        text = f"{names} of server {quote(best.server)} become one name once they are cleaned; only one is declared"
+        yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
     change = _schema_change(member(best.entry, "inputSchema"), tool.schema)
     if change:
         inside, words = change
@@ -85,6 +92,11 @@ def _schema_places(decoded: DecodedExchange, pointer: str) -> Iterator[str]:
 
 def _plain(name: str) -> str:
     return "".join(char for char in name.lower() if char.isalnum())
+
+
+def _cleaned(name: str) -> str:
+    """A name as clients clean it for providers."""
+    return "".join(char if char.isalnum() else "_" for char in name.lower())
 
 
 def _schema_change(listed: JsonValue, declared: JsonValue) -> tuple[str, str] | None:

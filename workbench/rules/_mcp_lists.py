@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from workbench import regex
 from workbench.contracts import Finding
@@ -148,12 +149,42 @@ def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterat
     if isinstance(outputs, dict) and outputs.get("type") != "object":
         text = f"before revision {_ANY_VALUE} an outputSchema must have type object; clients may refuse the whole list"
         yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{pointer}/outputSchema", text)
+    for member_name, schema in (("inputSchema", inputs), ("outputSchema", outputs)):
+        lost = next(_dangling(schema, schema), None) if isinstance(schema, dict) else None
+        if lost:
+            text = (
+                f"the reference {quote(lost)} leads nowhere in this schema; clients drop this tool, or the whole list"
+            )
+            yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{pointer}/{member_name}", text)
     properties = member(inputs, "properties")
     for name, schema in properties.items() if isinstance(properties, dict) else ():
         if isinstance(schema, bool):
             text = f"the schema of {quote(name)} is {str(schema).lower()}, which several providers refuse"
             inside = name.replace("~", "~0").replace("/", "~1")
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}/properties/{inside}", text, severity=INFO)
+
+
+def _dangling(value: JsonValue, schema: JsonValue) -> Iterator[str]:
+    """References in a value to places that a schema does not have."""
+    if isinstance(value, dict):
+        ref = value.get("$ref")
+        if isinstance(ref, str) and ref.startswith("#/") and not _has_place(schema, ref[2:].split("/")):
+            yield ref
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        if isinstance(inner, dict | list):
+            yield from _dangling(inner, schema)
+
+
+def _has_place(schema: JsonValue, path: list[str]) -> bool:
+    for word in path:
+        name = unquote(word).replace("~1", "/").replace("~0", "~")
+        if isinstance(schema, dict) and name in schema:
+            schema = schema[name]
+        elif isinstance(schema, list) and name.isdecimal() and int(name) < len(schema):
+            schema = schema[int(name)]
+        else:
+            return False
+    return True
 
 
 def texts_aimed_at_model(decoded: DecodedExchange, text: JsonValue, pointer: str) -> Iterator[Finding]:

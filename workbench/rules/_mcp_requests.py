@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from workbench import regex
+from workbench.chain import value_in
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
@@ -68,7 +69,8 @@ _SUCCEEDED = regex.compile(r"\bHTTP 20\d\b|\bstatus(?: code)?:? 20\d\b|\b20[1-6]
 
 _NO_SESSION = regex.compile(
     r"session (?:id )?(?:\S+ )?(?:not found|expired|terminated|unknown|invalid|does not exist|is closed)"
-    r"|(?:unknown|invalid|no valid|missing|expired|no such) (?:mcp[- ])?session",
+    r"|(?:unknown|invalid|no valid|missing|expired|no such) (?:mcp[- ])?session"
+    r"|(?:server|session|connection|transport) (?:is |was )?not (?:yet )?initiali[sz]ed",
     re.IGNORECASE,
 )
 """Words for a session that a server does not know."""
@@ -214,12 +216,14 @@ def _of_result(
         yield from _output(decoded, params, result, entry)
     if not _is_failure(result):
         told = str(member(response, "error", "message") or "")
-    elif _NO_OUTPUT.search(told):
+    if _NO_OUTPUT.search(told):
         text = (
             "the result is an error because structured content is missing, although the tool declares an outputSchema"
         )
-        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result", text, quote(told))
-    elif _UNKNOWN_TOOL.search(told):
+        place = "/result" if _is_failure(result) else "/error"
+        yield make(decoded, OUTPUT_SCHEMA, RESPONSE, place, text, quote(told))
+        return
+    if _is_failure(result) and _UNKNOWN_TOOL.search(told):
         text = "the tool is unknown; the protocol expects a JSON-RPC error for this (-32602)"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/result/isError", text, quote(told), INFO)
     if _INVALID_INPUT.search(told):
@@ -243,10 +247,22 @@ def _flag(decoded: DecodedExchange, result: JsonValue, told: str) -> Iterator[Fi
         if _SUCCEEDED.search(told) and not _FAILED.match(told):
             text = "the result is marked as an error, but its text reports a success"
             yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError", text, quote(told), INFO)
-    elif _FAILED.match(told) and len(texts_of(result)) == 1 and member(result, "structuredContent") is None:
+    elif (
+        (_FAILED.match(told) or _denies_success(told))
+        and len(texts_of(result)) == 1
+        and member(result, "structuredContent") is None
+    ):
         text = "the text reports a failure, but the result is not marked as an error (isError)"
         pointer = "/result/isError" if member(result, "isError") is not None else "/result"
         yield make(decoded, ERROR_FLAG, RESPONSE, pointer, text, quote(told), INFO)
+
+
+def _denies_success(told: str) -> bool:
+    """A text is a JSON object that says of itself that it is a failure."""
+    value = value_in(told)
+    if not isinstance(value, dict):
+        return False
+    return any(value.get(name) is False for name in ("success", "ok", "succeeded")) or value.get("status") == "error"
 
 
 def _output(decoded: DecodedExchange, params: JsonValue, result: JsonValue, entry: JsonValue) -> Iterator[Finding]:

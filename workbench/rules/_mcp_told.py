@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench import protocols, regex
-from workbench.chain import LostPart, ToldResult, ToolLink, text_told
+from workbench.chain import LostPart, ToldResult, ToolLink, says_the_same, text_told
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, Media, Text
 from workbench.protocols import REQUEST, DecodedExchange
@@ -15,6 +15,7 @@ from workbench.rules._mcp_rules import (
     CANCELLED_END,
     CONTENT_SHADOWED,
     ERROR_FLAG,
+    INFO,
     RESULT_ALTERED,
     RESULT_DROPPED,
     RESULT_DUPLICATED,
@@ -54,6 +55,7 @@ _FAILED = regex.compile(
 )
 """Words by which a model can tell that something failed."""
 
+_SPACED = regex.compile(r"([,:{}\[\]])\s+")
 _SHORT = 8
 """Characters of encoded data that are enough to find it in a text."""
 
@@ -144,6 +146,9 @@ def _of_form(
     if "�" in words and "�" not in received and "\\ufffd" not in received:
         text = f"characters of the result of exchange {link.exchange + 1} are broken (U+FFFD)"
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
+    if _tells_twice(outcome.result, words):
+        text = f"the data of exchange {link.exchange + 1} appear twice here: as text, and as structured content"
+        yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text, severity=INFO)
     data = [each for part in _media(outcome.result) if (each := part[:_SHORT])]
     is_shown = any(isinstance(part, Media) for part in told.result.content)
     if is_shown and any(each in part.text for each in data for part in told.result.content if isinstance(part, Text)):
@@ -152,6 +157,20 @@ def _of_form(
     elif not is_shown and not form and any(part in words for part in _media(outcome.result) if part):
         text = f"an image or file of exchange {link.exchange + 1} is text here: its data, which a model cannot read"
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
+
+
+def _tells_twice(result: JsonValue, words: str) -> bool:
+    """The model got a text of the content, and beside it the structured content that says the same."""
+    structured, texts = member(result, "structuredContent"), texts_of(result)
+    if structured is None or len(texts) != 1 or not says_the_same(texts[0], structured):
+        return False
+    rest, value = words.replace(texts[0], "", 1), dumps(structured).decode("utf-8", "replace")
+    return len(rest) < len(words) and len(value) > _SHORT and value in _unspaced(rest)
+
+
+def _unspaced(text: str) -> str:
+    """A text without spaces behind the commas and colons of JSON, as ``dumps`` writes it."""
+    return _SPACED.sub(r"\1", text)
 
 
 def _media(result: dict[str, JsonValue]) -> Iterator[str]:
