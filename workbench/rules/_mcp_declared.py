@@ -71,7 +71,9 @@ def _of_tool(
         text = f"{servers} all have a tool {quote(name)}; only one is declared, and its server is unknown"
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
     best = max(sources, key=lambda one: (len(_plain(one.name)), _plain(one.server) in _plain(name)))
-    alike = [one for one in sources if _cleaned(one.name) == _cleaned(best.name) and one.server == best.server]
+    alike = [
+        one for one in sources if _provider_name(one.name) == _provider_name(best.name) and one.server == best.server
+    ]
     if len(alike) > 1 and sum(_is_from(each.name or "", best) for each in declared) < len(alike):
         names = ", ".join(quote(one.name) for one in alike)
         text = f"{names} of server {quote(best.server)} become one name once they are cleaned; only one is declared"
@@ -94,7 +96,7 @@ def _plain(name: str) -> str:
     return "".join(char for char in name.lower() if char.isalnum())
 
 
-def _cleaned(name: str) -> str:
+def _provider_name(name: str) -> str:
     """A name as clients clean it for providers."""
     return "".join(char if char.isalnum() else "_" for char in name.lower())
 

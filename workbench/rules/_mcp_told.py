@@ -165,10 +165,10 @@ def _tells_twice(result: JsonValue, words: str) -> bool:
     if structured is None or len(texts) != 1 or not says_the_same(texts[0], structured):
         return False
     rest, value = words.replace(texts[0], "", 1), dumps(structured).decode("utf-8", "replace")
-    return len(rest) < len(words) and len(value) > _SHORT and value in _unspaced(rest)
+    return len(rest) < len(words) and len(value) > _SHORT and value in _without_spaces(rest)
 
 
-def _unspaced(text: str) -> str:
+def _without_spaces(text: str) -> str:
     """A text without spaces behind the commas and colons of JSON, as ``dumps`` writes it."""
     return _SPACED.sub(r"\1", text)
 
