@@ -1,10 +1,10 @@
-"""``python -m workbench.recorder``: one recording, for whoever started it (see ``workbench.recorder.process``).
+"""``python -m workbench.recorder``: one recording, for the process that started it (see ``recorder.process``).
 
 Its task: {"upstreams": {NAME: URL}, "out": FILE, "port": N, "hop": NAME, "client": NAME, "breaks": [KIND]}. It answers
 {"port", "urls": {NAME: URL}, "out"} once it listens, {"trouble": TEXT} when the file cannot be written or
 a request is refused, {"event": …}
 for what happens at its breakpoints (see ``breakpoints.remote``), and {"exchanges", "aborted", "incomplete", "lost",
-"is_cut"} in the end: that is the end of its standard input, SIGTERM or SIGINT.
+"is_cut"} at the end. It ends with its standard input, SIGTERM or SIGINT.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Audit of a gateway: what it changes in legal but unusual requests and responses, as a score card.
 
-In: how to start or reach a gateway. Out: the damage in each case. The cases go through the gateway into an upstream of
-our own; no provider is contacted. ``cases`` are what is sent and responded, ``upstream`` and ``client`` the two ends;
-``run`` drives them, ``verdicts`` judges one case, ``card`` sums up. It may import what ``recorder`` may.
+In: how to start or reach a gateway. Out: the damage in each case. The cases go through the gateway to the audit's own
+upstream; no provider is contacted. ``cases`` has the requests and responses, ``upstream`` and ``client`` are the two
+ends; ``run`` drives them, ``verdicts`` judges one case, ``card`` sums up. It may import what ``recorder`` may.
 """
 
 from __future__ import annotations

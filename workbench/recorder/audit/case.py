@@ -47,7 +47,7 @@ class ResponseFraming(Enum):
 
 
 class ResponseEnd(Enum):
-    """Ways in which our upstream ends a response."""
+    """Ways in which the audit's upstream ends a response."""
 
     WHOLE = "whole"
     CUT = "closed before its end"
@@ -56,7 +56,7 @@ class ResponseEnd(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CaseResponse:
-    """The response of our upstream.
+    """The response of the audit's upstream.
 
     Attributes:
         pieces: of the body. Of a chunked answer each is a chunk of its own, which follows when the client has something
@@ -74,7 +74,7 @@ class CaseResponse:
 
 @dataclass(frozen=True, slots=True)
 class CaseRequest:
-    """The request of our client.
+    """The request of the audit's client.
 
     Attributes:
         path: below the gateway's base URL, with the query.
@@ -93,7 +93,7 @@ class AuditCase:
     """One request and its response, both legal.
 
     Attributes:
-        name: unique among those of a protocol; it is in the request too, so that our upstream recognises it.
+        name: unique among those of a protocol; it is in the request too, so that the audit's upstream recognises it.
         shows: what becomes visible, in words: "numbers keep their exact form".
         why: what damage here breaks.
         rule: slug of the rule that explains more; empty if none.
@@ -118,5 +118,5 @@ class AuditCase:
 
 
 def mark(name: str) -> str:
-    """The words in a request by which our upstream recognises it."""
+    """The words in a request by which the audit's upstream recognises it."""
     return f"audit:{name}:"

@@ -67,7 +67,7 @@ class AuditClient:
 
     Args:
         headers: sent with every request, credentials among them.
-        deadline: seconds that an answer may take.
+        deadline: seconds that a response may take.
     """
 
     def __init__(self, base: GatewayURL, headers: Pairs, deadline: float) -> None:
@@ -78,9 +78,9 @@ class AuditClient:
         """Send one request and read its response; what went wrong is in the sighting's ``note``.
 
         Args:
-            leaves: hang up at the first piece of the answer, or after so many seconds without one.
+            leaves: disconnect at the first piece of the response, or after this many seconds without one.
 
-        Raises OSError where nothing takes the connection.
+        Raises OSError if nothing accepts the connection.
         """
         hangs_up = leaves is not None
         reader, writer = await asyncio.open_connection(self._base.host, self._base.port, ssl=self._tls, limit=2**20)

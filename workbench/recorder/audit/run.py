@@ -48,7 +48,7 @@ class AuditPlan:
     """Settings of an audit.
 
     Attributes:
-        protocols: to audit; empty for all that reach our upstream.
+        protocols: to audit; empty for all that reach the audit's upstream.
         to: protocol that the gateway uses upstream; empty if it is to be observed.
         model: to request; empty for one of the provider.
         headers: sent with every request: credentials.
@@ -81,7 +81,7 @@ class AuditResult:
         ways: protocol → protocol that the gateway uses upstream for it.
         skipped: protocol → why it was not audited.
         exchanges: both sightings of every case, as exchanges of a session with two hops.
-        strays: requests of the gateway's own.
+        strays: requests that the gateway sent by itself.
     """
 
     verdicts: list[CaseVerdict] = field(default_factory=list)
@@ -228,7 +228,7 @@ _LEAVES = 5.0  # seconds it has to end
 
 @asynccontextmanager
 async def run_gateway(words: Sequence[str], gateway: GatewayURL, upstream: str, seconds: float) -> AsyncIterator[None]:
-    """Run a gateway: ``{upstream}`` in its words, and WORKBENCH_UPSTREAM, are our upstream's URL.
+    """Run a gateway: ``{upstream}`` in its words, and WORKBENCH_UPSTREAM, are the URL of the audit's upstream.
 
     Raises:
         Unreached: it ended, or did not listen in so many seconds.

@@ -1,7 +1,7 @@
 """One exchange as seen at one hop, piece by piece, and the state that both ends of an audit share during a case.
 
-A piece of a response is sent when the last one is through. So a gateway that passes on what it gets costs no time, and
-one that holds it back is detected without a clock.
+A piece of a response is sent when the previous one has arrived at the client. So a gateway that forwards pieces at once
+costs no time, and one that buffers them is detected without a clock.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class PieceTimeout:
         self._slowest = max(self._slowest, seconds)
 
     def shorten(self) -> None:
-        """Wait less from now on: something did not come in time."""
+        """Wait less from now on: a piece did not arrive in time."""
         self.is_whole = False
 
 
@@ -150,10 +150,10 @@ class CaseStage:
     """One case while it runs.
 
     Attributes:
-        seen: what reached our upstream of it, in order.
-        held: how many pieces of the answer were not through when all patience had ended.
+        seen: the requests of it that reached the audit's upstream, in order.
+        held: how many pieces of the response did not arrive in time.
         is_over: the client has all it will get.
-        is_settled: it is known whether the client's hang-up reached our upstream.
+        is_settled: it is known whether the audit's upstream noticed the client's disconnect.
     """
 
     def __init__(self, case: AuditCase, patience: PieceTimeout) -> None:
@@ -174,7 +174,7 @@ class CaseStage:
         return self._came
 
     def piece_sent(self, at: float) -> None:
-        """Note that our upstream sent a piece of the response."""
+        """Note that the audit's upstream sent a piece of the response."""
         self._sent_at = at
 
     def client_got(self, data: bytes, at: float) -> None:
@@ -209,13 +209,13 @@ class CaseStage:
                 self._patience.shorten()
 
     async def wait_for_hang_up(self, seconds: float) -> None:
-        """Wait until it is known whether the hang-up arrived, at most this long."""
+        """Wait until it is known whether the disconnect arrived, at most this long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self.is_settled.wait()
 
     def is_of_case(self, seen: Sighting) -> bool:
-        """A request that reached our upstream is of this case: by its mark, else as the first possible one."""
+        """True if a request at the audit's upstream belongs to this case: by its mark, else as the first possible."""
         text, _ = decode_partial(seen.request_body.body(seen.began, seen.headers.get("content-encoding") or ""))
         words = mark(self.case.name)
         if words.encode() in text or words in seen.url:

@@ -31,16 +31,16 @@ _KEEPS = 40
 
 
 class AuditUpstream:
-    """Our server. It serves one case at a time.
+    """The audit's server. It serves one case at a time.
 
     Args:
         port: 0 takes a free one.
-        left: seconds between two signs of life of an answer that is left open.
+        left: seconds between two pieces of a response that is left open.
 
     Attributes:
-        stage: the case that is on, None between cases.
-        strays: requests that were of no case, "METHOD target".
-        refused: what reached us and was no HTTP/1.1, in words.
+        stage: the running case; None between cases.
+        strays: requests that belong to no case, "METHOD target".
+        refused: requests that were not HTTP/1.1, in words.
     """
 
     def __init__(self, port: int = 0, left: float = 0.025) -> None:
@@ -196,7 +196,7 @@ class _FarConnection:
         self._writer.write(b"%x\r\n%s\r\n" % (len(piece), piece) if framing is ResponseFraming.CHUNKED else piece)
 
     async def _leave_open(self, sign: bytes, seen: Sighting, stage: CaseStage | None) -> None:
-        """Send signs of life until the other side disconnects; after the client's end they are not noted."""
+        """Send pieces until the other side disconnects; after the client's end they are not noted."""
         over = asyncio.ensure_future(self._reader.read(1))
         try:
             for _ in range(_KEEPS):

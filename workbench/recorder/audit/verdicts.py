@@ -38,7 +38,7 @@ class AuditPlace(NamedTuple):
 
     Attributes:
         sent: path and query below the gateway's base URL.
-        received: target at our upstream.
+        received: target at the audit's upstream.
         spoken: protocol there.
     """
 
@@ -53,8 +53,8 @@ class CaseSightings:
 
     Attributes:
         client: the client's sighting.
-        upstream: those of our upstream, in order; empty if nothing arrived.
-        held: how many pieces of the answer did not come through in time.
+        upstream: those of the audit's upstream, in order; empty if nothing arrived.
+        held: how many pieces of the response did not arrive in time.
     """
 
     client: Sighting
@@ -94,7 +94,7 @@ class CaseVerdict:
     """Verdict on one case.
 
     Attributes:
-        exchanges: positions of its sightings in the session: the client's, then our upstream's.
+        exchanges: positions of its sightings in the session: the client's, then the upstream's.
     """
 
     protocol: str
@@ -115,7 +115,7 @@ def judge_case(
 
     Args:
         decoded: the same, in the order client, upstream.
-        others: body that our upstream answered → the case that it was for.
+        others: response body of the audit's upstream → the case that it was for.
     """
     found = list(_damages(case, seen, place, decoded, is_converted=place.spoken != protocol))
     got, *own = (d.response_text for d in decoded)
@@ -226,7 +226,7 @@ def _request_line(case: AuditCase, seen: CaseSightings, place: AuditPlace) -> It
 
 
 def _expected_path(path: str, place: AuditPlace) -> str:
-    """Expected path at our upstream: the base of the gateway's upstream in place of the gateway's own."""
+    """Expected path at the audit's upstream: the base of the gateway's upstream in place of the gateway's own."""
     sent, came = place.sent.partition("?")[0].split("/"), place.received.partition("?")[0].split("/")
     same = 0
     while same < min(len(sent), len(came)) - 1 and sent[-1 - same] == came[-1 - same]:
@@ -236,7 +236,7 @@ def _expected_path(path: str, place: AuditPlace) -> str:
 
 
 def _ends(case: AuditCase, seen: CaseSightings) -> Iterator[CaseDamage]:
-    """Damage to the end of a response: an end at one side that is none at the other."""
+    """Damage to the end of a response: an end at one side only."""
     here, there = seen.client, seen.upstream[-1]
     theme = case.theme if case.theme.side == RESPONSE else Theme.BREAKS
     if case.hangs_up:
@@ -270,7 +270,7 @@ def _ends(case: AuditCase, seen: CaseSightings) -> Iterator[CaseDamage]:
 
 
 def _is_visibly_cut(here: Sighting) -> bool:
-    """The client can tell that the response is incomplete: it broke off, or there is an error in it."""
+    """The client can tell that the response is incomplete: it ended early, or contains an error."""
     if here.is_cut or here.response is None or here.response.status >= 400:
         return True
     return b'"error"' in b"".join(here.response_body.pieces)[-2000:]
@@ -300,7 +300,7 @@ _FEWEST = 3
 
 
 def _invalid_json(case: AuditCase, decoded: Sequence[DecodedExchange]) -> Iterator[CaseDamage]:
-    """Bodies that strict readers refuse and that were valid before: many JSON libraries write what none may read."""
+    """Bodies that were valid and that strict readers now refuse, such as NaN, which many JSON libraries write."""
     before, after = decoded[0], decoded[-1]
     for side, was, now in (
         (REQUEST, before.request_text, after.request_text),

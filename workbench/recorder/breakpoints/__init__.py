@@ -1,7 +1,7 @@
-"""Breakpoints on meaning: pauses an exchange that fulfils a condition, before it is passed on.
+"""Breakpoints on meaning: pauses an exchange that fulfils a condition, before it is forwarded.
 
-In: exchanges that arrive, and what is armed. Out: pauses, and what a person decided on each. ``kinds`` are the
-conditions, ``judge`` evaluates them in a process of its own, ``gate`` keeps what is armed and paused,
+In: exchanges that arrive, and the armed breakpoints. Out: pauses, and the decision of a person on each. ``kinds`` are
+the conditions, ``judge`` evaluates them in a separate process, ``gate`` keeps the armed breakpoints and the pauses,
 ``intercepted_exchange`` holds the bytes, ``remote`` is for other processes. It may import what ``recorder`` may.
 """
 

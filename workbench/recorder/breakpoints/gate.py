@@ -138,16 +138,16 @@ class BreakpointGate:
     """Holds armed breakpoints and paused exchanges, and asks the judge. For one event loop.
 
     Args:
-        run: what the ids of the recording's exchanges begin with.
+        run: prefix of the ids of the recording's exchanges.
         out: its file.
         client: name of the client that was started; empty if unknown.
-        judge: evaluates breakpoints; None for a process of its own that follows the file.
+        judge: evaluates breakpoints; None for a separate process that follows the file.
         is_tool_hop: what passes are messages of tool servers, not requests to models.
 
     Attributes:
         listeners: receive every event (see ``breakpoints.remote``).
         before_judging: called before a question: the judge answers once the exchange is in the file.
-        trouble: what is wrong with the breakpoints themselves; empty if nothing.
+        trouble: why breakpoints do not work; empty if they do.
     """
 
     def __init__(
@@ -322,7 +322,7 @@ class BreakpointGate:
             listener(event)
 
     def close(self) -> None:
-        """Disarm everything and end the judge; what is paused ends with its connection."""
+        """Disarm everything and end the judge; paused exchanges end with their connections."""
         self._armed.clear()
         self._judge.close()
 
@@ -355,7 +355,7 @@ class PauseTracker:
         self.active_at = self._loop.time()
 
     async def evaluate(self, side: str, **words: JsonValue) -> tuple[Reasons, str]:
-        """Reasons to pause, and why it could not be judged. Whatever goes wrong, traffic continues."""
+        """Reasons to pause, and why it could not be judged. If the check fails, traffic continues."""
         try:
             return await self._gate.judge(self._id, side, **words)
         except Exception as error:

@@ -1,6 +1,6 @@
 """A response that is held from its first tool call on, until a person has decided on it.
 
-What comes before the call is sent as it arrives, event by event; a chunked response is sent in new chunks, without
+Everything before the call is sent as it arrives, event by event; a chunked response is sent in new chunks, without
 trailers. The head of a response that is no stream is sent with its first byte, so that another body can still take its
 place.
 """
@@ -203,7 +203,7 @@ class HeldResponse:
     Attributes:
         pieces: everything received.
         digests: digests of what was sent.
-        is_given_up: it became too long to be held, and is sent as it arrives.
+        is_given_up: it is too long to be held, and is sent as it arrives.
     """
 
     def __init__(
@@ -273,7 +273,7 @@ class HeldResponse:
         self._release_to(self._received if self.is_given_up else self._first.releasable)
 
     def close(self) -> None:
-        """End a complete response; what was held although it makes no call is sent."""
+        """End a complete response; a held tail without a tool call is sent."""
         if not self.is_given_up:
             self._first.close()
             self._release_to(self._first.releasable)

@@ -110,7 +110,7 @@ class InterceptedExchange:
 
     @property
     def is_blocked(self) -> bool:
-        """The upstream has to catch up before more of the request is read."""
+        """True while the upstream is slower than the client: no more of the request is read."""
         return self._forward is not None and self._forward.is_blocked
 
     @property

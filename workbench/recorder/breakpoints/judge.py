@@ -3,7 +3,7 @@
 A separate process: its work delays only the exchange that it checks. It follows the session file, so a
 request is judged after everything that came before it, as everywhere else in this program.
 
-Its task: {"out": FILE}. It answers {} once it has read what the file holds already. Then, line by line:
+Its task: {"out": FILE}. It answers {} once it has read the existing exchanges of the file. Then, line by line:
 
     {"ask": N, "do": "request", "exchange": ID, "kinds": [NAME], "within": SECONDS}
     {"ask": N, "do": "response", …, "status", "reason", "headers": [[NAME, VALUE]], "version", "body": BASE64}
@@ -11,7 +11,7 @@ Its task: {"out": FILE}. It answers {} once it has read what the file holds alre
     {"ask": N, "do": "answer", "exchange": ID, "file": SESSION ("" for this one), "within": SECONDS}   (a tools/call)
 
 answered by {"ask": N, "reasons": [{"kind", "rule", "words", "pointer"}]}, by {"ask": N, "status", "headers", "pieces":
-[BASE64], "is_cut"}, or by {"ask": N, "unjudged": WHY}: then nothing can be said of it.
+[BASE64], "is_cut"}, or by {"ask": N, "unjudged": WHY}: then the exchange could not be judged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Answers that every protocol can give: streams as they may legally be written, refusals, and what breaks off."""
+"""Responses that every protocol can give: streams in every legal form, refusals, and incomplete responses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _case(
     *,
     means: bool = False,
 ) -> AuditCase:
-    """A case of an answer; the request asks for a stream where one comes."""
+    """A case of a response; the request asks for a stream if the response is one."""
     asked = speech.request(name, streams=answer.framing is ResponseFraming.CHUNKED)
     return AuditCase(name, theme, shows, asked, answer, why, rule, is_convertible=means)
 
@@ -150,7 +150,7 @@ def _writing(speech: Speech) -> Iterator[AuditCase]:
 
 
 def _cut(speech: Speech, pieces: Sequence[str | bytes]) -> CaseResponse:
-    """A stream in chunks that are no whole events."""
+    """A stream in chunks that are not whole events."""
     return replace(speech.stream_response(tuple(pieces)), in_events=False)
 
 

@@ -1,4 +1,4 @@
-"""Requests that every protocol can send: legal JSON and HTTP as clients write them, and gateways like to tidy up."""
+"""Requests that every protocol can send: legal JSON and HTTP as clients write them, which gateways often rewrite."""
 
 from __future__ import annotations
 

@@ -36,9 +36,9 @@ class Speech:
         path, stream_path: of a request, with ``@MODEL@`` where the path names it.
         ask: a request of one user's text: ``@TEXT@`` (a JSON string), ``@MORE@`` (members to add), ``@STREAM@``.
         stream: the members that ask for a stream.
-        called: a request behind one call: ``@ID@``, ``@ARGS@`` (JSON) or ``@ARGTEXT@`` (that JSON as a string),
+        called: a request after one call: ``@ID@``, ``@ARGS@`` (JSON) or ``@ARGTEXT@`` (that JSON as a string),
             ``@RESULT@`` (a JSON string), ``@TEXT@``, ``@MORE@``.
-        parallel: the same behind two calls at once, ``@ID@1`` and ``@ID@2``.
+        parallel: the same after two calls at once, ``@ID@1`` and ``@ID@2``.
         tool: one tool: ``@SCHEMA@``, ``@IN@`` (members to add).
         tools: the member that holds ``@TOOLS@``.
         whole: an answer: ``@TEXT@``, ``@MORE@``.
@@ -48,7 +48,7 @@ class Speech:
         error: a refusal: ``@TYPE@``, ``@TEXT@``.
         broken: the event of an error in a stream.
         unknown: an event of an unknown type.
-        odd_ids: ids of calls that the provider takes.
+        odd_ids: unusual call ids that the provider accepts.
         queries: a path with a query, legal there.
         listing: a path that lists models.
         headers: sent with every request.

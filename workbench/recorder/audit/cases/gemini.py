@@ -1,4 +1,4 @@
-"""Gemini ``generateContent``: parts with thought signatures, the model in the path, streams that end without a word."""
+"""Gemini ``generateContent``: thought signatures, the model in the path, streams without a terminal event."""
 
 from __future__ import annotations
 
