@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -268,3 +269,33 @@ def test_the_clients_own_variable_says_where_requests_go(monkeypatch: pytest.Mon
     upstream.server.server_close()
     assert (status, json.loads(printed)) == (0, {"id": "x"}), said
     assert f"{upstream.url}/api/v9" in said
+
+
+def test_a_client_that_accepts_nothing_but_tls(home: Path) -> None:
+    client = (
+        "import os, urllib.request\n"
+        "url = os.environ['OPENAI_BASE_URL']\n"
+        "print(url[:8], urllib.request.urlopen(url).read())\n"
+    )
+    out = home / "tls.wb"
+    with socket.create_server(("127.0.0.1", 0)) as upstream:
+
+        def serve() -> None:
+            with upstream.accept()[0] as taken:
+                taken.recv(9999)
+                taken.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        url = f"openai=http://127.0.0.1:{upstream.getsockname()[1]}"
+        done = record("--tls-listen", "--upstream", url, "--out", out, "--", sys.executable, "-c", client)
+        thread.join()
+    assert done[:2] == (0, "https:// b'ok'\n"), done[2]
+    assert "SSL_CERT_FILE=" in done[2]
+    (exchange,) = recorded(out)
+    assert exchange.response and exchange.response.body.raw == b"ok"
+
+
+def test_a_translation_has_no_tls_listener(run: Run) -> None:
+    done = run("record", "--tls-listen", "--upstream", "sim:gemini-live", "--", sys.executable, "-c", "")
+    assert done.status == 2 and "--tls-listen goes with URLs alone" in done.err

@@ -38,6 +38,12 @@ WebSockets (Codex, the Responses API, Realtime, Gemini Live) pass unchanged and 
 messages, and each turn in it as an exchange of its own, once it is over. --no-websocket refuses them with 426,
 and clients that can use HTTP then do; so does --break, since a breakpoint cannot hold a message of a WebSocket.
 
+--tls-listen lets the recorder listen with TLS: Google's SDK of Gemini Live accepts nothing else. A certificate is made
+for this run, in a folder that only you can read, and never installed: the client is told to trust it with
+SSL_CERT_FILE, REQUESTS_CA_BUNDLE and NODE_EXTRA_CA_CERTS.
+
+  workbench record --tls-listen --upstream https://generativelanguage.googleapis.com -- python live.py
+
 --break pauses an exchange by its meaning, before it is passed on: a complete request, or a response from its first tool
 call on. A pause is reported on stderr and waits for you: workbench breakpoints FILE, or the app.
 
@@ -61,7 +67,7 @@ import shlex
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,8 +78,10 @@ from workbench.config import resources
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
+    from workbench.ir import JsonValue
     from workbench.protocols.clients import Client
     from workbench.recorder import ClientSettings, RecorderProcess
+    from workbench.recorder.certificate import ListenerCertificate
     from workbench.recorder.mcp_tap import TappedServers
 
 _CUT = 4
@@ -102,6 +110,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", help="session file, appended to if it exists (default: a new file)")
     parser.add_argument("--hop", default="", metavar="NAME", help="name of this hop, to compare it with another")
     parser.add_argument(
+        "--tls-listen",
+        action="store_true",
+        help="listen with TLS and a certificate made for this run, for clients "
+        "that accept nothing else (Google's SDK of Gemini Live)",
+    )
+    parser.add_argument(
         "--no-websocket", action="store_true", help="refuse WebSockets with 426, so that clients use HTTP"
     )
     _record_mcp.add(parser)
@@ -120,7 +134,7 @@ def run(args: argparse.Namespace) -> int:
     """Record until the client ends, or until ctrl-c."""
     from workbench.library import home_state
     from workbench.protocols.clients import known_clients
-    from workbench.recorder import client_settings, process
+    from workbench.recorder import client_settings
 
     _record_as.check(args)
     _breakpoint_lines.check(args)
@@ -135,7 +149,6 @@ def run(args: argparse.Namespace) -> int:
     if args.mcp_only:
         return _record_mcp.run_alone(args, servers, out, name)
     on_event = _breakpoint_lines.announcer(out, _say)
-    passes_websockets = not (args.no_websocket or _breakpoint_lines.of_models(args.breaks))
     if args.no_websocket:
         _say("WebSockets are refused with 426: clients that can use HTTP do")
     args.spoken = args.spoken or _record_as.choose(args, client)
@@ -145,32 +158,65 @@ def run(args: argparse.Namespace) -> int:
         upstreams = client_settings.parse_upstreams(args.upstream)
         upstreams = upstreams or client_settings.default_upstreams(client, os.environ)
         _record_as.check_urls(upstreams.values())
-    if args.spoken or any(map(_record_as.is_simulated, upstreams.values())):
-        recording = _record_as.start(args, upstreams, out, name, _say, on_event)
-    else:
-        recording = process.start(
-            upstreams,
-            out,
-            port=args.port,
-            hop=args.hop,
-            client=name,
-            breaks=args.breaks,
-            passes_websockets=passes_websockets,
-            on_trouble=_say,
-            on_event=on_event,
-        )
-    if args.out:
-        home_state.remember(recording.out)  # Home finds the others by their folder
-    ended: int | None = None
-    try:
-        if args.words:
-            ended = _with_client(args, client, upstreams, recording, servers)
-            return ended
-        _alone(args, upstreams, recording)
-    finally:
-        recording.stop()
-        _summarize(recording, args, has_run=ended is not None and ended < _SIGNAL)
+    with ExitStack() as stack:
+        trusted = _certificate(args, upstreams, stack)
+        recording = _start(args, upstreams, out, name, on_event, trusted.chain if trusted else None)
+        if args.out:
+            home_state.remember(recording.out)  # Home finds the others by their folder
+        trust = trusted.variables() if trusted else {}
+        ended: int | None = None
+        try:
+            if args.words:
+                ended = _with_client(args, client, upstreams, recording, servers, trust)
+                return ended
+            _alone(args, upstreams, recording, trust)
+        finally:
+            recording.stop()
+            _summarize(recording, args, has_run=ended is not None and ended < _SIGNAL)
     return _CUT if _is_cut(recording) else 0
+
+
+def _certificate(
+    args: argparse.Namespace, upstreams: Mapping[str, str], stack: ExitStack
+) -> ListenerCertificate | None:
+    """The certificate of this run; None without ``--tls-listen``. Raises UsageError."""
+    if not args.tls_listen:
+        return None
+    if args.spoken or any(map(_record_as.is_simulated, upstreams.values())):
+        raise UsageError(
+            "--tls-listen goes with URLs alone, not with --as or sim:CONTRACT",
+            hint="workbench simulate CONTRACT, then --upstream with its URL",
+        )
+    from workbench.recorder.certificate import listener_certificate
+
+    return stack.enter_context(listener_certificate(os.environ))
+
+
+def _start(
+    args: argparse.Namespace,
+    upstreams: Mapping[str, str],
+    out: Path,
+    name: str,
+    on_event: Callable[[Mapping[str, JsonValue]], None],
+    chain: Path | None,
+) -> RecorderProcess:
+    """Start the recorder, or a translation."""
+    from workbench.recorder import process
+
+    if args.spoken or any(map(_record_as.is_simulated, upstreams.values())):
+        return _record_as.start(args, upstreams, out, name, _say, on_event)
+    return process.start(
+        upstreams,
+        out,
+        port=args.port,
+        hop=args.hop,
+        client=name,
+        breaks=args.breaks,
+        passes_websockets=not (args.no_websocket or _breakpoint_lines.of_models(args.breaks)),
+        certificate=str(chain or ""),
+        on_trouble=_say,
+        on_event=on_event,
+    )
 
 
 def out_file(given: str | None) -> Path:
@@ -194,6 +240,7 @@ def _with_client(
     upstreams: Mapping[str, str],
     recording: RecorderProcess,
     servers: TappedServers,
+    trust: Mapping[str, str],
 ) -> int:
     from workbench.recorder import settings_for
 
@@ -202,7 +249,7 @@ def _with_client(
     _say(f"recording {client.name if client.commands else words[0]} to {recording.out}")
     for name, url in upstreams.items():
         _say(f"  {recording.urls[name]} → {url}")
-    for name, value in pointed.variables.items():
+    for name, value in (*pointed.variables.items(), *trust.items()):
         _say(f"  {name}={value}")
     if not (pointed.variables or pointed.arguments):
         _say(f"  {words[0]} gets no URL: name an upstream {', '.join(client.reaches())}, or configure these URLs in it")
@@ -215,7 +262,7 @@ def _with_client(
         recorded = _record_mcp.recorded(servers, recording.out, client.name, args.breaks)
         at_recorder = stack.enter_context(recorded)
         wrapped, variables = stack.enter_context(_record_mcp.handed_over(at_recorder, pointed.variables))
-        return _hand_over.run((words[0], *arguments, *wrapped, *words[1:]), os.environ | variables)
+        return _hand_over.run((words[0], *arguments, *wrapped, *words[1:]), {**os.environ, **variables, **trust})
 
 
 @contextmanager
@@ -228,7 +275,9 @@ def _arguments(pointed: ClientSettings) -> Iterator[list[str]]:
         yield [word.replace("{file}", str(file)) for word in pointed.arguments]
 
 
-def _alone(args: argparse.Namespace, upstreams: Mapping[str, str], recording: RecorderProcess) -> None:
+def _alone(
+    args: argparse.Namespace, upstreams: Mapping[str, str], recording: RecorderProcess, trust: Mapping[str, str]
+) -> None:
     """Print the variables to set, and wait for ctrl-c."""
     with interrupted_by(signal.SIGINT, signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
         _output.emit(f"recording to {recording.out} until ctrl-c")
@@ -236,6 +285,9 @@ def _alone(args: argparse.Namespace, upstreams: Mapping[str, str], recording: Re
             _output.emit(f"  {recording.urls[name]} → {url}")
         for line in _what_to_set(_record_as.bases(args, upstreams), recording):
             _output.emit(line)
+        if trust:
+            words = " ".join(f"{variable}={shlex.quote(path)}" for variable, path in trust.items())
+            _output.emit(f"certificate of this recording, to be trusted by the client: {words}")
         sys.stdout.flush()
         recording.wait()
 

@@ -245,7 +245,8 @@ def _what_to_set(simulator: Simulator, server: Server) -> str:
     )
     how = "permissive" if simulator.is_permissive else "strict"
     note = f" ({contract.note})" if contract.note else ""
-    return f"simulating {simulator.label}, {how}{note}, at {url} until ctrl-c: {' '.join(known)}"
+    variables = f": {' '.join(known)}" if known else ""
+    return f"simulating {simulator.label}, {how}{note}, at {url} until ctrl-c{variables}"
 
 
 def _log(served: ServedRequest) -> None:

@@ -75,6 +75,7 @@ def start(
     client: str = "",
     breaks: Sequence[str] = (),
     passes_websockets: bool = True,
+    certificate: str = "",
     on_trouble: Callable[[str], None] = lambda line: None,
     on_event: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
 ) -> RecorderProcess:
@@ -88,6 +89,7 @@ def start(
         client: name of the client that is started with it; empty if unknown.
         breaks: breakpoints that are armed from the beginning, see ``workbench.recorder.breakpoints.kinds``.
         passes_websockets: pass them on; else their handshakes are refused with 426, and clients use HTTP.
+        certificate: file with certificate and key: the listener uses TLS; empty for none.
         on_trouble: called in a thread of its own if the file cannot be written, one line each.
         on_event: called in that thread with events of breakpoints, see ``workbench.recorder.breakpoints.remote``.
 
@@ -103,6 +105,7 @@ def start(
         "client": client,
         "breaks": list(breaks),
         "passes_websockets": passes_websockets,
+        "certificate": certificate,
     }
     return launch("workbench.recorder", task, out, on_trouble, on_event)
 

@@ -77,7 +77,7 @@ class ClientConnection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         if isinstance(self._forward, SocketTunnel):
-            is_half_open = self._forward.end_of_client()
+            is_half_open = self._forward.end_of_client() and self._transport.can_write_eof()
             if not is_half_open:
                 self._stop_forward("")
             return is_half_open
@@ -108,7 +108,7 @@ class ClientConnection(asyncio.Protocol):
         self._transport.write(data)
 
     def write_eof(self) -> bool:
-        if self._transport.is_closing():
+        if self._transport.is_closing() or not self._transport.can_write_eof():  # TLS has no half-closed state
             return False
         self._transport.write_eof()
         return True
@@ -230,7 +230,9 @@ class ClientConnection(asyncio.Protocol):
     def _linger(self) -> None:
         """End the connection but keep reading: closed while the client sends, it might lose what it was sent."""
         self._is_over = True
-        if not self._transport.is_closing():
+        if not self._transport.can_write_eof():
+            self._transport.close()
+        elif not self._transport.is_closing():
             self._transport.write_eof()
             self._transport.resume_reading()
             self._call_in(LINGER_SECONDS, self._transport.abort)

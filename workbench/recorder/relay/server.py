@@ -46,6 +46,7 @@ class Relay:
         hop: name of this place, where one recording has several.
         gate: its breakpoints, where there may be any.
         passes_websockets: their handshakes are passed on; else they are refused with 426.
+        listener_tls: its own certificate, for clients that accept nothing but TLS.
         on_refusal: called with one line for each reason why it refuses requests.
 
     Raises:
@@ -63,6 +64,7 @@ class Relay:
         hop: str = "",
         gate: BreakpointGate | None = None,
         passes_websockets: bool = True,
+        listener_tls: ssl.SSLContext | None = None,
         on_refusal: Callable[[str], None] = lambda line: None,
     ) -> None:
         if host not in ("127.0.0.1", "::1"):
@@ -72,6 +74,7 @@ class Relay:
         self._hop, self._gate = hop, gate
         self._on_refusal = on_refusal
         self._passes_websockets = passes_websockets
+        self._listener_tls = listener_tls
         self._host, self._port, self._tls = host, port, tls
         self._server: asyncio.Server | None = None
         self._context: RelayContext | None = None
@@ -89,13 +92,16 @@ class Relay:
     def url(self, name: str) -> str:
         """Base URL that a client uses for that upstream, after ``start``. Raises KeyError."""
         host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self._port}{self._routes.path(name)}"
+        scheme = "https" if self._listener_tls else "http"
+        return f"{scheme}://{host}:{self._port}{self._routes.path(name)}"
 
     async def start(self) -> None:
         """Listen. Raises UsageError if the port is in use."""
         loop = asyncio.get_running_loop()
         try:
-            self._server = await loop.create_server(self._new_connection, self._host, self._port, backlog=_BACKLOG)
+            self._server = await loop.create_server(
+                self._new_connection, self._host, self._port, backlog=_BACKLOG, ssl=self._listener_tls
+            )
         except OSError as error:
             raise UsageError(
                 f"cannot listen on {self._host}:{self._port}: {os.strerror(error.errno or 0)}", hint="give another port"
