@@ -39,7 +39,7 @@ messages, and each turn in it as an exchange of its own, once it is over. --no-w
 and clients that can use HTTP then do; so does --break, since a breakpoint cannot hold a message of a WebSocket.
 
 --tls-listen lets the recorder listen with TLS: Google's SDK of Gemini Live accepts nothing else. A certificate is made
-for this run, in a folder that only you can read, and never installed: the client is told to trust it with
+for this run, in a folder that only you can read, and never installed: the client trusts it by the variables
 SSL_CERT_FILE, REQUESTS_CA_BUNDLE and NODE_EXTRA_CA_CERTS.
 
   workbench record --tls-listen --upstream https://generativelanguage.googleapis.com -- python live.py
@@ -80,8 +80,7 @@ from workbench.errors import UsageError
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.protocols.clients import Client
-    from workbench.recorder import ClientSettings, RecorderProcess
-    from workbench.recorder.certificate import ListenerCertificate
+    from workbench.recorder import ClientSettings, ListenerCertificate, RecorderProcess
     from workbench.recorder.mcp_tap import TappedServers
 
 _CUT = 4
@@ -187,7 +186,7 @@ def _certificate(
             "--tls-listen goes with URLs alone, not with --as or sim:CONTRACT",
             hint="workbench simulate CONTRACT, then --upstream with its URL",
         )
-    from workbench.recorder.certificate import listener_certificate
+    from workbench.recorder import listener_certificate
 
     return stack.enter_context(listener_certificate(os.environ))
 

@@ -13,6 +13,7 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.recorder import client_settings, process
+    from workbench.recorder.certificate import ListenerCertificate, listener_certificate
     from workbench.recorder.client_settings import UNNAMED_UPSTREAM, ClientSettings, parse_upstreams, settings_for
     from workbench.recorder.process import RecorderProcess
     from workbench.recorder.runtime_files import private_file, sockets_of
@@ -22,8 +23,10 @@ else:
 __all__ = [
     "UNNAMED_UPSTREAM",
     "ClientSettings",
+    "ListenerCertificate",
     "RecorderProcess",
     "client_settings",
+    "listener_certificate",
     "parse_upstreams",
     "private_file",
     "process",

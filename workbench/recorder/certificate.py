@@ -1,7 +1,7 @@
 """A certificate for a listener on this machine, for clients that accept nothing but TLS.
 
 It is made for one run, for loopback names alone, by an authority whose key is never written. Nothing is installed: the
-client is told of the authority with its own variables. The package ``cryptography`` makes it, else the program
+client gets the authority in its own variables. The package ``cryptography`` makes it, else the program
 ``openssl``.
 """
 
@@ -63,7 +63,7 @@ def listener_certificate(environ: Mapping[str, str]) -> Iterator[ListenerCertifi
     """
     authority, chain = _make()
     stem = f"listener-{os.getpid()}-{secrets.token_hex(4)}"
-    texts = (chain, authority, authority + b"\n" + _trusted(environ))
+    texts = (chain, authority, authority + b"\n" + _known_authorities(environ))
     made = ListenerCertificate(*(private_path(f"{stem}.{end}") for end in ("key", "pem", "all")))
     try:
         for path, text in zip(made, texts, strict=True):
@@ -83,7 +83,7 @@ def listener_context(chain: str | Path) -> ssl.SSLContext:
     return context
 
 
-def _trusted(environ: Mapping[str, str]) -> bytes:
+def _known_authorities(environ: Mapping[str, str]) -> bytes:
     """The authorities that this machine, or the client's environment, trusts."""
     defaults = ssl.get_default_verify_paths()
     named = (environ.get("SSL_CERT_FILE"), defaults.cafile, defaults.openssl_cafile)
