@@ -50,6 +50,10 @@ def test_a_socket_and_two_tool_servers(run: Run, tmp_path: Path) -> None:
         (3, "mcp", "my git", "mcp", [7]),
     ]
     assert [e.get("channel") for e in found["exchanges"]] == [None, None, 0, None, 1, None, 0, 3]
+    assert [c["frames"] for c in found["channels"]] == [len(LOOP), 2, 2]
+    turns = [found["exchanges"][index]["frames"] for index in (2, 6)]
+    assert turns[0] == {"request": [0], "response": [[1, turns[1]["request"][0] - 1]]}
+    assert found["exchanges"][4]["frames"] == [0, 1]
 
 
 def test_without_a_connection_there_is_no_list(run: Run, tmp_path: Path) -> None:

@@ -54,5 +54,6 @@ def _channel(connection: InspectedExchange, inside: Sequence[InspectedExchange])
         "protocol": protocol,
         "state": summary.state.value,
         "note": summary.note,
+        "frames": connection.frames or 0,
         "exchanges": [row.index for row in inside],
     }

@@ -110,7 +110,7 @@ def exchange_json(row: InspectedExchange, channel: int | None = None) -> dict[st
         "status": row.summary.status,
         "conversation": row.conversation,
         "hop": row.summary.hop or None,
-        **({} if channel is None else {"channel": channel}),
+        **({} if channel is None else {"channel": channel, "frames": row.frames}),
         **({"problems": list(row.problems)} if row.problems else {}),
     }
 

@@ -8,8 +8,10 @@ JSON output is one object:
      "contradictions": [{"contract", "rule", "fact", "source", "date", "by", "count", "exchanges"}]}],
    "errors": [{"path", "message"}]}
 A file with connections that carry several exchanges (WebSockets, tool servers) has "channels" too:
-  [{"index", "kind": "websocket"|"mcp", "server", "protocol", "state", "note", "exchanges": [index]}]
-Its "index" is that of the connection's own exchange; each exchange in the connection has that number as "channel".
+  [{"index", "kind": "websocket"|"mcp", "server", "protocol", "state", "note", "frames", "exchanges": [index]}]
+Its "index" is that of the connection's own exchange, "frames" counts its messages. Each exchange in the connection has
+that index as "channel", and "frames": the numbers of its messages, for a WebSocket {"request": [number], "response":
+[[first, last]]}, for a tool server a list.
 Exchanges count from zero in JSON. "bytes" index the content-decoded body; "events" are events of the stream.
 A fault that later requests repeat is one finding: "exchange" is the first exchange with it, "last" the last. If new
 turns repeat it too while it holds, all are one finding, and so is a fact that is contradicted at several places:

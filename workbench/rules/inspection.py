@@ -18,7 +18,7 @@ from workbench import contracts
 from workbench.chain import Closure, Conversation, Conversations, Ledger, ToolLink
 from workbench.contracts import UNREAD, Choice, Contract, Finding, Judgement, Servers, choose_contract, clues_of
 from workbench.errors import SessionFormatError
-from workbench.ir import NOTHING, ToolDef
+from workbench.ir import NOTHING, JsonValue, ToolDef
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMessages
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
@@ -29,7 +29,7 @@ from workbench.rules._shared_results import SharedResults
 from workbench.rules.grammar import is_kept
 from workbench.rules.mcp import ToolHops
 from workbench.rules.sockets import with_transport_findings
-from workbench.wire import Exchange, ExchangeKind, HttpRequest, HttpResponse, State, Summary, summarize
+from workbench.wire import FRAMES, Exchange, ExchangeKind, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import ReplacingSession, Session
 
 PENDING_RULE = "closure.pending"
@@ -52,6 +52,7 @@ class InspectedExchange:
         has_reasoning: the answer carried reasoning.
         problems: what could not be decoded, one line each.
         tool_links: where the new tool results of the request come from, where their servers are recorded, too.
+        frames: number of messages of a connection; of an exchange in one, their numbers (``workbench.wire.FRAMES``).
     """
 
     index: int
@@ -68,6 +69,7 @@ class InspectedExchange:
     findings: Sequence[Finding] = ()
     problems: tuple[str, ...] = ()
     tool_links: tuple[ToolLink, ...] = ()
+    frames: JsonValue = None
 
     @property
     def is_refused(self) -> bool:
@@ -360,10 +362,8 @@ class Inspector:
 
     def _inspect(self, index: int, exchange: Exchange | SessionFormatError) -> InspectedExchange:
         if isinstance(exchange, SessionFormatError):
-            summary = self.session.summaries()[index]
-            return InspectedExchange(
-                index, summary, None, "unreadable", None, "", None, None, problems=(str(exchange),)
-            )
+            row = self.session.summaries()[index]
+            return InspectedExchange(index, row, None, "unreadable", None, "", None, None, problems=(str(exchange),))
         decoded = DecodedExchange(index, exchange, self.protocol, known=self.known, among=self._among())
         if exchange.state is State.OPEN:
             self._open[index] = decoded
@@ -388,6 +388,7 @@ class Inspector:
             model=model,
             conversation=None,
             problems=(*decoded.exchange.damage, *dict.fromkeys(p.message for p in decoded.problems)),
+            frames=decoded.exchange.meta.get(FRAMES, len(decoded.exchange.frames) or None),
         )
 
     def _judge_row(self, row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:

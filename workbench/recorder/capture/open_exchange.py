@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import islice, takewhile
@@ -90,8 +91,8 @@ class OpenSocket:
 
     def close(self, exchange: Exchange, redactor: Redactor) -> Exchange:
         """The connection as it stays in the file, from the exchange of its handshake."""
-        notes = [exchange.note, *self._close_notes(), *self._damage_notes()]
         frames = tuple(_safe(self.frames, redactor))
+        notes = [exchange.note, *self._close_notes(), *self._damage_notes(), *self._redaction_notes(frames)]
         meta = {**exchange.meta, TURNS: len(self._turns)} if len(self._turns) else exchange.meta
         return replace(exchange, frames=frames, meta=meta, note="; ".join(filter(None, notes)))
 
@@ -101,6 +102,14 @@ class OpenSocket:
                 who = "client" if frame.direction == "sent" else "server"
                 code, why = close_of(frame.data)
                 yield f"the {who} closed it with {code}{f' ({why})' if why else ''}"
+
+    def _redaction_notes(self, kept: Sequence[Frame]) -> Iterator[str]:
+        """Directions whose messages are not kept as they were."""
+        pairs = zip(self.frames, kept, strict=True)
+        changed = Counter(frame.direction for frame, safe in pairs if frame.data != safe.data)
+        for direction, count in sorted(changed.items()):
+            what = f"{count:,} message{'' if count == 1 else 's'} {direction}"
+            yield f"{what} held secrets that were replaced: the raw form of this direction was not kept"
 
     def _damage_notes(self) -> Iterator[str]:
         for direction, reader in self._readers.items():
