@@ -362,8 +362,8 @@ class Inspector:
 
     def _inspect(self, index: int, exchange: Exchange | SessionFormatError) -> InspectedExchange:
         if isinstance(exchange, SessionFormatError):
-            row = self.session.summaries()[index]
-            return InspectedExchange(index, row, None, "unreadable", None, "", None, None, problems=(str(exchange),))
+            told = self.session.summaries()[index]
+            return InspectedExchange(index, told, None, "unreadable", None, "", None, None, problems=(str(exchange),))
         decoded = DecodedExchange(index, exchange, self.protocol, known=self.known, among=self._among())
         if exchange.state is State.OPEN:
             self._open[index] = decoded
