@@ -5,9 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from tests.breakages import Entry
+from workbench.protocols import with_turns
+from workbench.wire.exchange import Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse
+from workbench.wire.session import store
 
 URLS = {
     "anthropic-messages": "https://api.anthropic.com/v1/messages",
@@ -135,7 +140,37 @@ def _sse(entry: Entry) -> Artefact:
     return _har(entry, [Trip(_url(entry), dump(evidence["request"]), 200, evidence["sse"], STREAM_TYPE)])
 
 
+SOCKETS = {
+    "openai-realtime": "wss://api.openai.com/v1/realtime?model=gpt-realtime",
+    "openai-responses": "wss://api.openai.com/v1/responses",
+    "gemini-live": "wss://generativelanguage.googleapis.com/ws/google.ai.generativelanguage.v1beta."
+    "GenerativeService.BidiGenerateContent",
+}
+"""Protocol → where its WebSockets are."""
+
+
+def _frames(entry: Entry) -> Artefact:
+    """A session with the connection and its turns, as the recorder writes it."""
+    evidence, frames = entry["evidence"], []
+    for number, line in enumerate(evidence["frames"]):
+        direction, text = "sent" if line[0] == ">" else "received", line[2:]
+        opcode, data = "text", text.encode()
+        if text.startswith("close "):
+            code, _, reason = text.removeprefix("close ").partition(" ")
+            opcode, data = "close", int(code).to_bytes(2) + reason.encode()
+        frames.append(Frame(direction, opcode, data, number / 10))
+    headers = Headers(tuple(evidence.get("handshake", {}).items()))
+    shaken = HttpRequest("GET", evidence.get("url") or SOCKETS[entry["protocol"]], headers)
+    socket = ExchangeKind.WEBSOCKET
+    connection = Exchange("1", shaken, HttpResponse(101), kind=socket, frames=tuple(frames), started_at=1.79e9)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "s.jsonl"
+        store.save(tuple(with_turns([connection])), path, form="text")
+        return Artefact(".jsonl", path.read_text(encoding="utf-8"))
+
+
 _MAKERS: dict[str, Callable[[Entry], Artefact]] = {
+    "frames": _frames,
     "earlier": _earlier,
     "request_raw": lambda entry: Artefact(".json", entry["evidence"]["request_raw"]),
     "text": lambda entry: Artefact(".txt", entry["evidence"]["text"]),

@@ -62,6 +62,16 @@ BODIES: dict[str, dict[str, Any]] = {
             {"type": "function_call_output", "call_id": "call_a", "output": "found"},
         ],
     },
+    "gemini-live": {
+        "tools": [{"functionDeclarations": [{**FUNCTION, "parameters": SCHEMA}]}],
+        "contents": [
+            {"role": "user", "parts": [{"text": "go"}]},
+            {"role": "model", "parts": [{"functionCall": {"id": "1", "name": "find", "args": {"q": "x"}}}]},
+            {"role": "user", "parts": [
+                {"functionResponse": {"id": "1", "name": "find", "response": {"result": "found"}}},
+            ]},
+        ],
+    },
     "gemini": {
         "tools": [{"functionDeclarations": [{**FUNCTION, "parameters": SCHEMA}]}],
         "contents": [
@@ -158,6 +168,7 @@ def _exchange(relation: Relation, body: dict[str, Any], protocol: str, model: st
         "anthropic-messages": "/v1/messages",
         "openai-responses": "/v1/responses",
         "openai-realtime": f"/v1/realtime?model={model}",
+        "gemini-live": "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent",
         "gemini": f"/v1beta/models/{model}:generateContent",
         "ollama": "/api/chat",
         "bedrock-converse": f"/model/{model}/converse",

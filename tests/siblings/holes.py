@@ -132,7 +132,10 @@ _OF_TOOL_SERVERS = (
     *("pagination", "response-id", "result-altered", "result-duplicated", "schema-changed", "schema-rejected"),
     *("session-lost", "timeout", "tool-missing", "version", "wrong-call"),
 )
-_OF_SOCKETS = ("beta-shape", "cancelled-call", "closed", "two-responses", "unanswered-call", "unused-result")
+_OF_SOCKETS = (
+    *("beta-shape", "cancelled-call", "closed", "no-response", "tools-dropped", "two-responses"),
+    *("unanswered-call", "unknown-message", "unused-result"),
+)
 _OF_ANSWERS = ("abandoned", "content-type", "cut", "error", "foreign", "none", "reshaped", "unread")
 _OF_COUNTS = (
     *("cost.cache-break", "cost.tool-overhead", "usage.contradiction", "usage.over-limit", "usage.prompt-cut"),

@@ -12,7 +12,6 @@ from workbench.chain import Entry
 from workbench.ir import Carrier, Media, Message, NodeRef, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols import REQUEST, last_where
 from workbench.rules.context import RuleContext
-from workbench.wire import Origin
 
 BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING, Carrier.REASONING_BLOCK)
 """Carriers that are blocks of the content, in an order that counts."""
@@ -85,7 +84,7 @@ def is_off(case: RuleContext) -> bool:
 
 def is_rebuilt(case: RuleContext) -> bool:
     """There was no wire to see: a client's transcript does not hold the settings of a request."""
-    return case.decoded.exchange.origin is Origin.RECONSTRUCTED
+    return case.decoded.exchange.is_transcript
 
 
 _NOUN = r"(?:reasoning(?:[ _]content)?|thinking|thoughts?|content)"

@@ -14,7 +14,6 @@ from workbench.rules._nodes import ancestors
 from workbench.rules._prefix import Break, first_break
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote
-from workbench.wire import Origin
 
 INFO, WARNING = Severity.INFO, Severity.WARNING
 
@@ -30,7 +29,7 @@ RULES = (CACHE_BREAK, TOOL_OVERHEAD)
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on what is paid for the request."""
-    if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+    if case.request is None or case.decoded.exchange.is_transcript:
         return
     yield from _cache(case)
     yield from _tools(case)

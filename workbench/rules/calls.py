@@ -9,7 +9,6 @@ from workbench.ir import Message, ModelRequest, NodeRef, Opaque, ToolCallIR
 from workbench.protocols import RESPONSE, where
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import has_stray_deltas, quote, weaker
-from workbench.wire import Origin
 
 UNKNOWN_TOOL = Rule(
     "call.unknown-tool", Severity.ERROR, "The called name is not among the declared tools.", breaks=Breaks.CONVERSATION
@@ -20,7 +19,7 @@ RULES = (UNKNOWN_TOOL,)
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the names of the calls that the model has just made."""
-    if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+    if case.request is None or case.decoded.exchange.is_transcript:
         return
     for n, message in enumerate(case.decoded.messages(RESPONSE)):
         for k, call in message.tool_calls():

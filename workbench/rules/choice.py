@@ -11,7 +11,6 @@ from workbench.rules._body import values
 from workbench.rules._reasoning import is_off
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_unproved, by_term, enforced_exactly, from_anomalies, quote
-from workbench.wire import Origin
 
 WARNING = Severity.WARNING
 
@@ -40,7 +39,7 @@ _KINDS = ("auto", "none", *_FORCING, "allowed_tools", "validated")
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the choice of tools in the request."""
     request = case.request
-    if request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+    if request is None or case.decoded.exchange.is_transcript:
         return
     choice = request.tool_choice
     if choice is not None:

@@ -18,7 +18,6 @@ from workbench.rules._trimming import dropped_call, dropped_result
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import LEGACY_ROLE, as_warning, quote, with_related
 from workbench.terms import Placement
-from workbench.wire import Origin
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -194,7 +193,7 @@ def _accepts_unanswered(case: RuleContext) -> bool:
 def _ends_with_results(case: RuleContext) -> bool:
     """The provider takes no request that ends with open calls; one that was made from a transcript was never sent."""
     is_owed = case.contract.term("closure.open-at-end") == "refused"
-    return is_owed and case.decoded.exchange.origin is not Origin.RECONSTRUCTED
+    return is_owed and not case.decoded.exchange.is_transcript
 
 
 def _missing(case: RuleContext, line: CallLine, ref: NodeRef, when: str = "") -> Finding:

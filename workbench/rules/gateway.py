@@ -15,7 +15,6 @@ from workbench.rules._body import base, reads_fields, values
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import BETA, Rule, RuleContext
 from workbench.rules.wording import as_unproved, by_term, quote, weaker, with_related
-from workbench.wire import Origin
 
 WARNING = Severity.WARNING
 
@@ -33,7 +32,7 @@ _BETA_FIELDS = ("/anthropic_beta/*", "/betas/*", "/additionalModelRequestFields/
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on fields, marks and headers of the request that this backend refuses."""
-    if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+    if case.request is None or case.decoded.exchange.is_transcript:
         return
     yield from _unknown_fields(case)
     yield from _message_fields(case)

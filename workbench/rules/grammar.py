@@ -25,7 +25,7 @@ from workbench.rules._nodes import is_in
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.gateway import betas
 from workbench.rules.wording import quote, show_value, with_related
-from workbench.wire import Origin, loads
+from workbench.wire import loads
 
 RULES: tuple[Rule, ...] = ()
 
@@ -125,7 +125,7 @@ def is_kept(case: RuleContext) -> bool:
 
 def _grammar(case: RuleContext) -> grammars.BodyGrammar | None:
     """The grammar that a request is held to; None if it is to none: what was accepted is right."""
-    was_sent = case.request is not None and case.decoded.exchange.origin is not Origin.RECONSTRUCTED
+    was_sent = case.request is not None and not case.decoded.exchange.is_transcript
     if not was_sent or accepted_by(case.decoded):
         return None
     return grammars.grammar_of(case.decoded.protocol or "", case.contract.name)

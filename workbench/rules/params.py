@@ -12,7 +12,6 @@ from workbench.rules._body import base, is_there, reads_fields, values
 from workbench.rules._reasoning import is_off
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import by_term, enforced_exactly, quote, show_value
-from workbench.wire import Origin
 
 UNSUPPORTED = Rule(
     "params.unsupported",
@@ -33,7 +32,7 @@ _COUNTING = regex.compile(r"(?:/count_tokens|:countTokens)/?(?:[?#]|$)")
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the parameters of the request, as far as the contract knows them."""
-    if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+    if case.request is None or case.decoded.exchange.is_transcript:
         return
     yield from _limits(case)
     yield from _check_fields(case)

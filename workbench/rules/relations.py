@@ -42,7 +42,7 @@ from workbench.rules.context import Rule, RuleContext
 from workbench.rules.gateway import betas
 from workbench.rules.params import IGNORED, UNSUPPORTED
 from workbench.rules.wording import by_term, quote, show_value
-from workbench.wire import Origin, loads
+from workbench.wire import loads
 
 CONFLICT = Rule(
     "params.conflict", Severity.WARNING, "Two parameters of a request exclude each other.", breaks=Breaks.REQUEST
@@ -116,7 +116,7 @@ class _ByList:
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings of every relation that holds for the request."""
-    if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED or not case.contract.relations:
+    if case.request is None or case.decoded.exchange.is_transcript or not case.contract.relations:
         return
     yield from _on_fields(case)
     ordered = fact(case.contract, _group_by_list)

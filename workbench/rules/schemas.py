@@ -29,7 +29,7 @@ from workbench.toolcalls.schemas import (
     lint,
     resolve,
 )
-from workbench.wire import Origin, dumps, loads
+from workbench.wire import dumps, loads
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
@@ -70,7 +70,7 @@ _NAMES = ("/name", "/function/name", "/toolSpec/name")
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the tools of the request, as far as its contract knows what is refused."""
     request = case.request
-    if request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+    if request is None or case.decoded.exchange.is_transcript:
         return
     yield from _check_shapes(case, request)
     yield from _without_tools(case, request)

@@ -13,7 +13,6 @@ from workbench.rules._body import values
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import LEGACY_ROLE, as_unproved, by_term, enforced_exactly, from_anomalies, quote
-from workbench.wire import Origin
 
 SHAPE = Rule(
     "content.shape",
@@ -37,7 +36,7 @@ _FIELDS = {"no-role": "role", "no-content": "content"}
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on requests that lack what every conversation has."""
-    was_sent = case.decoded.exchange.origin is not Origin.RECONSTRUCTED
+    was_sent = not case.decoded.exchange.is_transcript
     yield from _check_anomalies(case)
     if case.request is None or not was_sent:
         return
@@ -49,7 +48,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
 @of_messages
 def _check_anomalies(case: RuleContext) -> Iterator[Finding]:
     """Anomalies that decoders noticed. A known refusal is of one shape and says nothing about others."""
-    was_sent = case.decoded.exchange.origin is not Origin.RECONSTRUCTED
+    was_sent = not case.decoded.exchange.is_transcript
     named = {(a.pointer, a.message): _anomaly_fault(a) for a in case.request_anomalies if a.slug == SHAPE.slug}
     for finding in from_anomalies(case, SHAPE):
         when, said = named.get((finding.pointer, finding.message), ("", {})) if finding.side == REQUEST else ("", {})

@@ -38,7 +38,14 @@ CANCELLED = _rule("cancelled-call", ERROR, "A result was sent for a call that wa
 UNANSWERED = _rule("unanswered-call", ERROR, "The model waits for a result that was not sent or has a wrong id.")
 UNUSED = _rule("unused-result", WARNING, "A result was sent, but no response was requested after it.")
 
-RULES = (CLOSED, BETA_SHAPE, TWO_RESPONSES, CANCELLED, UNANSWERED, UNUSED)
+NO_RESPONSE = _rule("no-response", WARNING, "The server sent nothing in answer to a request.")
+TOOLS_DROPPED = _rule("tools-dropped", ERROR, "The session is without tools that the client declared.")
+UNKNOWN_MESSAGE = _rule("unknown-message", ERROR, "The client sent a message that the API does not know.")
+
+RULES = (
+    *(CLOSED, BETA_SHAPE, TWO_RESPONSES, CANCELLED, UNANSWERED, UNUSED),
+    *(NO_RESPONSE, TOOLS_DROPPED, UNKNOWN_MESSAGE),
+)
 _BY_SLUG = {rule.slug: rule for rule in RULES}
 _WHEN_OVER = frozenset((UNANSWERED.slug, UNUSED.slug))
 """Rules on what is missing: as long as the connection is open, it may still come."""
@@ -88,6 +95,10 @@ def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator
         if not (decoded.is_arriving and fact.rule in _WHEN_OVER):
             side = REQUEST if fact.is_of_client else RESPONSE
             yield _finding(decoded, _BY_SLUG[fact.rule], side, fact.message, fact.frames)
+    if not decoded.is_arriving and not any(_is_fault(frame) for frame in decoded.exchange.frames):
+        for number in turns.unanswered():
+            text = f"message {number + 1} requests a response, and the server sent nothing for it"
+            yield _finding(decoded, NO_RESPONSE, RESPONSE, text, (number,))
 
 
 def _closings(decoded: DecodedExchange) -> Iterator[Finding]:
@@ -105,6 +116,14 @@ def _closings(decoded: DecodedExchange) -> Iterator[Finding]:
     meaning = _reason(code, reason, split_url(url).hostname or "") or (known.text if known else _range(code))
     said = f", saying {quote(reason, 120)}" if reason else ""
     yield _finding(decoded, CLOSED, side, f"the {who} closed the connection with {code}{said}: {meaning}", (number,))
+
+
+def _is_fault(frame: Frame) -> bool:
+    """True for a frame that closes the connection with an error: it is the reason."""
+    if frame.opcode != "close":
+        return False
+    known = _codes().get(close_of(frame.data)[0])
+    return known is None or not known.is_normal
 
 
 def _range(code: int) -> str:

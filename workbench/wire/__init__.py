@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.wire.encoding import decode_body, decode_partial, detect_encoding, is_plain_text
     from workbench.wire.exchange import (
         CLIENT_LEFT,
+        CONNECTION,
         RELAY_HEADER,
         Body,
         Chunk,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
         summarize,
     )
     from workbench.wire.fidelity import Fidelity, fidelity_of
-    from workbench.wire.frames import CONNECTION, FRAMES, GRPC, TOOL_HOP, TURNS, UPSTREAM, seen_frames
+    from workbench.wire.frames import FRAMES, GRPC, TOOL_HOP, TURNS, UPSTREAM, seen_frames
     from workbench.wire.headers import Topic, meaning
     from workbench.wire.json_index import JsonPlace, TextLayer, nth, split_pointer
     from workbench.wire.json_scan import CUT, decode, encode

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from workbench import regex
 from workbench.ir import NOTHING, JsonValue
@@ -35,6 +35,10 @@ CLIENT_LEFT = "the client disconnected"
 
 _LEFT = regex.compile(r"client (?:hung up|disconnected)|ERR_ABORTED|BINDING_ABORTED", re.IGNORECASE)
 """Texts by which recorders, proxies and browsers note that the client ended an exchange."""
+
+
+CONNECTION: Final = "connection"
+"""Key of ``Exchange.meta`` of an exchange in a connection: the id of the connection."""
 
 
 class ExchangeKind(StrEnum):
@@ -230,6 +234,11 @@ class Exchange:
     frames: tuple[Frame, ...] = ()
     meta: Mapping[str, JsonValue] = field(default=NOTHING)
     damage: tuple[str, ...] = ()
+
+    @property
+    def is_transcript(self) -> bool:
+        """Rebuilt from what a client wrote down. A turn of a WebSocket was sent, if not as one request."""
+        return self.origin is Origin.RECONSTRUCTED and CONNECTION not in self.meta
 
     @property
     def is_left(self) -> bool:

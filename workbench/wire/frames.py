@@ -19,9 +19,6 @@ GRPC: Final = "grpc"
 TURNS: Final = "turns"
 """Key of ``Exchange.meta`` of a connection: number of exchanges derived from it, which follow it."""
 
-CONNECTION: Final = "connection"
-"""Key of ``Exchange.meta`` of such an exchange: the id of its connection."""
-
 FRAMES: Final = "frames"
 """Key of ``Exchange.meta`` of such an exchange: numbers of its frames in the connection, from zero. Of a tool server a
 list; of a WebSocket those of the request, and runs (first, last) of those of the response, one frame an event."""

@@ -171,6 +171,12 @@ class SocketTurns:
         """Facts about the whole connection, in addition to the turns."""
         return self._splitter.facts(self._connection) if self._splitter else iter(())
 
+    def unanswered(self) -> Iterator[int]:
+        """Frames of the requests to which the server sent no event."""
+        for turn in self._splitter.turns if self._splitter else ():
+            if turn.numbers and not turn.events:
+                yield turn.numbers[-1]
+
     def is_over(self, number: int) -> bool:
         """True once the response of a turn is complete; turns are numbered from one."""
         return self._turn(number).is_over

@@ -46,6 +46,7 @@ TRAITS = Traits(
         limits=("/generationConfig/maxOutputTokens",),
     ),
     places=PLACES,
+    may_be_empty=True,
     empty_is_message=True,
     answer_form_differs=True,
 )

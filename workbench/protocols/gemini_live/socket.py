@@ -82,6 +82,7 @@ class LiveTurns:
         self._called: set[JsonValue] = set()
         self._cancelled: set[JsonValue] = set()
         self._facts: list[SocketFact] = []
+        self._after_calls: tuple[int, ...] = ()  # frames that the client sent while calls were open, but for results
         self._partial: tuple[int, ...] = ()  # frames of the results of a turn that waits for others
 
     # -- the client
@@ -99,6 +100,11 @@ class LiveTurns:
             self._add_results(number, frame, answered)
         elif isinstance(given, dict):
             self._add_input(number, given)
+        elif not any(key in CLIENT for key in value):
+            text = f"the API has no message with {', '.join(map(repr, value)):.80}"
+            self._facts.append(SocketFact("socket.unknown-message", text, (number,)))
+        if self._turn is not None and self._turn.open_calls and not isinstance(answered, dict):
+            self._after_calls = (*self._after_calls, number)
 
     def _add_content(self, number: int, frame: Frame, content: Value) -> None:
         key = "client_content" if b'"client_content"' in frame.data[:64] else "clientContent"
@@ -116,13 +122,16 @@ class LiveTurns:
         results = get(answered, "functionResponses")
         found = results if isinstance(results, list) else []
         key = key_of(answered, "functionResponses")
-        parts = _slices(frame.data, [f"/{outer}/{key}/{n}" for n in range(len(found))])
+        read = [n for n, result in enumerate(found) if get(result, "id") not in self._cancelled]
+        parts = _slices(frame.data, [f"/{outer}/{key}/{n}" for n in read])
+        names = {get(result, "id") for result in found}
+        self._judge_results(number, names)
+        if not parts:
+            return
         self._close_said()
         inner = b",".join(b'{"functionResponse":' + part + b"}" for part in parts)
         self._contents.append(b'{"role":"user","parts":[' + inner + b"]}")
         self._frames.append(number)
-        names = {get(result, "id") for result in found}
-        self._judge_results(number, names)
         self._partial = (*self._partial, number)
         self._request(number, frame, results=names)
 
@@ -198,10 +207,10 @@ class LiveTurns:
         """Results for unknown or cancelled calls, and calls whose result the model waits for."""
         yield from self._facts
         turn = self._turn
-        if turn is not None and turn.open_calls and self._partial:
+        if turn is not None and turn.open_calls and (self._partial or self._after_calls):
             names = ", ".join(sorted(map(repr, turn.open_calls)))
             text = f"the model waits for the result of {names:.120}, and says nothing before it has every result"
-            yield SocketFact("socket.unanswered-call", text, self._partial)
+            yield SocketFact("socket.unanswered-call", text, self._partial or self._after_calls[:1])
 
     # -- the server
 

@@ -44,6 +44,7 @@ TRAITS = Traits(
         limits=("/max_output_tokens",),
     ),
     places=PLACES,
+    may_be_empty=True,
     end_repeats_calls=True,
     call_format="responses",
 )

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 
+from workbench import regex
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
@@ -32,6 +33,15 @@ _OWN = ("id", "object", "expires_at", "client_secret", "input")
 _ACTIVE = "conversation_already_has_active_response"
 _HARMLESS = frozenset({"response_cancel_not_active", "input_audio_buffer_commit_empty"})
 """Codes of errors that concern neither a response nor the conversation: they stay with the connection."""
+
+_CODES = {
+    "already has an active response": _ACTIVE,
+    "no active response found": "response_cancel_not_active",
+    "the buffer is empty": "input_audio_buffer_commit_empty",
+}
+"""Part of the text of an error → its code."""
+
+_UNKNOWN = regex.compile(r"Invalid value: '([^']{1,80})'")
 
 _OF_ITEMS = ("item", "invalid_tool_call_id")
 """Beginnings of the codes and parameters of errors that concern an item."""
@@ -119,6 +129,8 @@ class RealtimeTurns:
         self._calls: dict[str, str] = {}  # id → status of the item
         self._results: list[tuple[int, str]] = []  # frame and call of each
         self._unused: list[tuple[int, str]] = []  # those behind which no response was requested
+        self._updates: list[tuple[int, list[str]]] = []  # frame of each update that waits, and the tools in it
+        self._types: dict[str, int] = {}  # type of an event of the client → its last frame
         self._facts: list[SocketFact] = []
 
     # -- the client
@@ -126,11 +138,13 @@ class RealtimeTurns:
     def take_sent(self, number: int, frame: Frame, value: Value) -> None:
         """Take what changes the session or the conversation, and what requests or cancels a response."""
         kind = value.get("type")
+        self._types[str(kind)] = number
         if isinstance(value.get("event_id"), str):
             self._named[value["event_id"]] = (number, value)
         if kind in _SESSION:
             self._session = merge(self._session, _object(value, "session"))
             self._session_frames.append(number)
+            self._updates.append((number, _tool_names(_object(value, "session"))))
         elif kind == "conversation.item.create":
             item = _item(number, frame, value, "/item")
             item.is_sent = True
@@ -173,6 +187,7 @@ class RealtimeTurns:
             return
         if kind in _OF_SESSION:
             self._session = _object(value, "session")
+            self._compare_tools(kind)
             self._session_frames = [number]
         elif kind == "error":
             self._refuse(number, frame, value)
@@ -182,6 +197,16 @@ class RealtimeTurns:
             self._update_items(number, frame, kind, value)
             self._note_calls(value)
             self._add(number, frame, kind, value)
+
+    def _compare_tools(self, kind: str) -> None:
+        """Name the tools of an update that the session, as the server has it, is without."""
+        if not kind.endswith(".updated") or not self._updates:
+            return
+        number, wanted = self._updates.pop(0)
+        lost = [name for name in wanted if name not in _tool_names(self._session)]
+        if lost:
+            text = f"the session is without {', '.join(map(repr, lost)):.120}, which message {number + 1} declares"
+            self._facts.append(SocketFact("socket.tools-dropped", text, (number,)))
 
     def _start(self, number: int, frame: Frame, value: Value) -> None:
         """A response begins: the oldest that was requested, or one that nobody requested."""
@@ -301,9 +326,16 @@ class RealtimeTurns:
     def _refuse(self, number: int, frame: Frame, value: Value) -> None:
         """An error ends what it refuses; one inside a response is an event of it."""
         error = _object(value, "error")
-        code = error.get("code")
+        code = _code_of(error)
         if code in _HARMLESS:
             return
+        unknown = _unknown_type(error)
+        if unknown in self._types:
+            text = f"the server does not know the event {unknown!r:.80}"
+            self._facts.append(SocketFact("socket.unknown-message", text, (self._types[unknown], number)))
+            return
+        if self._updates and str(error.get("param")).startswith("session"):
+            self._updates.pop(0)
         turn = self._find_refused(frame, error)
         if code == _ACTIVE and turn:
             text = f"message {turn.numbers[-1] + 1} requests a response while another one is still being made"
@@ -325,7 +357,7 @@ class RealtimeTurns:
         is_of_response = self._waiting and not is_named_item and not param.startswith("session")
         if kind == "response.create" or (sent is None and is_of_response):
             number = sent[0] if sent else None
-            return self._take_waiting(number, is_last=error.get("code") == _ACTIVE)
+            return self._take_waiting(number, is_last=_code_of(error) == _ACTIVE)
         pending = [item for item in self._items if not item.is_confirmed]
         if kind == "conversation.item.create":
             pending = [item for item in pending if sent and item.number == sent[0]]
@@ -351,6 +383,24 @@ class RealtimeTurns:
         turn.notes.append(f"the server refused the item of frame {item.number + 1}: no response was requested")
         self._items.remove(item)
         return turn
+
+
+def _tool_names(session: Value) -> list[str]:
+    tools = session.get("tools")
+    named = (tool for tool in tools if isinstance(tool, dict) and "name" in tool) if isinstance(tools, list) else ()
+    return [str(tool["name"]) for tool in named]
+
+
+def _code_of(error: Value) -> JsonValue:
+    """The code of an error; earlier versions of the API gave none with some texts (openai_realtime_client issue 3)."""
+    text = str(error.get("message"))
+    return error.get("code") or next((code for words, code in _CODES.items() if words in text), None)
+
+
+def _unknown_type(error: Value) -> str:
+    """The type of an event that the server does not know; empty if that is not what it says."""
+    found = _UNKNOWN.match(str(error.get("message"))) if error.get("param") in ("type", None) else None
+    return found[1] if found else ""
 
 
 def _item(number: int, frame: Frame, value: Value, pointer: str) -> _ConversationItem:
