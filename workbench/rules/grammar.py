@@ -94,7 +94,7 @@ def _of_answer(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]
     if answer is None or not answer.messages:
         return
     is_whole = not answer.error and decoded.framing is None and answer.is_complete
-    is_sent = decoded.exchange.origin is not Origin.RECONSTRUCTED and len(decoded.response_text) <= LARGEST_ANSWER
+    is_sent = not decoded.exchange.is_transcript and len(decoded.response_text) <= LARGEST_ANSWER
     if grammar is None or not grammar.answer or not is_whole or not is_sent:
         return
     start = answer.anomalies[0].pointer if answer.anomalies and answer.anomalies[0].slug == "answer.reshaped" else ""

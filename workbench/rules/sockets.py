@@ -91,7 +91,8 @@ def _turns(decoded: DecodedExchange, before: DecodedExchange | None) -> SocketTu
 
 
 def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator[Finding]:
-    for fact in _turns(decoded, before).facts():
+    turns = _turns(decoded, before)
+    for fact in turns.facts():
         if not (decoded.is_arriving and fact.rule in _WHEN_OVER):
             side = REQUEST if fact.is_of_client else RESPONSE
             yield _finding(decoded, _BY_SLUG[fact.rule], side, fact.message, fact.frames)
