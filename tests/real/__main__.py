@@ -4,6 +4,7 @@
     python -m tests.real mcp bytes [--messages N] [--kills N]
     python -m tests.real survey [s3|dask|ray|kills|engines …] [--objects N]
     python -m tests.real websocket [--connections N] [--frames N]
+    python -m tests.real websocket clients [openai-realtime-sync|google-genai-live|node-ws …]
     python -m tests.real browser [--chromium PROGRAM]
 
 ``mcp`` records agents that are on the PATH with one MCP server beside a scripted model (``workbench record --mcp``),
@@ -12,7 +13,9 @@ not installed is skipped, which is said. Agents run in an empty home, with dummy
 process. ``mcp bytes`` sends 10^5 messages, one of 100 MB, and accidents through a tap (``tests/real/mcp_bytes.py``).
 ``survey`` runs surveys on an S3 server, Dask and Ray that others wrote (``tests/real/survey.py``).
 ``websocket`` sends random frames through the recorder, many connections at once, and prints what of them changed (it
-has to be nothing) and the time that a frame takes longer. ``browser`` drives the app and the HTML report in Chromium.
+has to be nothing) and the time that a frame takes longer. ``websocket clients`` drives official SDKs through the
+recorder against strict simulators (``tests/real/websocket_clients.py``). ``browser`` drives the app and the HTML report
+in Chromium.
 """
 
 from __future__ import annotations

@@ -299,7 +299,11 @@ async def _times(count: int, path: Path) -> tuple[tuple[float, float], tuple[flo
 
 
 def main(arguments: Sequence[str]) -> int:
-    """``python -m tests.real websocket [--connections N] [--frames N]``."""
+    """``python -m tests.real websocket [--connections N] [--frames N]``, or ``… websocket clients [NAME …]``."""
+    if arguments[:1] == ["clients"]:
+        from tests.real import websocket_clients
+
+        return websocket_clients.main(arguments[1:])
     parser = argparse.ArgumentParser(prog="python -m tests.real websocket", description=__doc__)
     parser.add_argument("--connections", type=int, default=5_000, help="connections with random frames")
     parser.add_argument("--frames", type=int, default=5_000, help="frames whose time is measured")
