@@ -15,7 +15,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from tests.simulator.conftest import SCHEMA
 from workbench.rules.inspection import Inspector
-from workbench.simulator import Dials, HttpFault, ScriptedModel, Server, Simulator, serve
+from workbench.simulator import Dials, HttpFault, RequestMatch, ScriptedModel, ScriptTurn, Server, Simulator, serve
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession
 
@@ -24,7 +24,7 @@ TOOL = {"type": "function", "name": "list_dir", "description": "Lists a folder."
 USER: Json = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "what is in src?"}]}
 SESSION: Json = {"type": "realtime", "tools": [TOOL], "output_modalities": ["text"]}
 LIVE_PATH = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
-SLOW = ScriptedModel(Dials(latency=0.03))
+SLOW = Dials(latency=0.3)
 SDK = pytest.mark.filterwarnings("ignore:connect.. must be used:DeprecationWarning")
 
 
@@ -210,7 +210,9 @@ def test_realtime_refuses_with_an_error_event(realtime: Server, event: Json, cod
 
 
 def test_one_response_at_a_time_that_can_be_cancelled(served: Callable[[Simulator], Server]) -> None:
-    with client(served(Simulator("openai-realtime", model=SLOW)), "/v1/realtime?model=gpt-realtime") as spoken:
+    with client(
+        served(Simulator("openai-realtime", model=ScriptedModel(SLOW))), "/v1/realtime?model=gpt-realtime"
+    ) as spoken:
         begun = spoken.ask("response.create", "response.created")["response"]["id"]
         error = spoken.ask("response.create", "error")["error"]
         assert error["code"] == "conversation_already_has_active_response" and begun in error["message"]
@@ -224,10 +226,10 @@ def test_one_response_at_a_time_that_can_be_cancelled(served: Callable[[Simulato
 
 
 def test_lanes_answer_side_by_side_and_each_in_order(served: Callable[[Simulator], Server]) -> None:
-    asked = {"model": "gpt-5.4", "input": "hi"}
-    with client(served(Simulator("openai", model=SLOW)), "/v1/responses") as spoken:
-        for lane in ("a", "a", "b"):
-            spoken.send("response.create", stream_id=lane, **asked)
+    slow = ScriptTurn(RequestMatch(text="slow"), Dials(latency=0.1))
+    with client(served(Simulator("openai", model=ScriptedModel(turns=[slow]))), "/v1/responses") as spoken:
+        for lane, text in (("a", "slow"), ("a", "hi"), ("b", "hi")):
+            spoken.send("response.create", stream_id=lane, model="gpt-5.4", input=text)
         seen = [spoken.until("response.created", "response.completed") for _ in range(6)]
     order = [(event["stream_id"], event["type"].rpartition(".")[2]) for event in seen]
     assert [kind for lane, kind in order if lane == "a"] == ["created", "completed"] * 2
