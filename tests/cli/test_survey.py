@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.formats.importers.store_samples import CHAT
+from tests.survey.conftest import Quiet, in_process
+from workbench.survey import Catalog, SurveyOptions, run_survey
 
 
 @pytest.fixture
@@ -66,6 +68,23 @@ def test_shares_are_committed_by_hand_and_a_report_is_written(run: Run, folder: 
     assert "closure.missing-result" in page.read_text(encoding="utf-8")
 
 
+def test_objects_of_no_known_format_are_no_clean_result_and_a_survey_is_verified(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "notes.json").write_text('{"a": 1}', encoding="utf-8")
+    out = Catalog(tmp_path / "out")
+    run_survey(out, SurveyOptions(str(tmp_path / "store"), "local:1"), Quiet(), in_process)
+    done = run("survey", out.folder)
+    assert done.status == 3 and "1 nothing" in done.out
+    assert json.loads(run("survey", out.folder, "--rules", "--format", "json").out)["rules"][0]["is_installed"]
+    assert run("fsck", out.folder).out.endswith("1 run, 1 object, 1 row: no problems\n")
+    (out.folder / "_commits" / "000001.json").write_bytes(b"{")
+    broken = run("fsck", out.folder)
+    assert broken.status == 1 and "000001.json cannot be read" in broken.out
+
+
 def test_an_object_that_is_not_judged_gives_status_3(run: Run, folder: Path, tmp_path: Path) -> None:
     done = run("survey", folder, "-o", tmp_path / "out", "--engine", "local:1", "--object-megabytes", "0")
     assert done.status == 3 and "6 skipped" in done.out
@@ -78,6 +97,9 @@ def test_an_object_that_is_not_judged_gives_status_3(run: Run, folder: Path, tmp
         ["sessions"],
         [".", "-o", "out", "--engine", "spark://x"],
         [".", "-o", "x", "--sample", "2"],
+        [".", "-o", "x", "--since", "yesterday"],
+        [".", "-o", "x", "--store", "none"],
+        [".", "-o", "x", "--per", "rule", "0"],
     ],
 )
 def test_what_cannot_be_done_is_one_line(

@@ -1,6 +1,6 @@
 """Surveys on parts that others wrote: an S3 server, Dask and Ray with two nodes, and processes that are killed.
 
-    python -m tests.real survey [s3|gs|az|litellm|dask|ray|kills|engines …] [--objects N]
+    python -m tests.real survey [s3|gs|az|litellm|dask|splits|ray|kills|engines …] [--objects N]
 
 Each compares all rows with those of a survey of the same files in this process. What is not installed is skipped, which
 is said: ``pip install 'agent-workbench[scale,ray]' 'moto[server]'``.
@@ -24,7 +24,8 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -33,9 +34,10 @@ from tests.formats.importers.store_samples import CALL, CHAT, LITELLM, TOOL
 from tests.real.buckets import az, gs
 from tests.real.litellm_proxy import litellm
 from tests.real.servers import answers, free_port, process, wait_until
-from tests.survey.conftest import Quiet, everything, in_process
+from tests.survey.conftest import Quiet, everything, in_process, rows
 from workbench.survey import Catalog, JudgeOptions, SurveyOptions, WorkerLimits, run_survey
 from workbench.survey.engines import BatchOutcome, Task
+from workbench.survey.parts import Batch
 from workbench.survey.planning import ObjectSelection
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,8 +70,8 @@ def comparable(catalog: Catalog) -> Counter[str]:
     held = everything(catalog)
     names = {row[0]: Path(row[1]).name for row in held["objects"]}
     found = Counter[str]()
-    for table, rows in held.items():
-        for row in rows:
+    for table, found_rows in held.items():
+        for row in found_rows:
             if table == "objects":
                 found[repr((table, Path(row[1]).name, *row[4:]))] += 1
             elif table != "sessions":
@@ -187,20 +189,10 @@ def _survey_bucket(trial: Trial, name: str, endpoint: str) -> bool:
 
 def dask(trial: Trial) -> bool:
     """Two workers of Dask; one of them is killed."""
-    port = free_port()
-    address = f"tcp://127.0.0.1:{port}"
-    start = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-    worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nworkers", "1", "--nthreads", "1"]
-    quiet = ("--no-dashboard",)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     right = True
-    with process(*start, "--host", "127.0.0.1", "--port", str(port), *quiet, env=environment):
-        for name, kills in (("dask", False), ("dask, a node killed", True)):
-            with (
-                process(*worker, "--no-nanny", *quiet, env=environment) as first,
-                process(*worker, "--no-nanny", *quiet, env=environment),
-            ):
-                right &= _on_cluster(trial, name, address, first if kills else None)
+    for name, kills in (("dask", False), ("dask, a node killed", True)):
+        with _dask() as (address, first):
+            right &= _on_cluster(trial, name, address, first if kills else None)
     return right
 
 
@@ -219,6 +211,57 @@ def _on_cluster(trial: Trial, name: str, address: str, victim: subprocess.Popen[
     begun = time.monotonic()
     run_survey(catalog, replace(options(str(trial.store), trial.key), engine=address), Quiet(), watched)
     return trial.check(name, catalog, time.monotonic() - begun)
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """A task that ends its worker, with all else that it holds, at two of the objects."""
+
+    task: Task
+
+    def __call__(self, batch: Batch) -> bytes:
+        if any(found.uri.endswith(DEADLY) for unit in batch.units for found in unit):
+            os._exit(139)
+        return self.task(batch)
+
+
+DEADLY = ("000023.json", "000056.json")
+
+
+def splits(trial: Trial) -> bool:
+    """Two objects that end their workers on Dask are named, and every other one is judged."""
+    from workbench.survey.engines import engine_of
+
+    with _dask() as (address, _):
+        engine = engine_of(address)
+
+        def deadly(batches: Any, task: Task, tries: int) -> Iterator[BatchOutcome]:
+            return engine(batches, Deadly(task), tries)
+
+        catalog = Catalog(trial.folder / "splits")
+        result = run_survey(catalog, trial.options(str(trial.store), engine=address), Quiet(), deadly)
+    held = rows(catalog, "objects") if result.commit else []
+    named = sorted(row[1][-11:] for row in held if row[7] == "poison")
+    is_right = named == sorted(DEADLY) and result.commit is not None and result.commit.is_complete
+    word = "ok  " if is_right else "FAIL"
+    print(f"{word} objects that end their workers: {named} of {len(held)}, {result.seconds:.1f} s")
+    return is_right
+
+
+@contextmanager
+def _dask() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A scheduler with two workers, of which the first is handed out."""
+    port = free_port()
+    address = f"tcp://127.0.0.1:{port}"
+    scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port)]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nworkers", "1", "--nthreads", "1"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with (
+        process(*scheduler, "--no-dashboard", env=environment),
+        process(*worker, "--no-dashboard", env=environment) as first,
+        process(*worker, "--no-dashboard", env=environment),
+    ):
+        yield address, first
 
 
 def ray(trial: Trial) -> bool:
@@ -302,6 +345,7 @@ TRIALS = {
     "az": (az, ("obstore",)),
     "s3": (s3, ("moto", "obstore")),
     "dask": (dask, ("distributed",)),
+    "splits": (splits, ("distributed",)),
     "ray": (ray, ("ray",)),
     "engines": (engines, ()),
 }

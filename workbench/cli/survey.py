@@ -30,8 +30,8 @@ JSON output is one object: {"survey", "run", "complete", "counts", "groups": [{"
 SQL {"columns", "rows"}; with --compare {"changes": [{"rule", "before", "after"}]}; with --rules {"rules":
 [{"rules", "is_installed", "runs", "objects", "findings", "committed"}]}. workbench fsck OUT verifies the folder.
 
-Exit status: 0 no failure of the chosen severity and no budget exceeded, 1 failures, 3 objects were not judged, or the
-run is not complete, 130 interrupted (what is done is kept).
+Exit status: 0 no failure of the chosen severity and no budget exceeded, 1 failures, 3 objects were not judged, none was
+of a known format, or the run is not complete, 130 interrupted (what is done is kept).
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 NAME = "survey"
 HELP = "judge folders or buckets of sessions, and keep the result as tables"
 ENDINGS = ("error", "warning", "never")
+JUDGED = "judged"
 MEGABYTE = 1024 * 1024
 MOST_SHOWN = 30
 
@@ -292,7 +293,8 @@ def _status(found: Overview, fail_on: str, over: list[str]) -> int:
     severities = {"error": {"error"}, "warning": {"error", "warning"}}.get(fail_on, set())
     if over or any(group.severity in severities for group in found.groups):
         return 1
-    return 3 if found.unjudged_objects or not found.commit.is_complete else 0
+    is_silent = not found.objects.get(JUDGED)  # nothing was judged: that is no clean result
+    return 3 if is_silent or found.unjudged_objects or not found.commit.is_complete else 0
 
 
 def _as_json(catalog: Catalog, found: Overview, over: list[str], result: RunResult | None) -> dict[str, object]:

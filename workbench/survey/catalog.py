@@ -81,11 +81,15 @@ class Catalog:
     @property
     def id(self) -> str:
         """Id of the survey. Raises UsageError for a folder of a newer version, or of none."""
-        return str(self._manifest()["survey"])
+        held = self._manifest()
+        newest = max((commit.about["schema"] for commit in self.commits()), default=held["schema"])
+        if newest > VERSION:
+            raise UsageError(f"{self.folder} has tables of version {newest}: this Workbench reads {VERSION}")
+        return str(held["survey"])
 
     @property
     def version(self) -> int:
-        """Version of its oldest tables. Raises UsageError."""
+        """Version of its oldest tables. Raises UsageError for a folder that is no survey."""
         return int(self._manifest()["schema"])
 
     def _manifest(self) -> dict[str, JsonValue]:
@@ -93,9 +97,6 @@ class Catalog:
             held: dict[str, JsonValue] = loads((self.folder / MANIFEST).read_bytes())
         except (OSError, WireError) as error:
             raise UsageError(f"{self.folder} is not a survey", hint="give the folder of workbench survey -o") from error
-        newest = max((commit.about["schema"] for commit in self.commits()), default=held["schema"])
-        if newest > VERSION:
-            raise UsageError(f"{self.folder} has tables of version {newest}: this Workbench reads {VERSION}")
         return held
 
     def plan(self) -> SurveyPlan | None:

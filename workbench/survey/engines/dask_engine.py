@@ -37,10 +37,11 @@ def engine(address: str) -> Engine:
                 batch = futures.pop(future)
                 for new in islice(waiting, 1):
                     ready.add(submit(new))
-                if future.status == "finished":
-                    yield BatchOutcome(batch, future.result())
-                else:
-                    yield BatchOutcome(batch, error=type(future.exception()).__name__)
+                try:  # a part that is ready is lost with its worker, and then the task can fail
+                    outcome = BatchOutcome(batch, future.result())
+                except Exception as failure:  # whatever it is, the batch is named and the others are run
+                    outcome = BatchOutcome(batch, error=type(failure).__name__)
+                yield outcome
                 future.release()
 
     return run
