@@ -142,3 +142,19 @@ def test_matches_in_bytes_are_sorted_and_say_how_far_it_is() -> None:
     assert search.spans == [(0, 2), (3, 5), (6, 8)]
     assert steps[-1] == (None, 1.0)
     assert all(0 <= part <= 1 for _, part in steps)
+
+
+async def test_what_is_made_of_a_request_is_searched_too() -> None:
+    """Repairs, branch tree and export."""
+    async with showing(samples.example(samples.LOST_REASONING), (120, 40)) as driver:
+        await until(driver.pilot, lambda: not driver.screen.repair_lookup.is_looking)
+        session = driver.app.screen
+        for key, there, wanted in (("f", "Repair 1", "reasoning"), ("B", "Tree", "recorded"), ("x", "Forms", "curl")):
+            await driver.press(key)
+            await until(driver.pilot, lambda there=there: there in driver.text)  # type: ignore[misc]
+            await driver.press("slash", *wanted, "enter")
+            await until(driver.pilot, lambda: "match 1 of" in driver.text.split("\n")[-1])
+            await driver.press("escape")
+            await until(driver.pilot, lambda: "match 1 of" not in driver.text.split("\n")[-1])
+            await driver.press("escape")
+            await until(driver.pilot, lambda: driver.app.screen is session)

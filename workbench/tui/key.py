@@ -56,3 +56,15 @@ class Key(NamedTuple):
     def show(self) -> str:
         """The first key as people read it; "" if there is none."""
         return self.names[0] if self.keys else ""
+
+
+def search_keys(scope: str, rank: int = 7) -> tuple[Key, ...]:
+    """The keys of a search in the panes of a screen."""
+    return (
+        Key(
+            f"{scope}.search", "/", "search", "search", "search this pane; n continues the search in another pane", rank
+        ),
+        Key(f"{scope}.next-match", "n", "match(1)", "next match", "next match of the search"),
+        Key(f"{scope}.previous-match", "N", "match(-1)", "previous match", "previous match of the search"),
+        Key(f"{scope}.leave", "escape", "leave", "back", "end the search; else go back"),
+    )

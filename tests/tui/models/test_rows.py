@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.safetext import cells, from_bytes
-from workbench.tui.models.rows import HANG, MAX_DEPTH
+from workbench.tui.models.rows import HANG, MAX_DEPTH, fold_text
 from workbench.tui.models.rows import LaidOut as Rows
 from workbench.tui.models.rowtable import CONTINUES, IN_STRING
 
@@ -118,3 +118,10 @@ def test_a_comma_does_not_stand_alone_for_want_of_a_column(width: int) -> None:
     assert all(cells(text) <= width for text in shown(rows))
     wrapped = [text.strip() for n, text in enumerate(shown(rows)) if rows.flags[n] & CONTINUES]
     assert not {",", "}", "},", "],"} & set(wrapped)
+
+
+def test_an_opaque_string_in_one_line_is_its_beginning_and_its_length() -> None:
+    blob = "gAAAA" + "aB3dE6gH9jK2" * 40
+    folded = fold_text(f'{{"id":"rs_1","encrypted_content":"{blob}","type":"reasoning"}}'.encode(), 600)
+    assert folded == f'{{"id":"rs_1","encrypted_content":"{blob[:24]}… {len(blob)} characters","type":"reasoning"}}'
+    assert fold_text(b'{"a":"' + b"x" * 900 + b'"}', 100) == '{"a":"' + "x" * 94

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.tui.key import Key
-
-
-def _search(scope: str, rank: int = 7) -> tuple[Key, ...]:
-    """The keys of a search in the panes of a screen."""
-    return (
-        Key(
-            f"{scope}.search", "/", "search", "search", "search this pane; n continues the search in another pane", rank
-        ),
-        Key(f"{scope}.next-match", "n", "match(1)", "next match", "next match of the search"),
-        Key(f"{scope}.previous-match", "N", "match(-1)", "previous match", "previous match of the search"),
-        Key(f"{scope}.leave", "escape", "leave", "back", "end the search; else go back"),
-    )
-
+from workbench.tui.key import Key, search_keys
 
 BYTE_SEARCH = (
     Key("bytesearch.again", "/", "again", "search", "search all exchanges for another text", 3),
@@ -68,7 +55,7 @@ DIFF = (
         "compare the previous request with the one before it",
         6,
     ),
-    *_search("diff"),
+    *search_keys("diff"),
     Key("diff.back", "q,d", "back", "back", "go back to the session", 2),
 )
 
@@ -83,7 +70,7 @@ COMPARE = (
     Key("compare.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("compare.other", "o", "other", "other", "compare with another exchange or another file", 3),
     Key("compare.hops", "h", "hops", "hops", "compare the hops of this session; again: the next pair", 7),
-    *_search("compare"),
+    *search_keys("compare"),
     Key("compare.back", "q,D", "back", "back", "go back to the session", 2),
 )
 
@@ -96,7 +83,7 @@ CONVERSION = (
     Key("conversion.next-exchange", "J", "exchange(1)", "next exchange", "next exchange", 8),
     Key("conversion.previous-exchange", "K", "exchange(-1)", "previous exchange", "previous exchange", 9),
     Key("conversion.write", "w", "write", "write", "write the converted body to a file", 5),
-    *_search("conversion"),
+    *search_keys("conversion"),
     Key("conversion.back", "q,c", "back", "back", "go back to the session", 2),
 )
 
@@ -110,7 +97,7 @@ TOOLS = (
         3,
     ),
     Key("tools.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    *_search("tools"),
+    *search_keys("tools"),
     Key("tools.back", "q,T", "back", "back", "go back to the session", 2),
 )
 
@@ -133,13 +120,13 @@ MATRIX = (
         "show the contract: what the provider requires and refuses, with sources",
         5,
     ),
-    *_search("matrix"),
+    *search_keys("matrix"),
     Key("matrix.back", "q,m", "back", "back", "go back to the session", 2),
 )
 
 LADDER = (
     Key("ladder.pane", "tab,shift+tab", "pane", "calls/steps", "switch between the calls and the steps of one call", 3),
-    *_search("ladder"),
+    *search_keys("ladder"),
     Key("ladder.back", "q,A", "back", "back", "go back to the session", 2),
 )
 
@@ -153,7 +140,7 @@ PASSAGES = (
         3,
     ),
     Key("passages.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    *_search("passages"),
+    *search_keys("passages"),
     Key("passages.back", "q,R", "back", "back", "go back to the session", 2),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.tui import session_panes
-from workbench.tui.key import Key
+from workbench.tui.key import Key, search_keys
 
 GLOBAL = (
     Key("global.help", "?,f1", "help", "help", "explain this screen, its signs and keys; the filter; the glossary", 3),
@@ -191,7 +191,8 @@ REPAIRS = (
     *(Key(f"repairs.number-{n}", str(n), f"choose({n})", f"repair {n}", f"show repair {n}") for n in range(1, 10)),
     Key("repairs.pane", "tab,shift+tab", "pane", "meaning, bytes", "switch between the changes and their bytes", 4),
     Key("repairs.write", "w", "write", "write", "write the repaired request to a file", 3),
-    Key("repairs.back", "q,escape", "back", "back", "go back to the session", 2),
+    *search_keys("repairs"),
+    Key("repairs.back", "q", "back", "back", "go back to the session", 2),
 )
 
 EDIT = (
@@ -252,7 +253,8 @@ BRANCHES = (
         7,
     ),
     Key("branches.send", "s", "send", "send", "send the request under the cursor", 8),
-    Key("branches.back", "q,escape,B", "back", "back", "go back", 2),
+    *search_keys("branches", 9),
+    Key("branches.back", "q,B", "back", "back", "go back", 2),
 )
 
 SEND = (
@@ -331,7 +333,8 @@ EXPORT = (
     Key("export.scope", "a", "scope", "scope", "switch the scope: this exchange, its branch, the whole session", 3),
     Key("export.redact", "R", "redact", "redact", "replace private text by stand-ins; the findings stay the same", 5),
     Key("export.pane", "tab,shift+tab", "pane", "pane", "switch between the formats and the preview", 6),
-    Key("export.back", "q,escape,x", "back", "back", "go back to the session", 2),
+    *search_keys("export"),
+    Key("export.back", "q,x", "back", "back", "go back to the session", 2),
 )
 
 MINIMIZE = (

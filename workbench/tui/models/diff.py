@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import Difference, Hunk, ItemChange, ItemChangeKind, common
 from workbench.safetext import from_bytes
-from workbench.tui.models.rows import LaidOut
+from workbench.tui.models.rows import LaidOut, fold_text
 from workbench.tui.models.rowtable import StyledSpans, is_json
 from workbench.views import Line, Span, byte_range, count, line, size, wrap
 from workbench.wire import JsonIndex, dumps
@@ -137,7 +137,7 @@ def change_body(change: ItemChange, places: Places, width: int) -> list[Line]:
     """Details of a change; for an added or removed element its beginning."""
     if change.kind in (ItemChangeKind.ADDED, ItemChangeKind.REMOVED):
         _, style = SIGNS[change.kind]
-        return wrap(from_bytes(places.bytes_of(change)[:MOST_SHOWN]), width, style, indent=4, most=8)
+        return wrap(fold_text(places.bytes_of(change), MOST_SHOWN), width, style, indent=4, most=8)
     lines: list[Line] = []
     for detail in change.details:
         sign, style = SIGNS[detail.kind]

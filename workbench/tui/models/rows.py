@@ -271,6 +271,18 @@ def _measure(body: bytes, start: int, end: int, room: int) -> int:
     return start + len(text[:count].encode("utf-8", "surrogateescape"))
 
 
+def fold_text(body: bytes, most: int) -> str:
+    """The beginning of a body on one line, its opaque strings folded to their beginning and length."""
+    made, at, left = "", 0, most
+    for start, end in _parts_to_hide(body, 0, len(body)):
+        piece = from_bytes(body[at:start])[:left]
+        made += f"{piece}… {end - start + SHOWN:,} characters" if len(piece) < left else piece
+        at, left = end, left - len(piece)
+        if left <= 0:
+            return made
+    return made + from_bytes(body[at : at + 4 * left])[:left]
+
+
 def _parts_to_hide(body: bytes, start: int, end: int) -> Iterator[Range]:
     """The parts of opaque strings that are hidden: all but the beginning."""
     if end - start > _LEAST_OPAQUE:

@@ -184,8 +184,8 @@ def _address(going: Outgoing, shown: PreparedRequest, *, is_set: bool) -> Iterat
     yield _fact("response", "streamed" if going.is_stream else "not streamed")
     if shown.trial.decoded.request is None:
         yield _fact("body", "unreadable, sent unchanged", "warning", _problems(shown))
-    same = "identical to" if shown.trial.decoded.request_text == shown.own.request_text else "differs from"
-    yield _fact("bytes", f"{size(len(going.request.body.raw))} · {same} the recorded request")
+    state = "unchanged" if shown.trial.decoded.request_text == shown.own.request_text else "changed"
+    yield _fact("bytes", f"{size(len(going.request.body.raw))} · {state} for this target")
 
 
 def _problems(shown: PreparedRequest) -> str:

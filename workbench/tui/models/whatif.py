@@ -179,7 +179,8 @@ def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:
     spans = [Span(f"{count(sent, 'request')} sent", "strong")]
     for verdict, (sign, style) in REQUEST_SIGNS.items():
         if tally[verdict]:
-            spans += [Span(" · ", "muted"), Span(f"{sign} {tally[verdict]:,} {verdict}", style)]
+            word = verdict.removesuffix("s") if verdict != "suspicious" and tally[verdict] > 1 else verdict
+            spans += [Span(" · ", "muted"), Span(f"{sign} {tally[verdict]:,} {word}", style)]
     spans += [Span(f" · {left:,} cannot be sent", "muted")] if left else []
     bar = f" · {progress_bar(len(known), asked)} {waiting:,} remaining"
     return (*spans, Span(bar if waiting else "", "muted"))

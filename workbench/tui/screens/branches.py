@@ -14,6 +14,8 @@ from textual.screen import Screen
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.delegate import ActionOf
+from workbench.tui.list_search import search_of
 from workbench.tui.models import branches
 from workbench.tui.models.branches import Branch
 from workbench.tui.models.diff import Places, RequestComparison
@@ -51,6 +53,7 @@ class BranchesScreen(Screen[bool]):
 
     def __init__(self, session: SessionScreen, index: int) -> None:
         super().__init__()
+        self.search = search_of(self)
         self.session = session
         self.index = index
         self.branches: Sequence[Branch] = ()
@@ -249,6 +252,10 @@ class BranchesScreen(Screen[bool]):
         wanted = PANES[(PANES.index(focused) + 1) % len(PANES)]
         self.set_class(wanted != "tree", "-on-changes")
         self.query_one(f"#{wanted}", LineView).focus(scroll_visible=False)
+
+    action_search = ActionOf("search", "ask")
+    action_match = ActionOf("search")
+    action_leave = ActionOf("search")
 
     def action_back(self) -> None:
         self.dismiss(False)

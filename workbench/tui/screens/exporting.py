@@ -18,6 +18,8 @@ from workbench.library import paths
 from workbench.safetext import clip, visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.delegate import ActionOf
+from workbench.tui.list_search import search_of
 from workbench.tui.models import exporting
 from workbench.tui.models.exporting import ExportScope, FormRow
 from workbench.tui.models.tabs import TOO_SMALL
@@ -116,6 +118,7 @@ class ExportScreen(Screen[None]):
 
     def __init__(self, session: SessionScreen, node: BranchNode) -> None:
         super().__init__()
+        self.search = search_of(self)
         self.session, self.node = session, node
         self.rows = exporting.forms()
         self.scope, self.is_redacted = ExportScope.ONE, False
@@ -305,8 +308,8 @@ class ExportScreen(Screen[None]):
 
         if not is_open(self):
             return
-        self.notify(visible(f"written: {out}"), markup=False)
         if number != self._asked:
+            self.notify(visible(f"written: {out}"), markup=False)
             return
         self.exported, self._written = exported, written
         if hasattr(exporters.load(name), "prove"):
@@ -332,6 +335,10 @@ class ExportScreen(Screen[None]):
         if message.why:
             self.notify(visible(f"the test was not run: {message.why}"), severity="error", markup=False)
         self._show()
+
+    action_search = ActionOf("search", "ask")
+    action_match = ActionOf("search")
+    action_leave = ActionOf("search")
 
     def action_back(self) -> None:
         self.dismiss(None)

@@ -12,6 +12,8 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.delegate import ActionOf
+from workbench.tui.list_search import search_of
 from workbench.tui.models import findings
 from workbench.tui.models.diff import Places, RequestComparison
 from workbench.tui.models.findings import RepairOffer
@@ -43,6 +45,7 @@ class RepairsScreen(Screen["RepairOffer | None"]):
 
     def __init__(self, finding: Finding, offered: Sequence[RepairOffer]) -> None:
         super().__init__()
+        self.search = search_of(self)
         self.finding = finding
         self.offered = offered
         self.number = 0
@@ -116,6 +119,10 @@ class RepairsScreen(Screen["RepairOffer | None"]):
 
         name = f"repaired-{self.finding.exchange + 1}.json"
         write_body(self, self.offered[self.number].body, name)
+
+    action_search = ActionOf("search", "ask")
+    action_match = ActionOf("search")
+    action_leave = ActionOf("search")
 
     def action_back(self) -> None:
         self.dismiss(None)
