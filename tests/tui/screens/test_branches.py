@@ -27,9 +27,9 @@ async def test_branches_are_walked_named_compared_and_gone_to() -> None:
         assert driver.text.count("refuses") == 3
         await driver.press("g", "j", "a", *"short", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen) and "short" in driver.text)
-        await until(driver.pilot, lambda: "against as recorded" in driver.text and "removed" in driver.text)
+        await until(driver.pilot, lambda: "compared with as recorded" in driver.text and "removed" in driver.text)
         await driver.press("space", "G")
-        await until(driver.pilot, lambda: "against short" in driver.text)
+        await until(driver.pilot, lambda: "compared with short" in driver.text)
         await driver.press("space", "u")
         await until(driver.pilot, lambda: "current: message 3 duplicated" in driver.text)
         await driver.press("g", "j", "enter")
