@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from textual.message import Message
 
 from tests.tui import samples
 from workbench.rules import Inspector
 from workbench.tui import provisional
 from workbench.tui.provisional import AHEAD, ProvisionalPass, first_to_open, suspects
+from workbench.tui.service import InspectedRows, InspectionThread, ProvisionalRows
 from workbench.wire import State, Summary, summarize
+from workbench.wire.session import SessionWriter, open_session
 
 ASKED = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hello"}]}
 
@@ -62,3 +66,58 @@ def test_a_row_keeps_its_index() -> None:
     first.inspect(Inspector(samples.example(samples.LOST_RESULT)), 2)
     assert {n: row.index for n, row in first.rows.items()} == {2: 2}
     assert {finding.exchange for finding in first.rows[2].findings} == {2}
+
+
+def written(folder: Path, *, said: str = "go on") -> Path:
+    """A session file that is large enough, with a call whose result is lost."""
+    lost = {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f"}}]}
+    path = folder / "large.wb"
+    with SessionWriter(path) as writer:
+        for n in range(AHEAD + 5):
+            more = [lost, {"role": "user", "content": said}] if n == 7 else []
+            asked = {**ASKED, "messages": [{"role": "user", "content": f"question {n}"}, *more]}
+            writer.append(samples.exchange(asked, samples.DONE, number=n))
+    return path
+
+
+def run(path: Path) -> list[Message]:
+    """What is posted until all is inspected."""
+    session, came = open_session(path), list[Message]()
+    service = InspectionThread(session, None, None)
+
+    def post(message: Message) -> None:
+        came.append(message)
+        if isinstance(message, InspectedRows) and len(message.rows) == len(session):
+            service.stop()
+
+    service.run(post)
+    session.close()
+    return came
+
+
+def kept(came: list[Message]) -> list[ProvisionalRows]:
+    return [message for message in came if isinstance(message, ProvisionalRows)]
+
+
+def inspected(came: list[Message]) -> list[InspectedRows]:
+    return [message for message in came if isinstance(message, InspectedRows)]
+
+
+def test_a_file_that_was_inspected_shows_its_rows_at_once(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    first = run(path)
+    assert kept(first) == []
+    again = run(path)
+    (known,) = kept(again)
+    assert known.rows == inspected(first)[-1].rows == inspected(again)[-1].rows
+    assert [row.index for row in known.rows if row.findings] == [7]
+    assert again.index(known) < again.index(inspected(again)[0])
+    with SessionWriter(path) as writer:
+        writer.append(samples.exchange(ASKED, samples.DONE, number=9999))
+    assert kept(run(path)) == []
+
+
+def test_rows_that_name_a_credential_are_not_kept(tmp_path: Path) -> None:
+    path = written(tmp_path, said="use sk-proj-" + "aB3dE5fG7h" * 5)
+    run(path)
+    assert kept(run(path)) == []

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from workbench.config import cache_files
 from workbench.contracts import (
@@ -39,6 +39,9 @@ from workbench.wire import ExchangeKind, Origin, State, Summary, plain_form
 
 MOST_BYTES = 512 * 1024
 """A larger verdict is not kept: thousands of findings that nobody reads twice."""
+
+MOST_FINDINGS = 2000
+"""Rows with more findings are not kept: to show them takes as long as to find them."""
 
 BUCKETS, MOST_OF_BUCKET = 64, 1024 * 1024
 """Files of the cache, and bytes of one: of more, the verdicts that were kept first are forgotten."""
@@ -103,25 +106,52 @@ class VerdictStore:
 
     def find(self, key: FileKey) -> KeptVerdict | None:
         """The verdict on a file; None if none is kept."""
+        verdict = self._load(key)
+        return KeptVerdict(*verdict) if _is_verdict(verdict) else None
+
+    def _load(self, key: FileKey) -> Any:
+        """What is kept under a key; None if nothing is."""
         name = _bucket_of(key.digest)
         if name not in self._read:
             self._read[name] = _read_bucket(name)
         packed = self._read[name].get(key.digest)
         with suppress(*_FAULTS):
             if packed is not None:
-                verdict = plain_form.decode(_unpack(packed), _CLASSES)
-                return KeptVerdict(*verdict) if _is_verdict(verdict) else None
+                return plain_form.decode(_unpack(packed), _CLASSES)
         return None
 
     def add(self, path: str, key: FileKey, inspection: Inspection, contradicted: tuple[ContradictedFact, ...]) -> None:
         """Keep the verdict on a file, unless the file has changed since, or the verdict must not be kept."""
-        if any(finding.rule.startswith(_SECRETS) for finding in inspection.findings):
+        self._add(path, key, (_outline(inspection), contradicted), inspection.findings)
+
+    def _add(self, path: str, key: FileKey, kept: object, findings: Iterable[Finding]) -> None:
+        if any(finding.rule.startswith(_SECRETS) for finding in findings):
             return
         with suppress(*_FAULTS, OSError):
-            plain = plain_form.encode((_outline(inspection), contradicted), _CLASSES)
+            plain = plain_form.encode(kept, _CLASSES)
             packed = zlib.compress(plain.encode(), 1)
             if len(packed) <= MOST_BYTES and cache_files.identity(path) == key.identity:
                 self._added[key.digest] = packed
+
+    def find_rows(self, key: FileKey, summaries: Sequence[Summary]) -> Sequence[InspectedExchange]:
+        """The rows of a file with all their findings; none if they are not kept. ``summaries``: its list."""
+        rows = self._load(key)
+        if not isinstance(rows, tuple) or len(rows) != len(summaries) or not all(map(_is_row, rows)):
+            return ()
+        pairs = zip(rows, summaries, strict=True)
+        return [row if row.summary else replace(row, summary=summary) for row, summary in pairs]
+
+    def add_rows(
+        self, path: str, key: FileKey, rows: Sequence[InspectedExchange], summaries: Sequence[Summary]
+    ) -> None:
+        """Keep the rows of a whole file, unless it has changed since, or they must not be kept."""
+        if sum(len(row.findings) for row in rows) > MOST_FINDINGS or any(row.tool_links for row in rows):
+            return
+        plain = tuple(
+            replace(row, findings=tuple(row.findings), summary=None if row.summary == summary else row.summary)  # type: ignore[arg-type]
+            for row, summary in zip(rows, summaries, strict=True)
+        )
+        self._add(path, key, plain, [finding for row in plain for finding in row.findings])
 
     def save(self) -> None:
         """Write what was added. A failure is ignored."""
@@ -141,6 +171,14 @@ def _outline(inspection: Inspection) -> Inspection:
         for row in inspection.rows
     )
     return replace(inspection, rows=rows, conversations=(), findings=tuple(inspection.findings))
+
+
+def _is_row(value: object) -> bool:
+    return (
+        isinstance(value, InspectedExchange)
+        and (value.summary is None or isinstance(value.summary, Summary))
+        and all(isinstance(finding, Finding) for finding in value.findings)
+    )
 
 
 def _is_verdict(value: object) -> bool:

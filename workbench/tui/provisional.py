@@ -1,4 +1,4 @@
-"""Refused exchanges, inspected by themselves while the pass over a large session has not reached them."""
+"""Rows of a large session before the pass has reached them: refused exchanges, and those of an earlier run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING
 from workbench.wire import State
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.library import FileKey, VerdictStore
     from workbench.rules import InspectedExchange, Inspector
     from workbench.wire import Summary
+    from workbench.wire.session import Session
 
 AHEAD = 100
 """Exchanges that the pass inspects in about a second: what is nearer waits for it."""
@@ -42,14 +46,17 @@ def first_to_open(summaries: Sequence[Summary]) -> int | None:
 class ProvisionalPass:
     """Inspects suspects one by one.
 
+    Args:
+        known: all rows, where they are known from an earlier run: no suspect is left then.
+
     Attributes:
         rows: their rows, by index.
     """
 
-    def __init__(self, summaries: Sequence[Summary]) -> None:
-        self._waiting = deque(index for index in suspects(summaries) if index >= AHEAD)
+    def __init__(self, summaries: Sequence[Summary], known: Sequence[InspectedExchange] = ()) -> None:
+        self._waiting = deque(index for index in suspects(summaries) if index >= AHEAD and not known)
         self._until: float | None = None
-        self.rows: dict[int, InspectedExchange] = {}
+        self.rows: dict[int, InspectedExchange] = {row.index: row for row in known}
 
     def is_next(self, beyond: int) -> bool:
         """True if a suspect has at least this index, and time is left."""
@@ -67,3 +74,32 @@ class ProvisionalPass:
         from workbench.rules import judge_alone
 
         self.rows[index] = judge_alone(inspector, index)
+
+
+class KeptRows:
+    """Rows of a large session file that was inspected before. They are shown until the pass has reached them."""
+
+    def __init__(self, session: Session, provider: str | None, protocol: str | None) -> None:
+        self._path: Path | None = getattr(session, "path", None)
+        self._options = ("rows", provider, protocol)
+        self._store: VerdictStore | None = None
+        self._key: FileKey | None = None
+
+    def find(self, session: Session) -> Sequence[InspectedExchange]:
+        """The rows as they were found when the file was the same; none if they are not kept."""
+        if self._path is None or session.is_live or len(session) <= AHEAD:
+            return ()
+        from workbench.library import VerdictStore
+
+        self._store = VerdictStore(self._options)
+        self._key = self._store.key(str(self._path), is_found=False)
+        found = self._store.find_rows(self._key, session.summaries()) if self._key else ()
+        self._key = None if found else self._key
+        return found
+
+    def keep(self, inspector: Inspector) -> None:
+        """Keep the rows of an inspected session for the next time, unless they were known."""
+        if self._store and self._key and self._path and not inspector.session.is_live:
+            self._store.add_rows(str(self._path), self._key, inspector.rows, inspector.session.summaries())
+            self._store.save()
+        self._key = None

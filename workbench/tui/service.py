@@ -11,7 +11,7 @@ from textual.message import Message
 
 from workbench.errors import WorkbenchError
 from workbench.tui.inspection_requests import InspectionRequests, ShownBranches
-from workbench.tui.provisional import AHEAD, ProvisionalPass, first_to_open
+from workbench.tui.provisional import AHEAD, KeptRows, ProvisionalPass, first_to_open
 from workbench.wire.session import beginning
 
 if TYPE_CHECKING:
@@ -187,6 +187,7 @@ class InspectionThread:
         self._shown: int | None = None
         self._alone: Detail | None = None
         self._provisional = ProvisionalPass(())
+        self._kept: KeptRows | None = None
         self._is_outdated = False
         self._grown_at: float | None = None
         self._next_look = 0.0
@@ -271,6 +272,10 @@ class InspectionThread:
         from workbench.rules import Inspector  # the list does not wait for the core
 
         inspector = Inspector(session, self._provider, self._protocol)
+        kept = self._kept = KeptRows(session, self._provider, self._protocol)
+        if rows := kept.find(session):
+            self._provisional = ProvisionalPass((), rows)
+            post(ProvisionalRows(tuple(rows)))
         requests = self._requests
         while not requests.is_stopped:
             wanted, self._is_busy = requests.wanted, False
@@ -334,6 +339,8 @@ class InspectionThread:
             self._is_broken = True
         finally:
             post(InspectedRows(tuple(inspector.rows)))
+        if self._kept and inspector.is_done:
+            self._kept.keep(inspector)
 
     def _open(self, inspector: Inspector, index: int, post: Post, how: type[OpenedExchange] = OpenedExchange) -> None:
         from workbench.tui.exchange_view import ExchangeView
