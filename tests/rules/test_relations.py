@@ -50,6 +50,7 @@ ROWS = [
     ("absent further down", {"at": "/tools/*/strict", "absent": True}, ["/tools/0/strict"]),
     ("absent in messages", {"at": "/messages/*/tool_call_id", "absent": True, "when": {"role": "user"}},
      ["/messages/1/tool_call_id"]),
+    ("in messages that a filter picks", {"at": "/messages/*[role=tool]/content", "longer": 0}, ["/messages/4/content"]),
     ("not absent", {"at": "/n", "absent": True}, []),
     ("equal to another", {"at": "/n", "same-as": "/limit"}, []),
     ("other than another", {"at": "/n", "differs-from": "/limit"}, ["/n"]),

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches, match_by_kind
     from workbench.contracts.model_facts import ModelFact, facts_of
     from workbench.contracts.noted_contract import NotedContract, Read, agrees
-    from workbench.contracts.places import Place, PlacedValue, at_pointer, names_of
+    from workbench.contracts.places import Place, PlacedValue, at_pointer, names_of, passes_filter
     from workbench.contracts.reader import Node
     from workbench.contracts.relations import Condition, Consequence, Evidence, Relation, rule_of
     from workbench.contracts.scopes import matches
@@ -145,6 +145,7 @@ __all__ = [
     "names_of",
     "of_model",
     "pages",
+    "passes_filter",
     "place_facts",
     "plain",
     "protocols",

@@ -149,6 +149,12 @@ def _children_at(value: JsonValue, step: str) -> Iterator[tuple[str | int, JsonV
         yield from ((key, value[key]) for key in _spellings(step) if key in value)
 
 
+def passes_filter(step: str, element: JsonValue) -> bool:
+    """The step is no filter, or the element is one of those that it filters: ``*[type=reasoning]``."""
+    filtered = _FILTER.fullmatch(step)
+    return not filtered or (isinstance(element, Mapping) and element.get(filtered[1]) == filtered[2])
+
+
 @lru_cache(maxsize=4096)
 def _spellings(key: str) -> tuple[str, ...]:
     snake = re.sub(r"(?<=[a-z0-9])([A-Z])", lambda upper: "_" + upper[1].lower(), key)

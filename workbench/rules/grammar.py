@@ -81,7 +81,7 @@ def _groups(case: RuleContext, grammar: grammars.BodyGrammar, found: list[Findin
     yield from list(grouped.values())[:MOST]
 
 
-_READ_UNASKED = ("function", "name", "arguments", "call_id", "input", "toolUseId", "message", "content")
+_READ_UNASKED = ("function", "name", "arguments", "call_id", "input", "toolUseId", "message", "content", "summary")
 """Keys of calls and messages that clients read without asking whether they are there."""
 LARGEST_ANSWER = 1_000_000
 """Bytes of an answer that is held to its grammar."""

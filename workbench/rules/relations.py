@@ -29,6 +29,7 @@ from workbench.contracts import (
     dotted_path,
     matches,
     names_of,
+    passes_filter,
     rule_of,
 )
 from workbench.globs import matches_glob
@@ -319,6 +320,8 @@ def _read(question: _Question, value: JsonValue, message: Message) -> tuple[Plac
     relation = question.relation
     if relation.when.role and message.role not in relation.when.role:
         return ()
+    if not passes_filter(relation.place.steps[1], value):
+        return ()
     return tuple(_local(relation, relation.place.below(2), value))
 
 
@@ -327,7 +330,9 @@ _questions: WeakValueDictionary[str, _Question] = WeakValueDictionary()
 
 def _question(relation: Relation) -> _Question:
     when = relation.when
-    asked = (relation.place.below(2), relation.test, when.role, [each for each in when.places if each.place.up >= 0])
+    which, below = relation.place.steps[1], relation.place.below(2)
+    near = [each for each in when.places if each.place.up >= 0]
+    asked = (which if which.startswith("*[") else "", below, relation.test, when.role, near)
     return _questions.setdefault(repr(asked), _Question(relation))
 
 
