@@ -82,17 +82,21 @@ def _where(out: str, first: tuple[int, ...]) -> str:
 
 def _table(rows: list[CardRow]) -> Iterator[str]:
     """Rows of the score card, worst first."""
+    from workbench.diff.damage import damage_words  # loaded by what made the report
+
     for row in sorted(rows, key=lambda row: (row.is_clean, row.passed / row.of if row.of else 1.0)):
         sign = "✓" if row.is_clean else "✗"
         more = f" (in {number(row.elsewhere, 'other case')})" if row.elsewhere else ""
-        kinds = cut(", ".join(row.kinds), 80)
+        kinds = cut(", ".join(map(damage_words, row.kinds)), 80)
         yield f"  {sign} {row.theme:<26} {row.passed:>3} of {row.of:<3}  {kinds}{more}".rstrip()
 
 
 def _entry_lines(entry: CardEntry) -> Iterator[str]:
+    from workbench.diff.damage import damage_words  # loaded by what made the report
+
     first = entry.first
     place = f" {first.was or first.at}" if first.was or first.at else ""
-    yield f"  {SEVERITY_GLYPH[first.severity]} {first.kind}{cut(place, 60)} ({first.side})"
+    yield f"  {SEVERITY_GLYPH[first.severity]} {damage_words(first.kind)}{cut(place, 60)} ({first.side})"
     names = list(dict.fromkeys(verdict.case.name for verdict in entry.verdicts))
     more = f" and {len(names) - MOST_CASES:,} more" if len(names) > MOST_CASES else ""
     yield f"      in {', '.join(names[:MOST_CASES])}{more}: {cut(first.words, WORDS)}".rstrip(": ")
@@ -203,4 +207,6 @@ def _is_error(found: CaseDamage) -> bool:
 
 
 def _damage_text(found: CaseDamage) -> str:
-    return f"{found.kind} {found.was or found.at} ({found.side}): {found.words}"
+    from workbench.diff.damage import damage_words  # loaded by what made the report
+
+    return f"{damage_words(found.kind)} {found.was or found.at} ({found.side}): {found.words}"

@@ -61,9 +61,11 @@ def lines(compared: ComparedFiles) -> Iterator[str]:
 
 def _lines(one: Comparison) -> Iterator[str]:
     """Lines of one pair."""
+    from workbench.diff.damage import damage_words  # loaded by what made the report
+
     if one.before is None or one.after is None:
         number = (one.before if one.before is not None else one.after) or 0
-        what = f": {one.damages[0].kind.value}" if one.damages else ""
+        what = f": {damage_words(one.damages[0].kind)}" if one.damages else ""
         yield f"only in {'A' if one.after is None else 'B'}: exchange {number + 1}{what}"
         return
     head = f"exchange {one.before + 1} - {one.after + 1}"
@@ -141,6 +143,8 @@ def _bytes(before: bytes, after: bytes, first: int) -> Iterator[str]:
 
 def _damage_lines(damages: Sequence[Damage]) -> Iterator[str]:
     """Each kind of damage with its place, the gravest first."""
+    from workbench.diff.damage import damage_words  # loaded by what made the report
+
     if damages:
         yield "  damage:"
     for damage in sorted(damages, key=_weight)[:MOST_LINES]:
@@ -149,7 +153,7 @@ def _damage_lines(damages: Sequence[Damage]) -> Iterator[str]:
         count = f", {_output.number(damage.places, 'place')}" if damage.places > 1 else ""
         words = f": {_output.cut(damage.words, 160)}" if damage.words else ""
         harm = " (same meaning)" if damage.is_same_meaning else ""
-        yield f"    {damage.side} {damage.kind.value}{where}{count}{words}{harm}"
+        yield f"    {damage.side} {damage_words(damage.kind)}{where}{count}{words}{harm}"
     if len(damages) > MOST_LINES:
         yield f"    … and {len(damages) - MOST_LINES} more"
 

@@ -60,7 +60,7 @@ def _verdict(judged: Mapping[str, JsonValue]) -> str:
     if judged["verdict"] == "refused":
         return "refused; no known change helps"
     if not judged["steps"]:
-        return "refused; its schema is accepted"
+        return "refused for another reason; its schema is accepted"
     return f"needs {_output.number(len(judged['steps']), 'change')}"
 
 

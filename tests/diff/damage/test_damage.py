@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.diff.damage.sightings import ASKED, CHAT, MESSAGES, brief, changed, said, seen, stream, text
-from workbench.diff.damage import DamageKind, damages_between, damages_of_tries
+from workbench.diff.damage import DamageKind, damage_words, damages_between, damages_of_tries
 from workbench.wire.exchange import CLIENT_LEFT, State
 
 ERROR = {"error": {"message": "no such model", "type": "not_found", "code": "404"}}
@@ -199,3 +199,8 @@ def test_the_bodies_of_the_tests_mean_what_they_are_to_mean():
     assert (
         seen(text(ASKED)).protocol == "openai-chat" and seen(text(SAME), url=MESSAGES).protocol == "anthropic-messages"
     )
+
+
+def test_every_kind_has_words_for_people_that_differ() -> None:
+    words = {damage_words(kind) for kind in DamageKind}
+    assert len(words) == len(DamageKind) and "rewritten" in words and not any("anew" in each for each in words)

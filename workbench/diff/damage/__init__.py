@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from workbench.diff.damage import _around
 from workbench.diff.damage.bodies import body_damages, content_damages
-from workbench.diff.damage.kinds import Damage, DamageKind
+from workbench.diff.damage.kinds import Damage, DamageKind, damage_words
 from workbench.diff.damage.streams import delay_damages, stream_damages
 from workbench.fronts import lazy
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
@@ -30,6 +30,7 @@ __all__ = [
     "DamageKind",
     "ValueChange",
     "changes_of",
+    "damage_words",
     "damages_between",
     "damages_of_tries",
     "is_inside",

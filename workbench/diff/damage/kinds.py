@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from workbench.lazy_dataclass import dataclass
 
 
 class DamageKind(StrEnum):
-    """Kind of damage, in the words that are shown. Names and words are stable: score cards and JSON contain them."""
+    """Kind of damage. Names and values are stable, JSON contains them; ``damage_words`` is for people."""
 
     # values of a body
     FIELD_DROPPED = "field dropped"
@@ -64,6 +65,27 @@ class DamageKind(StrEnum):
     ANSWERED = "answered by the gateway"  # nothing went on
     ASKED = "asked by the gateway"  # nothing came in
     REPEATED = "repeated by the gateway"
+
+
+_WORDS: Mapping[str, str] = {
+    "text cut": "text truncated",
+    "JSON in a text written anew": "JSON in a text rewritten",
+    "spelled anew": "rewritten",
+    "events re-cut": "events grouped differently",
+    "no answer": "no response",
+    "broken answer ended as whole": "incomplete response ended normally",
+    "whole answer broken off": "complete response ended early",
+    "hang-up not passed on": "client's disconnect not forwarded",
+    "no JSON any more": "no longer valid JSON",
+    "other bytes": "different bytes",
+    "answer of another request": "response of another request",
+}
+"""Kind of damage, or of a fault that an audit sees → words for people, where the stable value is not plain."""
+
+
+def damage_words(kind: str) -> str:
+    """A kind of damage, or of a fault that an audit sees, in words for people."""
+    return _WORDS.get(kind, str(kind))
 
 
 @dataclass(frozen=True, slots=True)

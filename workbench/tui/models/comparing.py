@@ -11,6 +11,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import align, common, compare
+from workbench.diff.damage import damage_words
 from workbench.safetext import clip, from_bytes
 from workbench.tui.models import send_answer
 from workbench.tui.models.send_answer import AnswerRow, ContentText
@@ -139,7 +140,7 @@ def _first_in_meaning(turns: Sequence[ComparedTurn], parted: ComparedTurn, *, al
     found = min(noticed, key=lambda each: (each[1].at or each[1].was).startswith("/headers/"), default=None)
     if found is None:
         return []
-    said = Span(f" ≠ first change of meaning: {found[1].kind}", "warning")
+    said = Span(f" ≠ first change of meaning: {damage_words(found[1].kind)}", "warning")
     return [line(said, Span(_where(*found, alone=alone), "muted"))]
 
 
@@ -156,7 +157,7 @@ def _first(turn: ComparedTurn, pairing: Pairing, *, alone: bool) -> Line:
     style = "info" if turn.is_same_meaning else "warning"
     sign = "=" if turn.is_same_meaning else "≠"
     meant = " · same meaning" if turn.is_same_meaning else ""
-    said = Span(f"{sign} first divergence: {first.kind}{meant}", style)
+    said = Span(f"{sign} first divergence: {damage_words(first.kind)}{meant}", style)
     return line(said, Span(_where(turn, first, alone=alone), "muted"))
 
 
@@ -168,7 +169,7 @@ def turn_line(turn: ComparedTurn, pairing: Pairing) -> Line:
     numbers = Span(f"{_numbers(turn)}  ", "strong")
     if turn.is_same:
         return line(Span("= ", "muted"), numbers, Span("identical", "muted"), tries)
-    kinds = ", ".join(dict.fromkeys(str(d.kind) for d in turn.damages))
+    kinds = ", ".join(dict.fromkeys(damage_words(d.kind) for d in turn.damages))
     if turn.is_same_meaning:
         return line(Span("= ", "info"), numbers, Span(f"same meaning: {kinds}", "info"), tries)
     return line(Span("≠ ", "warning"), numbers, Span(kinds, "warning"), tries)
@@ -194,7 +195,7 @@ def damage_line(damage: Damage) -> Line:
     return line(
         Span(f"{sign} ", style),
         Span(f"{SIDES[damage.side]} ", "role", 9),
-        Span(f"{damage.kind}{many}", style),
+        Span(f"{damage_words(damage.kind)}{many}", style),
         Span(f"  {damage.at or damage.was or 'the whole'}", "muted"),
     )
 
