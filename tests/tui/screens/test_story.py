@@ -89,7 +89,7 @@ async def test_story_and_timeline_move_together() -> None:
         assert screen.story.current.exchange == chosen
         await driver.press("+", "+")
         assert screen.lanes.zoom == 4
-        assert "1/4 of it" in driver.text
+        assert "1/4 shown" in driver.text
         await driver.press("j")
         assert screen.lanes.cursor == 1
         await driver.press("tab", "G")

@@ -111,4 +111,4 @@ def test_a_sparkline_has_eight_heights() -> None:
 def test_a_survey_without_a_run_says_so(tmp_path: Path) -> None:
     catalog = Catalog(tmp_path / "out")
     catalog.create()
-    assert describe_survey(catalog.folder).verdict == "not over"
+    assert describe_survey(catalog.folder).verdict == "not finished"

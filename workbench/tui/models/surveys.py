@@ -56,7 +56,7 @@ def describe_survey(path: Path) -> SessionSummary:
     except (OSError, WorkbenchError, KeyError, TypeError) as error:
         return SessionSummary("warning", "not read", visible(str(error)))
     if commit is None:
-        return SessionSummary("warning", "not over", "the run is not finished: run the same command again")
+        return SessionSummary("warning", "not finished", "the run is not finished: run the same command again")
     counts = commit.about["counts"]
     judged = f"{counts['judged']:,} of {counts['listed']:,} objects judged"
     words = judged if commit.is_complete else f"{judged}; {counts['lost']:,} without a result"
