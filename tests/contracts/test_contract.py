@@ -192,7 +192,7 @@ BROKEN = [
     ),
     (
         SMALL + "endpoints: [{url: 'https://a.b', key: sk-1, protocols: [x]}]",
-        "small.yaml#/endpoints/0/key: not the name of an env",
+        "small.yaml#/endpoints/0/key: not an environment variable name",
     ),
     (SMALL + "endpoints: [{url: 'https://a.b', key: K}]", "small.yaml#/endpoints/0/protocols: missing"),
     (SMALL.replace("{value: never, source: old}", "3"), "small.yaml#/facts/0/terms/reasoning.scope: not a mapping"),

@@ -183,3 +183,19 @@ def test_a_connection_that_grows_is_read_on_and_shows_what_the_whole_one_shows(m
     assert [f.rule for f in inspector.rows[0].findings] == ["socket.two-responses"]
     assert len(read) == len(whole.frames)
     assert list(found(replace(whole, state=State.OPEN))) == ["socket.two-responses"]
+
+
+def test_a_provider_that_is_asked_for_has_a_contract_for_each_of_its_protocols() -> None:
+    for name, asked, own in (("live", "gemini", "gemini-live"), ("realtime", "openai", "openai-realtime")):
+        inspector = Inspector(MemorySession("s", tuple(with_turns([HEALTHY[name]]))), provider=asked).run()
+        assert {row.provider for row in inspector.rows[1:]} == {own} and not inspector.findings
+
+
+def test_a_turn_is_judged_as_a_request_that_was_sent() -> None:
+    """Its tools are held to the contract, as over HTTP."""
+    setup = live.BEGIN[0][1]["setup"]
+    declared = {"name": "1 a", "parameters": {"type": "OBJECT", "properties": {}}}
+    odd = ("sent", {"setup": {**setup, "tools": [{"functionDeclarations": [declared]}]}})
+    turns = tuple(with_turns([live.connection([odd, *live.loop()[1:]])]))
+    inspector = Inspector(MemorySession("s", turns), provider="gemini-live").run()
+    assert "schema.name" in {finding.rule for finding in inspector.findings}

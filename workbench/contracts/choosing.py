@@ -216,10 +216,22 @@ def choose_contract(
             return Choice(contracts.get(label, protocol=decoded.protocol, clues=clues), how, is_translated=True)
         return Choice(*choose(clues, decoded.protocol, expected()), is_own=True)
     contract = contracts.get(provider, protocol=decoded.protocol, clues=clues)
+    if not contract.covers and (own := _of_same_hosts(contract.name, decoded.protocol)):
+        sibling = contracts.get(own, protocol=decoded.protocol, clues=clues)
+        return Choice(sibling, f"as requested; {own} is the contract of this protocol at the same hosts")
     if contract.note and contract.name != provider.partition(":")[0]:
         return Choice(contract, f"as requested; {contract.note}")
     how = "as requested" if contract.covers else f"as requested, although it does not cover {decoded.protocol}"
     return Choice(contract, how)
+
+
+@contracts.forgotten_with
+@lru_cache(maxsize=64)
+def _of_same_hosts(name: str, protocol: str | None) -> str:
+    """The contract of a provider for another one of its protocols, if that has a contract of its own; else empty."""
+    hosts = set(contracts.read(name).hosts)
+    found = (file.name for file in contracts.outlines() if protocol in file.native and hosts & set(file.hosts))
+    return next(found, "")
 
 
 def _choose_translated(decoded: DecodedExchange, summaries: Sequence[Summary]) -> tuple[str, str]:

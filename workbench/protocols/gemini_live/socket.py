@@ -82,7 +82,7 @@ class LiveTurns:
         self._called: set[JsonValue] = set()
         self._cancelled: set[JsonValue] = set()
         self._facts: list[SocketFact] = []
-        self._after_calls: tuple[int, ...] = ()  # frames that the client sent while calls were open, but for results
+        self._after_calls: tuple[int, ...] = ()  # the first message of the client while calls were open
         self._partial: tuple[int, ...] = ()  # frames of the results of a turn that waits for others
 
     # -- the client
@@ -103,8 +103,8 @@ class LiveTurns:
         elif not any(key in CLIENT for key in value):
             text = f"the API has no message with {', '.join(map(repr, value)):.80}"
             self._facts.append(SocketFact("socket.unknown-message", text, (number,)))
-        if self._turn is not None and self._turn.open_calls and not isinstance(answered, dict):
-            self._after_calls = (*self._after_calls, number)
+        if not self._after_calls and self._turn and self._turn.open_calls and not isinstance(answered, dict):
+            self._after_calls = (number,)
 
     def _add_content(self, number: int, frame: Frame, content: Value) -> None:
         key = "client_content" if b'"client_content"' in frame.data[:64] else "clientContent"
@@ -210,7 +210,7 @@ class LiveTurns:
         if turn is not None and turn.open_calls and (self._partial or self._after_calls):
             names = ", ".join(sorted(map(repr, turn.open_calls)))
             text = f"the model waits for the result of {names:.120}, and says nothing before it has every result"
-            yield SocketFact("socket.unanswered-call", text, self._partial or self._after_calls[:1])
+            yield SocketFact("socket.unanswered-call", text, self._partial or self._after_calls)
 
     # -- the server
 

@@ -203,7 +203,8 @@ class RealtimeTurns:
         if not kind.endswith(".updated") or not self._updates:
             return
         number, wanted = self._updates.pop(0)
-        lost = [name for name in wanted if name not in _tool_names(self._session)]
+        held = set(_tool_names(self._session))
+        lost = [name for name in wanted if name not in held]
         if lost:
             text = f"the session is without {', '.join(map(repr, lost)):.120}, which message {number + 1} declares"
             self._facts.append(SocketFact("socket.tools-dropped", text, (number,)))
