@@ -26,30 +26,63 @@ def lazy(package: str) -> Callable[[str], Any]:
     Args:
         package: its ``__name__``. The names are those of the imports under ``if TYPE_CHECKING:`` in its source.
     """
-    homes: dict[str, str] = {}
+    homes: dict[str, tuple[str, str]] = {}
 
     def load(name: str) -> Any:
         if not homes:
             homes.update(_exported_names(package))
-        if new := moved_modules.present_name(package, name):
-            return getattr(sys.modules[package], new)
-        if name not in homes:
+        home = homes.get(name)
+        if home is None:
+            if new := moved_modules.present_name(package, name):
+                return getattr(sys.modules[package], new)
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        home = homes[name]
-        return import_module(f"{package}.{name}") if home == package else getattr(import_module(home), name)
+        module, there = home
+        return import_module(f"{package}.{there}") if module == package else getattr(_module(module), there)
 
     return load
 
 
-def _exported_names(package: str) -> Iterator[tuple[str, str]]:
-    """(name, module) of everything that the source of a package imports under ``if TYPE_CHECKING:``.
+def _module(name: str) -> Any:
+    return sys.modules.get(name) or import_module(name)
+
+
+class _Late:
+    """A function or class of another module, which is imported at the first call."""
+
+    __slots__ = ("_home", "_name")
+
+    def __init__(self, home: str, name: str) -> None:
+        self._home, self._name = home, name
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return getattr(_module(self._home), self._name)(*args, **options)
+
+    def __repr__(self) -> str:
+        return f"<late {self._home}.{self._name}>"
+
+
+def late(home: str, *names: str) -> Iterator[Any]:
+    """Functions and classes of a module that is imported when the first of them is called.
+
+    For tables of functions of which a command uses few: the writers and the streams of protocols.
+
+    Args:
+        home: name of the module.
+        names: of what can be called; nothing else of it can be used.
+    """
+    return (_Late(home, name) for name in names)
+
+
+def _exported_names(package: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Name → module, and the name there, of all that the source of a package imports under ``if TYPE_CHECKING:``.
 
     The imports are found by their shape, which the formatter keeps: parsing them takes ten times as long.
     """
-    loader = sys.modules[package].__loader__
-    source = loader.get_source(package)  # type: ignore[union-attr]  # loaders of files and archives both have it
+    module = sys.modules[package]
+    source = module.__loader__.get_data(str(module.__file__)).decode()  # type: ignore[union-attr]  # files and archives
     _, _, block = source.partition("\nif TYPE_CHECKING:\n")
     for module, wrapped, plain in _IMPORT.findall(block.partition("\nelse:\n")[0]):
         for name in (wrapped or plain).split(","):
             if name.strip():
-                yield name.split()[-1], module
+                words = name.split()
+                yield words[-1], (module, words[0])

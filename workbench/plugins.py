@@ -8,7 +8,6 @@ third-party part that cannot be imported, or lacks a required name, is left out 
 from __future__ import annotations
 
 import os
-import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -17,9 +16,10 @@ from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
 from types import ModuleType
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from workbench.errors import UsageError, WorkbenchError
+from workbench.named_tuple import NamedTuple
 
 _Answer = TypeVar("_Answer")
 
@@ -91,8 +91,24 @@ def built_in(package: str) -> tuple[str, ...]:
     """Module names of the parts that ship in a package, sorted."""
     path = import_module(package).__path__
     beside = PARTS[package].beside if package in PARTS else ()
-    found = (m.name for m in pkgutil.iter_modules(path))
+    found = (name for folder in path for name in _modules_in(folder))
     return tuple(sorted(name for name in found if not name.startswith("_") and name not in beside))
+
+
+def _modules_in(folder: str) -> Iterator[str]:
+    """Names of the modules and packages of a folder."""
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:  # an archive
+        from pkgutil import iter_modules
+
+        yield from (module.name for module in iter_modules([folder]))
+        return
+    for entry in entries:
+        if entry.name.endswith((".py", ".pyc")):
+            yield entry.name.partition(".")[0]
+        elif os.path.isfile(os.path.join(entry.path, "__init__.py")):
+            yield entry.name
 
 
 @cache
