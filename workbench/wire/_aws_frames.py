@@ -12,10 +12,11 @@ import binascii
 import struct
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 from zlib import crc32
 
 from workbench import regex
+from workbench.named_tuple import NamedTuple
 from workbench.wire.json_index import JsonIndex, Span
 from workbench.wire.sse import SseEvent
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
 from typing import Any, Final
 
 from workbench.errors import LocalProtocolError, WireError
@@ -26,6 +27,91 @@ def _import_decode(text: bytes | str) -> Any:
     _fast = fast
     return fast(text)
 
+
+def raw_members(text: bytes) -> Mapping[str, Any] | None:
+    """Name → the bytes of its value, as a buffer; None if the text is no object, or has a repeated key or a fault."""
+    if not _is_little(text):
+        from msgspec import MsgspecError, Raw
+        from msgspec.json import decode as fast
+
+        try:
+            return fast(text, type=dict[str, Raw])
+        except (MsgspecError, ValueError, RecursionError):
+            return None
+    found = dict[str, bytes]()
+    try:
+        for key, (start, end) in _scan(text.decode(), "{", "}"):
+            if key in found:
+                return None
+            found[key] = text[start:end]
+    except (ValueError, StopIteration, RecursionError):
+        return None
+    return found
+
+
+def raw_elements(text: bytes) -> Sequence[Any] | None:
+    """The bytes of each element of a list, as buffers; None if it is none, or has a fault."""
+    if not _is_little(text):
+        from msgspec import MsgspecError, Raw
+        from msgspec.json import decode as fast
+
+        try:
+            return fast(text, type=list[Raw])
+        except (MsgspecError, ValueError, RecursionError):
+            return None
+    try:
+        return [text[start:end] for _, (start, end) in _scan(text.decode(), "[", "]")]
+    except (ValueError, StopIteration, RecursionError):
+        return None
+
+
+def _is_little(text: bytes) -> bool:
+    """True if the standard library scans it in less time than it takes to import the fast parser."""
+    global _parsed
+    if len(text) > _LITTLE or "msgspec" in sys.modules or not text.isascii():
+        return False
+    _parsed += len(text)
+    return _parsed < _LITTLE
+
+
+def _scan(text: str, opening: str, closing: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Key and place of each value in an object or a list. Raises ValueError, StopIteration for what is no JSON."""
+    at = _skip(text, 0)
+    if text[at : at + 1] != opening:
+        raise ValueError("another value")
+    at = _skip(text, at + 1)
+    is_next = text[at : at + 1] != closing
+    while is_next:
+        key = ""
+        if opening == "{":
+            if text[at : at + 1] != '"':
+                raise ValueError("no key")
+            key, at = scanstring(text, at + 1, True)
+            at = _skip(text, at)
+            if text[at : at + 1] != ":":
+                raise ValueError("no colon")
+            at = _skip(text, at + 1)
+        _, end = _scanner(text, at)
+        yield key, (at, end)
+        at = _skip(text, end)
+        is_next = text[at : at + 1] == ","
+        at = _skip(text, at + 1) if is_next else at
+    if text[at : at + 1] != closing or _skip(text, at + 1) < len(text):
+        raise ValueError("not closed, or more behind it")
+
+
+def _skip(text: str, at: int) -> int:
+    """Offset of the next character that is no white space."""
+    while text[at : at + 1] in (" ", "\n", "\r", "\t"):
+        at += 1
+    return at
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+_scanner = json.JSONDecoder(parse_constant=_no_constant).scan_once  # type: ignore[attr-defined]  # not in typeshed
 
 _LITTLE: Final = 256 * 1024
 """Bytes up to which the standard library parses."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 from zlib import crc32
 
 from workbench import regex
+from workbench.named_tuple import NamedTuple
 from workbench.wire._aws_frames import PRELUDE, TAIL, is_prelude, lengths, read, string_headers
 from workbench.wire.exchange import Redaction
 from workbench.wire.sse import SseEvent

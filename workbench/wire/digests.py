@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.ir import NOTHING, JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.wire.exchange import Exchange, ExchangeKind, HttpRequest, HttpResponse, Origin
 
 DIGESTS = "digests"

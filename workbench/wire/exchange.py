@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.wire.body_text import BodyText, WholeText
 
 

@@ -6,10 +6,11 @@ A gRPC recorder may keep a message as protobuf bytes and as its parsed tree (``E
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.wire._loads import dumps, loads
 from workbench.wire.exchange import Exchange, Frame
 

@@ -10,10 +10,11 @@ import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.wire.exchange import Headers
 
 

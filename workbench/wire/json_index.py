@@ -9,11 +9,13 @@ from collections.abc import Collection
 from functools import cached_property
 from itertools import accumulate
 from operator import add
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from workbench import regex
 from workbench.limits import MAX_JSON_DEPTH
+from workbench.named_tuple import NamedTuple
 from workbench.provenance import escape
+from workbench.wire._loads import raw_elements, raw_members
 from workbench.wire.json_scan import CUT, ChildTable, Scanner, StringText, decode
 
 Span = tuple[int, int]
@@ -316,12 +318,8 @@ class MemberPlace(NamedTuple):
 
 def find_members(text: bytes) -> list[MemberPlace] | None:
     """Members of an object, in order; None if they need the full parser (not an object, a repeated key)."""
-    from msgspec import MsgspecError, Raw
-    from msgspec.json import decode as fast
-
-    try:
-        members = fast(text, type=dict[str, Raw])
-    except (MsgspecError, ValueError, RecursionError):
+    members = raw_members(text)
+    if members is None:
         return None
     found, at = list[MemberPlace](), 0
     for name, raw in members.items():
@@ -335,14 +333,10 @@ def find_members(text: bytes) -> list[MemberPlace] | None:
 
 def element_places(text: bytes, member: MemberPlace) -> array[int] | None:
     """Start and end of each element of a member, one after another; None if it is no list, or not readable."""
-    from msgspec import MsgspecError, Raw
-    from msgspec.json import decode as fast
-
     if not text.startswith(b"[", member.start):
         return None
-    try:
-        elements = fast(text[member.start : member.end], type=list[Raw])
-    except (MsgspecError, ValueError, RecursionError):
+    elements = raw_elements(text[member.start : member.end])
+    if elements is None:
         return None
     lengths, at, starts = [len(memoryview(raw)) for raw in elements], _skip(text, member.start + 1), list[int]()
     if len(elements) > 1:

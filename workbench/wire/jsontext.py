@@ -15,7 +15,7 @@ from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.provenance import escape
-from workbench.wire._loads import dumps, dumps_ascii, dumps_parsed, loads
+from workbench.wire._loads import dumps, dumps_ascii, dumps_parsed, loads, raw_members
 from workbench.wire.body_text import BodyText, WholeText
 from workbench.wire.json_index import (
     JsonIndex,
@@ -170,13 +170,7 @@ class Members:
     @cached_property
     def _texts(self) -> Mapping[str, Any] | None:
         """Raw text of the members; None if finding them needs the full parser."""
-        from msgspec import MsgspecError, Raw
-        from msgspec.json import decode
-
-        try:
-            return decode(self.text, type=dict[str, Raw])
-        except (MsgspecError, ValueError, RecursionError):
-            return None
+        return raw_members(self.text)
 
 
 class ParsedMembers(Members):

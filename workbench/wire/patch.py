@@ -12,12 +12,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from itertools import pairwise
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.wire.json_index import split_pointer
 from workbench.wire.jsontext import JsonIndex, dumps, replace, writer_like
 

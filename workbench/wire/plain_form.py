@@ -26,7 +26,7 @@ def encode(value: Any, classes: Sequence[type]) -> str:
 def decode(text: bytes | str, classes: Sequence[type]) -> Any:
     """Return the value that ``encode`` was given. Raises ValueError, TypeError, KeyError for other texts."""
     makers: Mapping[str, Callable[..., Any]] = {cls.__name__: cls for cls in classes}
-    return _value(json.loads(text), makers)
+    return _reader(makers)(json.loads(text))
 
 
 def _plain(value: Any, classes: Sequence[type]) -> Any:
@@ -54,15 +54,22 @@ def _key(name: object) -> str:
     return name
 
 
-def _value(plain: Any, makers: Mapping[str, Callable[..., Any]]) -> Any:
-    if isinstance(plain, dict):
-        return {name: _value(item, makers) for name, item in plain.items()}
-    if not isinstance(plain, list):
-        return plain
-    kind, *items = plain
-    if kind == _BYTES:
-        return bytes.fromhex(items[0])
-    values = [_value(item, makers) if isinstance(item, list | dict) else item for item in items]
-    if kind == _LIST:
-        return values
-    return tuple(values) if kind == _TUPLE else makers[kind](*values)
+def _reader(makers: Mapping[str, Callable[..., Any]]) -> Callable[[Any], Any]:
+    """A function that makes values of plain ones: it is called for each of thousands at every start."""
+
+    def read(plain: Any) -> Any:
+        if type(plain) is dict:
+            return {name: read(item) for name, item in plain.items()}
+        if type(plain) is not list:
+            return plain
+        values = [read(item) if type(item) is list or type(item) is dict else item for item in plain]
+        if not values:
+            raise ValueError("a list without its kind")
+        kind = values.pop(0)
+        if kind == _TUPLE:
+            return tuple(values)
+        if kind == _LIST:
+            return values
+        return bytes.fromhex(values[0]) if kind == _BYTES else makers[kind](*values)
+
+    return read

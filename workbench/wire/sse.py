@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.limits import MAX_SSE_LINE
+from workbench.named_tuple import NamedTuple
 from workbench.wire.json_index import JsonIndex, Span
 
 

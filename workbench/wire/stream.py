@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.errors import LocalProtocolError, WireError
+from workbench.named_tuple import NamedTuple
 from workbench.wire import _aws_frames, sse
 from workbench.wire._aws_frames import AwsEvent, sealed_payload
 from workbench.wire._aws_frames import write as aws_message

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from workbench import regex
+from workbench.named_tuple import NamedTuple
 
 _BRANCH = regex.compile(r"([a-z0-9-]+) to ([a-z0-9-]+)(?: at (\S+))?")
 

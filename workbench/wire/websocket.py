@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.limits import MAX_DECODED_BODY
+from workbench.named_tuple import NamedTuple
 
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 

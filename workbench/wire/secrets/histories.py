@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import field
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.wire.predecessors import Predecessors, Repetition
 from workbench.wire.secrets.search import Secret, has_known, merge, search
 from workbench.wire.secrets.shapes import REACH

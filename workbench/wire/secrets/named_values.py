@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
+from workbench.named_tuple import NamedTuple
 from workbench.wire.secrets.names import Family, Style, family, is_made_up, is_random, is_secret, is_uuid, of_query
 from workbench.wire.secrets.shapes import ShapedSecret
 from workbench.wire.secrets.tables import HEAD, Tables
@@ -39,7 +40,9 @@ _FORMS: Final = tuple(
     )
 )
 """For each form: a rare text it contains, its start, both in lower case; and its full pattern."""
-_SIGNS: Final = frozenset(sign for sign, _, _ in _FORMS)
+_SIGNS_OF_FORMS: Final = frozenset(sign for sign, _, _ in _FORMS)
+_HINTS_OF_FORMS: Final = (b" -", b"pass", b"auth")
+"""One of them is in each of the signs."""
 
 _OF_KEY: Final = regex.compile(
     rb"[\\]{0,12}\"(?:d|p|q|dp|dq|qi|k)[\\]{0,12}\"\s{0,8}:\s{0,8}[\\]{0,12}\"(?P<value>[^\s\"\\]{14,2048})"
@@ -50,17 +53,17 @@ _PUTTY: Final = regex.compile(rb"Private-Lines: [0-9]{1,3}\s{1,8}(?P<value>(?:[A
 
 def find_by_form(text: bytes, lower: bytes) -> Iterator[ShapedSecret]:
     """Secrets of a view at the positions where commands, calls and keys have them."""
-    signs = {sign: sign in lower for sign in _SIGNS}
-    for sign, mark, form in _FORMS:
+    signs = {sign: sign in lower for sign in _SIGNS_OF_FORMS} if any(map(lower.__contains__, _HINTS_OF_FORMS)) else {}
+    for sign, mark, form in _FORMS if signs else ():
         at = lower.find(mark) if signs[sign] else -1
         while at >= 0:
             found = form.match(text, at)
             if found and is_secret(found["value"].rstrip(b",;)"), Family.PASSWORD, Style.LINE):
                 yield ShapedSecret(*found.span("value"), "password")
             at = lower.find(mark, at + len(mark))
-    if b'"kty' in lower:
+    if _OF_WEB_KEYS in lower:
         yield from _web_keys(text)
-    if b"private-lines:" in lower:
+    if _OF_PUTTY in lower:
         for found in _PUTTY.finditer(text):
             yield ShapedSecret(*found.span("value"), "private-key")
 
@@ -154,6 +157,15 @@ _OPTION: Final = regex.compile(
 )
 _BEARER: Final = regex.compile(rb"(?:er|ic)[ ]+(?!(?-i:[a-z_]+)=[\\\"])([A-Za-z0-9_.~+/=-]{16,})")
 _BEARER_MARKS: Final = ((b"bearer ", 4), (b"basic ", 3))
+_OF_WEB_KEYS, _OF_PUTTY, _EQUALS, _OF_URL, _OPTION_OF_USER = b'"kty', b"private-lines:", b"=", b"://", b"-u"
+
+SIGNS: Final = (
+    *(mark for mark, _ in _MARKS),
+    *(mark for mark, _ in _BEARER_MARKS),
+    *(sign.strip() for sign, _, _ in _FORMS),
+    *(_OF_WEB_KEYS, _OF_PUTTY, _EQUALS, _OF_URL, _OPTION_OF_USER),
+)
+"""One of them, in lower case, is in every text with a secret that ``find_named`` finds."""
 
 
 class _NamedValue(NamedTuple):
@@ -179,11 +191,11 @@ def find_named(text: bytes) -> Iterator[ShapedSecret]:
             at = lower.find(mark, after)
     yield from _bearers(text, lower)
     yield from find_by_form(text, lower)
-    if b"=" in text:
+    if _EQUALS in text:
         yield from _parameters(text)
-    if b"://" in text:
+    if _OF_URL in text:
         yield from _passwords_of_urls(text)
-    if b"-u" in lower:
+    if _OPTION_OF_USER in lower:
         yield from _options(text, lower)
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
+from workbench.named_tuple import NamedTuple
 from workbench.wire.secrets.names import is_made_up, is_wordy, word_set
 from workbench.wire.secrets.views import BASE64, runs
 
@@ -213,6 +214,10 @@ _HOOKS: Final = (
     (b".webhook.office.com/", regex.compile(rb"webhookb2/([\w@/-]{60,})")),
 )
 _BEGIN: Final = b"-----BEGIN "
+SIGNS: Final = (_BEGIN, *(host for host, _ in _HOOKS))
+"""One of them is in every text with a secret whose shape is not that of a long run."""
+SHORTEST: Final = 16
+"""Bytes of the shortest run that is looked at."""
 _PRIVATE: Final = regex.compile(rb"[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _LINES: Final = regex.compile(rb"[A-Za-z0-9+/=\s\\]*+")
 _KEY_LINE: Final = regex.compile(rb"[A-Za-z0-9+/=]{16}")
@@ -236,7 +241,7 @@ class ShapedSecret(NamedTuple):
 def find_shaped(text: bytes) -> Iterator[ShapedSecret]:
     """Secrets of a view that are identified by their shape."""
     done, plain = 0, set[bytes]()  # words with what stands around them: most come again and again
-    for start, end in runs(text, BASE64, 16):
+    for start, end in runs(text, BASE64, SHORTEST):
         word = text[start - 1 : end + 1]
         if start < done or word in plain:
             continue

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import field
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.wire.secrets.search import find
 from workbench.wire.secrets.shapes import begins_key, open_key
 from workbench.wire.secrets.views import view

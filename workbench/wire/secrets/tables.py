@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right, insort
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
+from workbench.named_tuple import NamedTuple
 from workbench.wire.secrets.names import Family, Style, family, is_secret, is_uuid
 from workbench.wire.secrets.shapes import REACH, ShapedSecret
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench.errors import SessionFormatError, WireError
 from workbench.limits import MAX_STORED_BODY
+from workbench.named_tuple import NamedTuple
 from workbench.wire.jsontext import JsonIndex, Members
 from workbench.wire.predecessors import Predecessors, Repetition
 from workbench.wire.session import pieces

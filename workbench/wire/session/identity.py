@@ -7,10 +7,10 @@ sessions of format 1 get a derived id: the same on every opening, also after the
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.session import Session
 

@@ -6,10 +6,11 @@ All functions raise SessionFormatError for a row that Workbench did not write, W
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.wire.exchange import Headers, Redaction
 from workbench.wire.json_scan import encode
 from workbench.wire.jsontext import loads

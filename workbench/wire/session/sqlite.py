@@ -8,10 +8,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
-from typing import NamedTuple
 
 from workbench.errors import SessionFormatError, WireError
 from workbench.limits import MAX_STORED_BODY, MAX_STORED_FRAMES
+from workbench.named_tuple import NamedTuple
 from workbench.wire.body_text import BodyText, WholeText
 from workbench.wire.exchange import Chunk, Exchange, Frame, HttpRequest, HttpResponse, State, Summary, body_of
 from workbench.wire.session import Session, opening, pieces, rows, values, writers

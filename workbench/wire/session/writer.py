@@ -15,10 +15,10 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
 
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Redaction, State
 from workbench.wire.session import opening, pieces, rows, untrusted_sqlite, writers
 from workbench.wire.session.bodies import BodyStore, CutBody, whole

@@ -13,9 +13,9 @@ import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from workbench.errors import SessionFormatError, WireError
+from workbench.named_tuple import NamedTuple
 from workbench.wire.json_scan import encode
 from workbench.wire.jsontext import loads
 from workbench.wire.session import values
