@@ -47,7 +47,7 @@ from workbench.contracts.loading import (
     warnings,
 )
 from workbench.contracts.verdict import UNREAD, Judgement, Refusal, Verdict, refusal_of
-from workbench.fronts import lazy
+from workbench.fronts import late, lazy
 
 if TYPE_CHECKING:
     from workbench.contracts import error_texts, loading, pages
@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from workbench.contracts.verdict import dotted_path, fill, judge, known_values
 else:
     __getattr__ = lazy(__name__)
+    explain, find_matches, match_by_kind = late(f"{__name__}.error_texts", "explain", "find_matches", "match_by_kind")
+    find_place, named_ids = late(f"{__name__}.error_place", "find_place", "named_ids")
 
 __all__ = [
     "BESIDE",

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from functools import lru_cache
-from typing import NamedTuple
 
 from workbench.contracts import loading as contracts
 from workbench.contracts.contract import Contract
@@ -18,6 +17,7 @@ from workbench.contracts.facts import Clues, Sign
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
 from workbench.undo_log import Journal
 from workbench.wire import Summary, translation_of

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +41,20 @@ MOST_FILES = 4
 
 
 class _Store:
-    """The file of the cache. ``parts``: name of a contract, "" for the index, or ``_PRACTICES`` → JSON."""
+    """The file of the cache.
 
-    def __init__(self, parts: Mapping[str, str]) -> None:
-        self._parts = parts
+    Args:
+        data: a line of JSON, and the parts behind it.
+        places: name of a contract, "" for the index, or ``_PRACTICES`` → start and end of its JSON.
+    """
+
+    def __init__(self, data: bytes, places: Mapping[str, tuple[int, int]]) -> None:
+        self._data, self._places = data, places
 
     def get(self, name: str) -> Any:
         """A contract, or the index. None if it cannot be read."""
         with suppress(*_FAULTS):
-            return plain_form.decode(self._parts[name], _CLASSES)
+            return plain_form.decode(self._data[slice(*self._places[name])], _CLASSES)
         return None
 
 
@@ -96,7 +102,9 @@ def _save(files: Mapping[str, ContractFile]) -> None:
         parts = {name: plain_form.encode(file, _CLASSES) for name, file in files.items()}
         parts[""] = plain_form.encode({name: outline(file) for name, file in files.items()}, _CLASSES)
         parts[_PRACTICES] = plain_form.encode(dict(practices(files.values())), _CLASSES)
-        cache_files.write(_file_name(), plain_form.encode((_made_of(), parts), ()).encode())
+        texts = {name: part.encode() for name, part in parts.items()}
+        head = plain_form.encode((_made_of(), {name: len(text) for name, text in texts.items()}), ())
+        cache_files.write(_file_name(), b"\n".join((head.encode(), b"".join(texts.values()))))
         cache_files.keep_newest("contracts-*.json", MOST_FILES)
     _store.cache_clear()
 
@@ -104,10 +112,12 @@ def _save(files: Mapping[str, ContractFile]) -> None:
 @cache
 def _store() -> _Store | None:
     with suppress(*_FAULTS, OSError):
-        data = cache_files.read(_file_name())
-        made_of, parts = plain_form.decode(data, ()) if data else (None, {})
-        if made_of == _made_of():
-            return _Store(parts)
+        data = cache_files.read(_file_name()) or b""
+        end = data.index(b"\n")
+        made_of, sizes = plain_form.decode(data[:end], ())
+        ends = [*accumulate(sizes.values(), initial=end + 1)]
+        if made_of == _made_of() and ends[-1] == len(data):
+            return _Store(data, dict(zip(sizes, pairwise(ends), strict=True)))
     return None
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.contracts import loading, pages
 from workbench.contracts.template import Plain, Template, TemplateMatch, plain
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import refusals
 from workbench.protocols.refusals import Complaint, KnownRefusal
 

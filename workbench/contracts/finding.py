@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import NamedTuple
 
 from workbench.contracts.contract import EnforcedCheck
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 
 
 class Severity(StrEnum):

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.contracts.relations import Evidence, Relation
+from workbench.named_tuple import NamedTuple
 
 LEAST = 2
 """Fewest versions of a family that make a habit of it."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 
 _ESCAPE = regex.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|[nrt])")
 _DROPPED = frozenset("\"'`\\‘’“”")
