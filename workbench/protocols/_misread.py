@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import Adapter, every, refusals
 from workbench.protocols.common.error_body import read_error, read_error_text, verbatim
 from workbench.protocols.common.reading import kind_of

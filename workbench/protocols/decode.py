@@ -13,6 +13,7 @@ from workbench import protocols
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
 from workbench.protocols import Adapter, UrlFacts, _misread
+from workbench.protocols._claim_keys import that_may_claim
 from workbench.protocols.common import undecoded_protocols
 from workbench.protocols.history import merged_turns
 from workbench.protocols.known_messages import KnownMessages
@@ -196,8 +197,8 @@ class DecodedExchange:
         asks = bool(request and url and request.method not in _WITHOUT_BODY)  # GET of the same URL lists what is stored
         if asks and undecoded_protocols.is_beside(url):
             return None, ERROR_ALONE if _misread.is_error_alone(_peek(self.response_text)) else BESIDE
-        for adapter in protocols.every():
-            if asks and adapter.claims_url(url):
+        for adapter in protocols.every() if asks else ():
+            if adapter.claims_url(url):
                 return self._detect_by_url(adapter)
         return self._detect_by_body(url, among)
 
@@ -215,15 +216,14 @@ class DecodedExchange:
         named = url and undecoded_protocols.name_url(url)
         if named:
             return named, "by its URL"
-        claims = [
-            (found, adapter.name, f"by its {side}")
-            for adapter in protocols.every()
-            for found, side in (
-                (adapter.claims_request(request), "request body"),
-                (adapter.claims_response(response), "response body"),
-                (max((adapter.claims_event(n, v) for n, v in first), default=0.0), "stream"),
-            )
-        ]
+        claims: list[tuple[float, str, str]] = []
+        for adapter in protocols.every() if first else that_may_claim(request, response):
+            if request is not None:
+                claims.append((adapter.claims_request(request), adapter.name, "by its request body"))
+            if response is not None:
+                claims.append((adapter.claims_response(response), adapter.name, "by its response body"))
+            if first:
+                claims.append((max(adapter.claims_event(n, v) for n, v in first), adapter.name, "by its stream"))
         likely = [claim for claim in claims if claim[1] in among and claim[0] >= _LIKELY]
         score, best, how = max(likely or claims, key=lambda claim: claim[0], default=(0.0, "", ""))
         for value in (request, response, *(v for _, v in first)):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest
 from workbench.limits import MAX_KNOWN_MESSAGES
+from workbench.named_tuple import NamedTuple
 from workbench.protocols.history import GrowingHistory, HistoryPrefix, RepeatedMessage, count_alike, where
 from workbench.protocols.message_shapes import find_shape, shape_of_value
 from workbench.protocols.request_reading import RequestForm, RequestReading

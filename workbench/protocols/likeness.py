@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from hashlib import sha256
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.fingerprint import ANSWERING, SYSTEM, items, visible_text
 from workbench.ir import Message, ToolResultIR
+from workbench.named_tuple import NamedTuple
 from workbench.protocols.decode import REQUEST, DecodedExchange
 from workbench.protocols.history import fact
 from workbench.wire import urls

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench import regex
+from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue, ModelRequest
 from workbench.protocols import (
     AnswerCapabilities,
@@ -24,14 +25,16 @@ from workbench.protocols import (
 from workbench.protocols.anthropic_messages.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.common.codec import Codec, CodecAdapter
 from workbench.protocols.families.blocks import request as _blocks_params
-from workbench.protocols.families.blocks import write as _blocks_write
-from workbench.protocols.families.blocks import write as _blocks_write_answer
 from workbench.protocols.families.blocks.request import PROTOCOL, read_request, request_nodes, response_nodes
-from workbench.protocols.families.blocks.response import read_response
-from workbench.protocols.families.blocks.stream import BlockStreamDecoder
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.buffers import Policy
+
+(read_response,) = late("workbench.protocols.families.blocks.response", "read_response")
+(BlockStreamDecoder,) = late("workbench.protocols.families.blocks.stream", "BlockStreamDecoder")
+BlockWriter, write_request, write_response = late(
+    "workbench.protocols.families.blocks.write", "BlockWriter", "write_request", "write_response"
+)
 
 _URL = regex.compile(
     r"(?:/v\d+|/anthropic)/messages/?(?:[?#]|$)|/publishers/anthropic/models/[^/:]+:(?:stream)?[rR]awPredict(?:[?#]|$)"
@@ -121,9 +124,9 @@ class AnthropicMessages(CodecAdapter):
         request_nodes=request_nodes,
         response_nodes=response_nodes,
         params=_blocks_params.params,
-        write_request=_blocks_write.write_request,
-        write_response=_blocks_write_answer.write_response,
-        writer=_blocks_write_answer.BlockWriter,
+        write_request=write_request,
+        write_response=write_response,
+        writer=BlockWriter,
     )
     serving = SERVING
     sdk = SDK

@@ -10,6 +10,7 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 from workbench import regex
+from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import (
     AnswerCapabilities,
@@ -20,14 +21,18 @@ from workbench.protocols import (
     ToolCapabilities,
     UrlFacts,
 )
-from workbench.protocols.bedrock_converse import answer as _keyed_answer
 from workbench.protocols.bedrock_converse import request as _keyed_request
 from workbench.protocols.bedrock_converse.declaration import IMPORT_HINTS, SERVING, TRAITS
 from workbench.protocols.bedrock_converse.request import CHOICES, DOCUMENT, DOCUMENT_KEY, MEDIA_TYPES, PLACES, PROTOCOL
-from workbench.protocols.bedrock_converse.stream import KeyedStreamDecoder
 from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in
 from workbench.protocols.common.error_body import EXCEPTIONS, as_in_body
 from workbench.protocols.common.reading import segment
+
+KeyedWriter, read_response, response_nodes, write_response = late(
+    "workbench.protocols.bedrock_converse.answer", "KeyedWriter", "read_response", "response_nodes", "write_response"
+)
+(KeyedStreamDecoder,) = late("workbench.protocols.bedrock_converse.stream", "KeyedStreamDecoder")
+
 
 _URL = regex.compile(r"/model/([^/?#]+)/converse(-stream)?/?(?:[?#]|$)")
 _MODEL = regex.compile(r"/model/([^/?#]+)/(?:converse|invoke)(-stream|-with-response-stream)?/?(?:[?#]|$)")
@@ -93,15 +98,15 @@ class BedrockConverse(CodecAdapter):
     codec = Codec(
         url=_URL,
         read_request=_keyed_request.read_request,
-        read_response=_keyed_answer.read_response,
+        read_response=read_response,
         decoder=KeyedStreamDecoder,
         request_nodes=_keyed_request.request_nodes,
-        response_nodes=_keyed_answer.response_nodes,
+        response_nodes=response_nodes,
         fields=("parallel", "thinking", "previous_id", "tool_choice"),
         params=_keyed_request.params,
         write_request=_keyed_request.write_request,
-        write_response=_keyed_answer.write_response,
-        writer=_keyed_answer.KeyedWriter,
+        write_response=write_response,
+        writer=KeyedWriter,
     )
     serving = SERVING
     import_hints = IMPORT_HINTS

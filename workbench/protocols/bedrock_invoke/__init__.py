@@ -11,12 +11,13 @@ response fields for foundation models"; Amazon Nova User Guide, "Using the Invok
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from urllib.parse import unquote
 
 from workbench import regex
-from workbench.errors import ProtocolMismatch, WireError
+from workbench.errors import ProtocolMismatch
+from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.protocols import (
     AnswerCapabilities,
@@ -25,23 +26,23 @@ from workbench.protocols import (
     Param,
     ReasoningCapabilities,
     RequestCapabilities,
-    StreamingPart,
     ToolCapabilities,
     UrlFacts,
 )
 from workbench.protocols.bedrock_invoke import completion_text
-from workbench.protocols.bedrock_invoke.completion_text import CompletionStreamDecoder
-from workbench.protocols.bedrock_invoke.declaration import SERVING, TRAITS
+from workbench.protocols.bedrock_invoke.declaration import PROTOCOL, SERVING, TRAITS
 from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in
-from workbench.protocols.common.error_body import EXCEPTIONS, as_in_body, read_exception, write_exception
+from workbench.protocols.common.error_body import EXCEPTIONS, as_in_body
 from workbench.protocols.common.reading import segment
 from workbench.protocols.families.blocks import request as _blocks_params
 from workbench.protocols.families.blocks.request import read_request, request_nodes, response_nodes
-from workbench.protocols.families.blocks.response import read_response
-from workbench.protocols.families.blocks.stream import BlockStreamDecoder
-from workbench.protocols.families.blocks.write import BlockWriter, write_request, write_response
 from workbench.protocols.known_messages import KnownMessages
-from workbench.wire import SseEvent, aws_message, dumps, loads, sealed_payload
+from workbench.wire import loads
+
+ChunkDecoder, ChunkWriter = late("workbench.protocols.bedrock_invoke.chunks", "ChunkDecoder", "ChunkWriter")
+(read_response,) = late("workbench.protocols.families.blocks.response", "read_response")
+write_request, write_response = late("workbench.protocols.families.blocks.write", "write_request", "write_response")
+
 
 INVOKE, CONVERSE, CHAT = "bedrock-invoke", "bedrock-converse", "openai-chat"
 _CONVERSE_KEYS = ("schemaVersion", "inferenceConfig", "toolConfig")
@@ -77,80 +78,11 @@ def _of_request(request: Mapping[str, JsonValue]) -> str:
     return CHAT
 
 
-PROTOCOL = "bedrock-invoke"
 VERSION = "bedrock-2023-05-31"
 
 _URL = regex.compile(r"/model/([^/?#]+)/invoke(-with-response-stream)?/?(?:[?#]|$)")
 _EVENTS = ("message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop")
-_TEXT_TYPE = "completion"
 _NOT_IN_BODY = ("model", "stream")
-
-
-class ChunkWriter(BlockWriter):
-    """The same events, each in a message named ``chunk``; an error is a message of its own."""
-
-    content_type = "application/vnd.amazon.eventstream"
-
-    def end(self, response: ModelResponse) -> bytes:
-        return write_exception(response.error) if response.error else super().end(response)
-
-    def _event(self, event: dict[str, JsonValue]) -> bytes:
-        return aws_message("chunk", sealed_payload(dumps(event)))
-
-
-class ChunkDecoder:
-    """Builds the answer of one stream, whichever of the two forms its events have."""
-
-    def __init__(self) -> None:
-        self._blocks = _UnnamedBlocks()
-        self._text: CompletionStreamDecoder | None = None
-
-    def feed(self, event: SseEvent) -> None:
-        """Take one event; one that is named as an exception ends the stream."""
-        if self._text is None and self._blocks.is_fresh and _is_text(event.data or b""):
-            self._text = CompletionStreamDecoder(PROTOCOL)
-        (self._text or self._blocks).feed(event)
-
-    def result(self) -> ModelResponse:
-        """The answer so far."""
-        return self._text.result() if self._text else replace(self._blocks.result(), protocol=PROTOCOL)
-
-    @property
-    def growing(self) -> Sequence[StreamingPart]:
-        """Parts as they arrive."""
-        return (self._text or self._blocks).growing
-
-    def about(self) -> ModelResponse:
-        """The answer without its content."""
-        return (self._text or self._blocks).about()
-
-
-def _is_text(data: bytes) -> bool:
-    """The first event of a stream of texts."""
-    try:
-        value = loads(data)
-    except WireError:
-        return False
-    is_text = isinstance(value, dict) and value.get("type", _TEXT_TYPE) == _TEXT_TYPE
-    return is_text and completion_text.is_answer(value)
-
-
-class _UnnamedBlocks(BlockStreamDecoder):
-    """Events that are all named ``chunk``, and exceptions."""
-
-    is_named = False
-
-    @property
-    def is_fresh(self) -> bool:
-        """True before the first event."""
-        return self._last is None
-
-    def feed(self, event: SseEvent) -> None:
-        if event.name is None or event.name == "chunk":
-            super().feed(event)
-            return
-        self._last = event.number
-        self._fail(event.number, read_exception(event))
 
 
 def _read_request(value: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
@@ -158,9 +90,10 @@ def _read_request(value: JsonValue, known: KnownMessages | None = None) -> Model
 
 
 def _read_response(body: bytes, status: int) -> ModelResponse:
-    if b'"content"' not in body and _is_text(body):
+    if b'"content"' not in body and completion_text.is_text(body):
         return completion_text.read_response(loads(body), PROTOCOL)
-    return replace(read_response(body, status), protocol=PROTOCOL)
+    found: ModelResponse = read_response(body, status)
+    return replace(found, protocol=PROTOCOL)
 
 
 def _params(request: ModelRequest) -> Iterator[Param]:

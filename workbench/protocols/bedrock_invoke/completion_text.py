@@ -7,7 +7,6 @@ Mistral, Titan and Cohere's Command; recorded (the first), traceloop/openllmetry
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from workbench.errors import WireError
 from workbench.ir import (
@@ -21,9 +20,12 @@ from workbench.ir import (
     Text,
     Usage,
 )
+from workbench.named_tuple import NamedTuple
 from workbench.protocols.common.error_body import read_error
 from workbench.protocols.common.pieces import GrowingText, Pieces
 from workbench.wire import SseEvent, loads
+
+_TYPE = "completion"
 
 _STOPS = {
     "stop_sequence": "stop", "stop": "stop", "FINISH": "stop", "FINISHED": "stop", "COMPLETE": "stop",
@@ -48,6 +50,16 @@ class CompletionText(NamedTuple):
     pointer: str
     text: str
     reason: str | None
+
+
+def is_text(data: bytes) -> bool:
+    """The first event of a stream of texts."""
+    try:
+        value = loads(data)
+    except WireError:
+        return False
+    is_text = isinstance(value, dict) and value.get("type", _TYPE) == _TYPE
+    return is_text and is_answer(value)
 
 
 def is_request(value: JsonValue) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from workbench.protocols.declaration import ErrorStyle, Serving, TokenCounts, Traits
 
+PROTOCOL = "bedrock-invoke"
+
 SERVING = Serving(
     call_id="toolu_bdrk_01{22}",
     answer_id="msg_bdrk_01{22}",

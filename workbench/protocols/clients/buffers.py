@@ -6,11 +6,12 @@ Every policy builds these, and so does our own reading, so that two can be compa
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.wire import SseEvent, dumps, loads
 
 NAIVE = "naive loop"

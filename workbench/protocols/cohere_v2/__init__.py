@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench import regex
+from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue
 from workbench.protocols import (
     AnswerCapabilities,
@@ -17,12 +18,16 @@ from workbench.protocols import (
     RequestCapabilities,
     ToolCapabilities,
 )
-from workbench.protocols.cohere_v2 import write as _events_write
 from workbench.protocols.cohere_v2.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.cohere_v2.request import CHOICES, PLACES, PROTOCOL, find_params, read_request, request_nodes
 from workbench.protocols.cohere_v2.response import STOPS, read_response, response_nodes
-from workbench.protocols.cohere_v2.stream import EventStreamDecoder
 from workbench.protocols.common.codec import Codec, CodecAdapter
+
+(EventStreamDecoder,) = late("workbench.protocols.cohere_v2.stream", "EventStreamDecoder")
+EventWriter, write_request, write_response = late(
+    "workbench.protocols.cohere_v2.write", "EventWriter", "write_request", "write_response"
+)
+
 
 _URL = regex.compile(r"^[^?#]*/v2/chat/?(?:[?#]|$)")
 _OUR_KEYS = ("strict_tools", "citation_options", "safety_mode", "documents", "p", "k", "raw_prompting")
@@ -88,9 +93,9 @@ class CohereV2(CodecAdapter):
         response_nodes=response_nodes,
         fields=_READ,
         params=find_params,
-        write_request=_events_write.write_request,
-        write_response=_events_write.write_response,
-        writer=_events_write.EventWriter,
+        write_request=write_request,
+        write_response=write_response,
+        writer=EventWriter,
     )
     serving = SERVING
     traits = TRAITS

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import NamedTuple
 
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, Message, Part, Segment, ToolCallIR, ToolChoice, ToolDef, ToolResultIR
+from workbench.named_tuple import NamedTuple
 from workbench.provenance import escape
 from workbench.wire import dumps, loads, replace
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part, Reasoning, Text, ToolCallIR
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import Adapter, AdapterDefaults, Param, StreamDecoder, StreamWriter, UrlFacts
 from workbench.protocols.common import leaves
 from workbench.protocols.common.changes import LeafChange, changes

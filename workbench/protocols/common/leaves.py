@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message
+from workbench.named_tuple import NamedTuple
 from workbench.protocols.common.changes import LeafChange, changes, differs
 from workbench.wire import (
     Framing,

@@ -12,12 +12,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from workbench import protocols, regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.wire import (
     CONNECTION,
     FRAMES,

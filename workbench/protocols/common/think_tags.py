@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.ir import Carrier, Part, Reasoning, Text
+from workbench.named_tuple import NamedTuple
 
 _TAG = r"(think|thinking|mm:think)>"
 _LEADING = regex.compile(rf"\s*<{_TAG}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench import regex
+from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse
 from workbench.protocols import (
     AnswerCapabilities,
@@ -22,7 +23,6 @@ from workbench.protocols import (
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter, answer_in, edit_answer, edit_request
 from workbench.protocols.common.reading import segment
-from workbench.protocols.families.contents.edit import request_nodes
 from workbench.protocols.families.contents.nodes import get, key_of, snake
 from workbench.protocols.families.contents.parts import ANY_TYPE, FAMILIES
 from workbench.protocols.families.contents.request import (
@@ -36,13 +36,17 @@ from workbench.protocols.families.contents.request import (
 )
 from workbench.protocols.families.contents.response import ENVELOPE as ANSWER_ENVELOPE
 from workbench.protocols.families.contents.response import KEYS, read_response, reason_of
-from workbench.protocols.families.contents.stream import ContentsStreamDecoder
-from workbench.protocols.families.contents.write import ContentsWriter, request_body, response_body
 from workbench.protocols.gemini.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.wire import loads
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.buffers import Policy
+
+(request_nodes,) = late("workbench.protocols.families.contents.edit", "request_nodes")
+(ContentsStreamDecoder,) = late("workbench.protocols.families.contents.stream", "ContentsStreamDecoder")
+ContentsWriter, request_body, response_body = late(
+    "workbench.protocols.families.contents.write", "ContentsWriter", "request_body", "response_body"
+)
 
 _METHOD = r":(stream)?[gG]enerateContent/?(?:[?#]|$)"
 _URL = regex.compile(_METHOD)

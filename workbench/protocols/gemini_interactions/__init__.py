@@ -6,6 +6,7 @@ The server stores the interaction unless the request disables that; ``previous_i
 from __future__ import annotations
 
 from workbench import regex
+from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue
 from workbench.protocols import (
     AnswerCapabilities,
@@ -31,8 +32,12 @@ from workbench.protocols.gemini_interactions.request import (
 )
 from workbench.protocols.gemini_interactions.response import LISTS, STATUSES, read_response, text_of
 from workbench.protocols.gemini_interactions.step import is_content, is_step
-from workbench.protocols.gemini_interactions.stream import BEGINS, ENDS, STATUS, STEPS, StepStreamDecoder
-from workbench.protocols.gemini_interactions.write import StepWriter, encode_stream, write_request, write_response
+
+(StepStreamDecoder,) = late("workbench.protocols.gemini_interactions.stream", "StepStreamDecoder")
+StepWriter, encode_stream, write_request, write_response = late(
+    "workbench.protocols.gemini_interactions.write", "StepWriter", "encode_stream", "write_request", "write_response"
+)
+
 
 _URL = regex.compile(
     r"^[^?#]*/v\d[a-z0-9]*/(?:projects/[^/?#]+/locations/[^/?#]+/)?interactions(?:/[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)"
@@ -144,6 +149,10 @@ class GeminiInteractions(CodecAdapter):
     def claims_event(self, event: str | None, value: JsonValue) -> float:
         """An event whose own key names its type."""
         kind = value.get("event_type") if isinstance(value, dict) else None
+        if kind is None:
+            return 0.0
+        from workbench.protocols.gemini_interactions.stream import BEGINS, ENDS, STATUS, STEPS
+
         if not isinstance(kind, str) or kind not in {STATUS, *BEGINS, *ENDS, *STEPS}:
             return 0.5 if kind == "error" else 0.0
         return 0.98 if event in (kind, None) else 0.9

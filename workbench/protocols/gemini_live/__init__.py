@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench import regex
+from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue, ModelRequest
 from workbench.protocols import (
     AnswerCapabilities,
@@ -20,19 +21,25 @@ from workbench.protocols import (
     ToolCapabilities,
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter, edit_request
-from workbench.protocols.families.contents.edit import request_nodes
 from workbench.protocols.families.contents.nodes import get
 from workbench.protocols.families.contents.parts import ANY_TYPE, FAMILIES
 from workbench.protocols.families.contents.request import KEY, PLACES
-from workbench.protocols.gemini_live.declaration import SERVING, TRAITS
-from workbench.protocols.gemini_live.reading import params_of, read_request, read_response
-from workbench.protocols.gemini_live.socket import LiveTurns, claims_message
-from workbench.protocols.gemini_live.stream import PROTOCOL, LiveStreamDecoder
-from workbench.protocols.gemini_live.write import LiveWriter, write_request, write_response
+from workbench.protocols.gemini_live.declaration import PROTOCOL, SERVING, TRAITS
 from workbench.wire import loads
 
 if TYPE_CHECKING:
     from workbench.protocols import DialogueContext, SocketDialogue
+
+(request_nodes,) = late("workbench.protocols.families.contents.edit", "request_nodes")
+params_of, read_request, read_response = late(
+    "workbench.protocols.gemini_live.reading", "params_of", "read_request", "read_response"
+)
+LiveTurns, claims_message = late("workbench.protocols.gemini_live.socket", "LiveTurns", "claims_message")
+(LiveStreamDecoder,) = late("workbench.protocols.gemini_live.stream", "LiveStreamDecoder")
+LiveWriter, write_request, write_response = late(
+    "workbench.protocols.gemini_live.write", "LiveWriter", "write_request", "write_response"
+)
+
 
 _URL = regex.compile(r"\.(?:GenerativeService|LlmBidiService)[./]BidiGenerateContent(?:Constrained)?/?(?:[?#]|$)")
 _KINDS = frozenset(("image", "document", "audio", "video"))
@@ -111,7 +118,7 @@ class GeminiLive(CodecAdapter):
 
     def claims_message(self, value: dict[str, JsonValue]) -> bool:
         """Messages are known by their one key."""
-        return claims_message(value)
+        return bool(claims_message(value))
 
     def claims_request(self, value: JsonValue) -> float:
         """Contents together with keys that only a setup has."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from workbench.protocols.declaration import ErrorStyle, RequestClues, Serving, TokenCounts, Traits
 
+PROTOCOL = "gemini-live"
+
 SERVING = Serving(
     call_id="function-call-{19}",
     errors=ErrorStyle(body={"error": {"code": "{status}", "message": "{message}", "status": "{type}"}}),

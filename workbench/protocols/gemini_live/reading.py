@@ -10,7 +10,8 @@ from workbench.protocols._params import Param
 from workbench.protocols.common.error_body import read_answer_body
 from workbench.protocols.families.contents import request as contents
 from workbench.protocols.families.contents.nodes import get
-from workbench.protocols.gemini_live.stream import KEYS, PROTOCOL, LiveStreamDecoder
+from workbench.protocols.gemini_live.declaration import PROTOCOL
+from workbench.protocols.gemini_live.stream import KEYS, LiveStreamDecoder
 from workbench.protocols.known_messages import KnownMessages
 from workbench.wire import SseEvent, dumps
 

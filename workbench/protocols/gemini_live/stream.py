@@ -22,9 +22,9 @@ from workbench.protocols.families.contents.nodes import get, key_of
 from workbench.protocols.families.contents.parts import read_part
 from workbench.protocols.families.contents.response import read_usage
 from workbench.protocols.families.contents.stream_parts import GrowingPart, StreamedPart, WholeItem, place_part
+from workbench.protocols.gemini_live.declaration import PROTOCOL
 from workbench.wire import SseEvent, loads
 
-PROTOCOL = "gemini-live"
 KEYS = ("serverContent", "toolCall", "toolCallCancellation", "usageMetadata")
 BESIDE = ("setupComplete", "goAway", "sessionResumptionUpdate", "voiceActivity", "voiceActivityDetectionSignal")
 

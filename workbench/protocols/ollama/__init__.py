@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench import regex
+from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue, ModelResponse
 from workbench.protocols import (
     AnswerCapabilities,
@@ -24,11 +25,12 @@ from workbench.protocols.ollama import write as _native_write
 from workbench.protocols.ollama.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 from workbench.protocols.ollama.request import PLACES, PROTOCOL, find_params, read_request, request_nodes
 from workbench.protocols.ollama.response import read_response, response_nodes
-from workbench.protocols.ollama.stream import NativeStreamDecoder
 from workbench.wire import Framing
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.buffers import Policy
+
+(NativeStreamDecoder,) = late("workbench.protocols.ollama.stream", "NativeStreamDecoder")
 
 _URL = regex.compile(r"^[^?#]*/api/(?:chat|generate)/?(?:[?#]|$)")
 _OUR_KEYS = ("options", "keep_alive", "think")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbench import regex
+from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue, ModelRequest
 from workbench.protocols import (
     AnswerCapabilities,
@@ -25,15 +26,17 @@ from workbench.protocols import (
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter
 from workbench.protocols.families.chat import request as _chat_params
-from workbench.protocols.families.chat import write as _chat_write
-from workbench.protocols.families.chat import write as _chat_write_answer
 from workbench.protocols.families.chat.request import PROTOCOL, READ, read_request, request_nodes, response_nodes
-from workbench.protocols.families.chat.response import read_response
-from workbench.protocols.families.chat.stream import ChatStreamDecoder
 from workbench.protocols.openai_chat.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 
 if TYPE_CHECKING:
     from workbench.protocols.clients.buffers import Policy
+
+(read_response,) = late("workbench.protocols.families.chat.response", "read_response")
+(ChatStreamDecoder,) = late("workbench.protocols.families.chat.stream", "ChatStreamDecoder")
+ChatWriter, write_request, write_response = late(
+    "workbench.protocols.families.chat.write", "ChatWriter", "write_request", "write_response"
+)
 
 _URL = regex.compile(r"^[^?#]*/chat/completions/?(?:[?#]|$)")
 _DEPLOYMENT = regex.compile(r"/(?:deployments/([^/?#]+)/chat/completions|model/([^/?#]+)/invoke)")
@@ -125,9 +128,9 @@ class OpenAIChat(CodecAdapter):
         response_nodes=response_nodes,
         fields=READ,
         params=_chat_params.params,
-        write_request=_chat_write.write_request,
-        write_response=_chat_write_answer.write_response,
-        writer=_chat_write_answer.ChatWriter,
+        write_request=write_request,
+        write_response=write_response,
+        writer=ChatWriter,
     )
     serving = SERVING
     sdk = SDK

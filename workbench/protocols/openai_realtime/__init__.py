@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from workbench import regex
+from workbench.fronts import late
 from workbench.ir import JsonValue
 from workbench.protocols import (
     AnswerCapabilities,
@@ -22,12 +23,18 @@ from workbench.protocols import (
 )
 from workbench.protocols.common.codec import Codec, CodecAdapter
 from workbench.protocols.families.items.request import READ_OF_ANSWERS, request_nodes
-from workbench.protocols.families.items.write_stream import encode_items_stream
-from workbench.protocols.openai_realtime.declaration import SERVING, TRAITS
-from workbench.protocols.openai_realtime.reading import PROTOCOL, params_of, read_request, read_response, response_nodes
-from workbench.protocols.openai_realtime.socket import RealtimeTurns, claims_message
-from workbench.protocols.openai_realtime.stream import RealtimeStreamDecoder
-from workbench.protocols.openai_realtime.write import UNKNOWN, RealtimeWriter, write_request, write_response
+from workbench.protocols.openai_realtime.declaration import PROTOCOL, SERVING, TRAITS
+
+(encode_items_stream,) = late("workbench.protocols.families.items.write_stream", "encode_items_stream")
+params_of, read_request, read_response, response_nodes = late(
+    "workbench.protocols.openai_realtime.reading", "params_of", "read_request", "read_response", "response_nodes"
+)
+RealtimeTurns, claims_message = late("workbench.protocols.openai_realtime.socket", "RealtimeTurns", "claims_message")
+(RealtimeStreamDecoder,) = late("workbench.protocols.openai_realtime.stream", "RealtimeStreamDecoder")
+RealtimeWriter, write_request, write_response = late(
+    "workbench.protocols.openai_realtime.write", "RealtimeWriter", "write_request", "write_response"
+)
+
 
 if TYPE_CHECKING:
     from workbench.protocols import DialogueContext, SocketDialogue
@@ -63,7 +70,7 @@ class OpenAIRealtime(CodecAdapter):
             fields=frozenset(("id",)),
             usage_fields=frozenset(("cache_read",)),
             usage_needed=frozenset(("input", "output", "cache_read")),
-            needs={**UNKNOWN, "id of each item": "msg_0"},
+            needs={"id": "", "id of each item": "msg_0"},
             error_fields=frozenset(("type", "param", "code")),
             stop_required=True,
             stop_is_end=True,
@@ -101,7 +108,7 @@ class OpenAIRealtime(CodecAdapter):
 
     def claims_message(self, value: dict[str, JsonValue]) -> bool:
         """Sessions, items of their conversation, and events that name both themselves and their response."""
-        return claims_message(value)
+        return bool(claims_message(value))
 
     def claims_request(self, value: JsonValue) -> float:
         """A session with its items: ``input`` beside keys that only sessions have."""

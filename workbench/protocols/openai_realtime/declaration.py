@@ -5,6 +5,8 @@ from __future__ import annotations
 from workbench.protocols.common import openai
 from workbench.protocols.declaration import RequestClues, Serving, TokenCounts, Traits
 
+PROTOCOL = "openai-realtime"
+
 SERVING = Serving(
     answer_id="resp_{21}",
     item_ids={"call": "item_{21}", "text": "item_{21}"},

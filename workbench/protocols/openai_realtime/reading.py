@@ -30,8 +30,7 @@ from workbench.protocols.families.items.item import Reader, read_item, read_outp
 from workbench.protocols.families.items.request import read_items_request
 from workbench.protocols.families.items.response import text_of
 from workbench.protocols.known_messages import KnownMessages
-
-PROTOCOL = "openai-realtime"
+from workbench.protocols.openai_realtime.declaration import PROTOCOL
 
 SPOKEN = ("output_audio", "audio")
 """Types of a content part that holds what the model spoke."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench import regex
+from workbench.fronts import late
 from workbench.ir import Carrier, JsonValue, ModelRequest
 from workbench.protocols import (
     AnswerCapabilities,
@@ -32,16 +33,17 @@ from workbench.protocols.families.items.request import (
     response_nodes,
     settle_tools,
 )
-from workbench.protocols.families.items.response import read_response
-from workbench.protocols.families.items.stream import ItemStreamDecoder
 from workbench.protocols.families.items.write import UNKNOWN, write_request, write_response
-from workbench.protocols.families.items.write_stream import ItemWriter, encode_stream
 from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
-from workbench.protocols.openai_responses.socket import ResponsesTurns, claims_message
 
 if TYPE_CHECKING:
     from workbench.protocols import DialogueContext, SocketDialogue
     from workbench.protocols.clients.buffers import Policy
+
+(read_response,) = late("workbench.protocols.families.items.response", "read_response")
+(ItemStreamDecoder,) = late("workbench.protocols.families.items.stream", "ItemStreamDecoder")
+ItemWriter, encode_stream = late("workbench.protocols.families.items.write_stream", "ItemWriter", "encode_stream")
+ResponsesTurns, claims_message = late("workbench.protocols.openai_responses.socket", "ResponsesTurns", "claims_message")
 
 _URL = regex.compile(r"^[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
 _HINTS = (
@@ -157,7 +159,7 @@ class OpenAIResponses(CodecAdapter):
 
     def claims_message(self, value: dict[str, JsonValue]) -> bool:
         """A ``response.create`` whose members are at the top: those of Realtime are in ``response``."""
-        return claims_message(value)
+        return bool(claims_message(value))
 
     def claims_request(self, value: JsonValue) -> float:
         """Recognise it by the items of ``input``, or of a text by other keys: embeddings have ``input``, too."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.config import resources
 from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
 
 _STEPS = regex.compile(r"[^\w$]+")
 _AROUND = 160

@@ -15,7 +15,6 @@ that the provider runs itself hold the call and often its outcome, and are named
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
 from workbench.ir import (
     NOTHING,
@@ -31,6 +30,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.named_tuple import NamedTuple
 from workbench.protocols.common.reading import ITSELF, VERBATIM, BlockReader, Notes, kind_of
 from workbench.protocols.families.chat.message import media_type, merge_nested, parse_arguments
 

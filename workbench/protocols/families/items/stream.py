@@ -11,10 +11,11 @@ not known are tolerated and kept. What a stream does otherwise is an anomaly.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from workbench.ir import MILD, NOTHING, Anomaly, ApiError, JsonValue, Message, ModelResponse
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import StreamingPart
 from workbench.protocols.common.error_body import read_error, verbatim
 from workbench.protocols.common.pieces import Pieces, WholePart

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
 
 from workbench.ir import (
     Anomaly,
@@ -24,6 +23,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.named_tuple import NamedTuple
 from workbench.protocols.common.pieces import Pieces
 from workbench.protocols.common.reading import Notes
 from workbench.protocols.families.items.item import read_output
