@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from workbench import plugins
 from workbench.errors import UnreadableInput, WorkbenchError
@@ -24,6 +25,7 @@ from workbench.formats.importers._files import files_in, is_pattern, matches
 from workbench.formats.importers._sniff_marks import that_may_claim
 from workbench.fronts import lazy
 from workbench.limits import MAX_UNWRAPPED
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import TEXT
 from workbench.toolcalls import formats
 from workbench.wire.session import Session
@@ -59,6 +61,9 @@ _LAST, _OWN = "model_text", "workbench_session"
 
 _TABLES = ("parquet", "store_csv")
 """Importers of tables, which tell the store by the columns."""
+
+_BEGINNING = 4096
+"""Bytes in which a session file of this program says that it is one."""
 
 LAST_RESORT = 0.1
 """Highest score of an importer that accepts anything. It must not hide the errors of a better match."""
@@ -104,7 +109,8 @@ def open_input(
         OSError: the file exists and cannot be read.
     """
     source = _files.open_source(path, stdin)
-    ranked = candidates(source.head)
+    is_own = _is_own(source.head)
+    ranked = [(1.0, _OWN)] if is_own else candidates(source.head)
     is_certain = bool(ranked) and ranked[0][0] >= CERTAIN
     if protocol == TEXT and not (is_certain and ranked[0][1] == _OWN):
         return load(_LAST).read(source.data(), source.name)
@@ -114,16 +120,12 @@ def open_input(
             return session
         raise UnreadableInput(foreign.what, where=source.shown, hint=foreign.hint)
     failures: list[tuple[float, str]] = []
-    for score, name in ranked:
-        if score <= LAST_RESORT:
-            break
-        importer = load(name)
-        try:
-            session = plugins.call_part(__name__, name, partial(_open, importer, source), None)
-            if session is not None:
-                return session
-        except WorkbenchError as error:
-            failures.append((score, f"{importer.TITLE} ({error})"))
+    opened = _open_first(ranked, source, failures)
+    if opened is None and is_own:
+        ranked = candidates(source.head)
+        opened = _open_first((each for each in ranked if each[1] != _OWN), source, failures)
+    if opened is not None:
+        return opened
     if may_unwrap and (not source.path or source.path.stat().st_size <= MAX_UNWRAPPED):
         unwrapper = _make_unwrapper(source.name)
         if session := unwrapper.read(source.data()):
@@ -159,11 +161,36 @@ def open_found(path: str, only: str | None = None) -> Session | None:
         found = (load(name) for name in (only, *_TABLES) if _score(name, source.head) > LAST_RESORT)
         read = (_open(importer, source) for importer in found)
         return next((each for each in read if getattr(each, "format", "") == load(only).TITLE), None)
+
+    failures: list[tuple[float, str]] = []
+    is_own = _is_own(source.head)
+    opened = _open_first([(1.0, _OWN)], source, failures) if is_own else None
+    if opened is not None:
+        return opened
     ranked = [(score, name) for score, name in candidates(source.head) if score > LAST_RESORT]
     if ranked and ranked[0][0] < CERTAIN and recognise(source.head):
         return None
-    failures: list[tuple[float, str]] = []
+    opened = _open_first((each for each in ranked if not (is_own and each[1] == _OWN)), source, failures)
+    if opened is not None:
+        return opened
+    if any(score >= CERTAIN for score, _ in failures):
+        raise UnreadableInput(_explain(source, failures), where=source.shown)
+    return None
+
+
+def _is_own(head: bytes) -> bool:
+    """A session file of this program: no other importer need be asked before it is read."""
+    may_be = bool(that_may_claim((_OWN,), head[:_BEGINNING]))
+    return may_be and not plugins.third_party(__name__) and _score(_OWN, head) >= 1
+
+
+def _open_first(
+    ranked: Iterable[tuple[float, str]], source: _files.InputSource, failures: list[tuple[float, str]]
+) -> Session | None:
+    """The session of the first importer that can read the input; those that fail are appended with their errors."""
     for score, name in ranked:
+        if score <= LAST_RESORT:
+            break
         importer = load(name)
         try:
             session = plugins.call_part(__name__, name, partial(_open, importer, source), None)
@@ -171,8 +198,6 @@ def open_found(path: str, only: str | None = None) -> Session | None:
                 return session
         except WorkbenchError as error:
             failures.append((score, f"{importer.TITLE} ({error})"))
-    if any(score >= CERTAIN for score, _ in failures):
-        raise UnreadableInput(_explain(source, failures), where=source.shown)
     return None
 
 

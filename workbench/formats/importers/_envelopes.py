@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 from urllib.parse import urlencode
 
 from workbench import regex
@@ -51,6 +50,7 @@ from workbench.formats.importers._values import (
     text_of,
 )
 from workbench.ir import NOTHING, JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.wire import Body, Headers, HttpRequest, HttpResponse, dumps
 
 _METHOD = regex.compile(r"[A-Za-z]{3,10}")

@@ -16,13 +16,14 @@ from dataclasses import field
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from workbench import regex
 from workbench.errors import UnreadableInput, WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.limits import MAX_DECODED_BODY, MAX_INPUT_FILE, WRITER_SECONDS
+from workbench.named_tuple import NamedTuple
 from workbench.wire import Body, decode_body, loads
 
 HEAD = 64 * 1024
@@ -119,7 +120,8 @@ def open_source(path: str, stdin: BinaryIO | None) -> InputSource:
         raise
     if _packing(head):
         return _unpacked_source(path, file.name, _read(file, path))
-    return InputSource(path, file.name, _text_head(head, path), path=file)
+    whole = head if len(head) < HEAD else None
+    return InputSource(path, file.name, _text_head(head, path), path=file, content=whole)
 
 
 def _read_pipe(file: Path, mode: int, shown: str) -> bytes:

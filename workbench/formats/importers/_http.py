@@ -9,7 +9,6 @@ import base64
 import binascii
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from workbench import regex
 from workbench.errors import WireError
@@ -118,6 +117,7 @@ def epoch(value: JsonValue) -> float | None:
 
 
 def _moment(value: str) -> float | None:
+    from datetime import UTC, datetime
     from email.utils import parsedate_to_datetime
 
     iso = value.strip().removesuffix(" GMT").removesuffix(" UTC")

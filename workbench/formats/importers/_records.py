@@ -253,11 +253,12 @@ def _is_reshaped(found: Mapping[str, JsonValue]) -> bool:
 
 def _record_by_prefix(value: dict[str, JsonValue], base: Record) -> list[Record]:
     """Both sides from the members of one object (``RequestBody``, ``response_status``)."""
+    if not any(normalize_name(name).startswith("re") for name in value):  # request…, response…
+        return []
     asked, answered = sides(value)
     has_target = any(first(asked, names) is not None for names in (URL, PATH)) or "body" in asked
     has_answer = any(name in answered for name in ("body", "status", "statuscode", "code"))
-    named = any(normalize_name(name).startswith("re") for name in value)  # request…, response…: not a body itself
-    if not (named and has_target and has_answer) or not _has_side_prefixes(value) or shape_of(value) == RESPONSE:
+    if not (has_target and has_answer) or not _has_side_prefixes(value) or shape_of(value) == RESPONSE:
         return []
     if not (_envelopes.is_request(asked) or isinstance(asked.get("body"), dict | str)):
         return []
@@ -275,9 +276,11 @@ def _has_side_prefixes(value: Mapping[str, JsonValue]) -> bool:
 
 def _records_by_member(value: dict[str, JsonValue], found: dict[str, JsonValue], base: Record) -> list[Record]:
     """Request and responses that are members of one object."""
+    own = shape_of(value)
+    if own and not _may_answer(value, found):
+        return []
     request, is_rebuilt, asked = _request_among(value, found)
     answers, also_rebuilt = _answers_among(value, found, asked, request)
-    own = shape_of(value)
     if not answers and request and first(found, _FAILURES) and own != RESPONSE:
         answers = [_failure_among(found)]
     if (request is None or not answers) and (own or not (request or answers)):
@@ -285,6 +288,14 @@ def _records_by_member(value: dict[str, JsonValue], found: dict[str, JsonValue],
     problems = _unread_names(found, has_request=request is not None, has_answer=bool(answers))
     made = replace(base, request=request, is_rebuilt=is_rebuilt or also_rebuilt, problems=problems)
     return [_with_problems(replace(made, response=answer)) for answer in answers] or [_with_problems(made)]
+
+
+def _may_answer(value: dict[str, JsonValue], found: dict[str, JsonValue]) -> bool:
+    """False if no member of an object is a response, whatever its request is."""
+    if first(found, _FAILURES) or any(found.get(name) is not None for name in _RESPONSES):
+        return True
+    known = (*_REQUESTS, *_RESPONSES)
+    return any(_is_unnamed_answer(held, is_alone=False) for k, held in value.items() if normalize_name(k) not in known)
 
 
 def _unread_names(found: Mapping[str, JsonValue], *, has_request: bool, has_answer: bool) -> list[str]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from workbench import protocols, regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, dumps, loads
 
 REQUEST, RESPONSE, EVENT = "request", "response", "event"

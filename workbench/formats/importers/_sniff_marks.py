@@ -5,9 +5,12 @@ An importer without an entry is always asked. That no importer claims a file wit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 from workbench import regex
+from workbench.named_tuple import NamedTuple
 
 _MARKS: Mapping[str, tuple[bytes, ...]] = {
     "atif": (b'"ATIF-',),
@@ -55,12 +58,48 @@ _MARKS: Mapping[str, tuple[bytes, ...]] = {
     "vllm_log": (b"Received request", b"Generated response"),
     "workbench_session": (b"SQLite format 3\0", b'"workbench'),
 }
-_ESCAPE = regex.compile(rb"\\u00[2-7]")
-"""A letter that JSON need not escape: then a key may be written otherwise."""
+_NOT_JSON = frozenset(("event_stream", "httprr", "mitmproxy", "otlp_protobuf", "parquet", "store_csv"))
+"""Importers of formats that begin with no bracket."""
+_BEGINNING = regex.compile(rb"\s*[\[{]")
+_KEY = regex.compile(rb'"([A-Za-z_]\w*)(?=")')
+_WHOLE_KEY = regex.compile(rb'"[A-Za-z_]\w*"')
+_ESCAPE = regex.compile(rb"\\u00([2-7][0-9a-fA-F])")
+"""A letter that JSON need not escape: a key may be written so."""
 
 
 def that_may_claim(names: Iterable[str], head: bytes) -> list[str]:
     """The names of those importers that may claim a file with this head; the others do not."""
-    if _ESCAPE.search(head):
-        return list(names)
-    return [name for name in names if (marks := _MARKS.get(name)) is None or any(map(head.__contains__, marks))]
+    head = _ESCAPE.sub(_letter, head)
+    skipped = _NOT_JSON if _BEGINNING.match(head) else frozenset[str]()
+    keys = frozenset[bytes](_KEY.findall(head))
+    return [name for name in names if name not in skipped and _has_mark(name, head, keys)]
+
+
+def _letter(found: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(found[1].decode())
+
+
+def _has_mark(name: str, head: bytes, keys: frozenset[bytes]) -> bool:
+    """True if one of the marks of an importer is there.
+
+    Args:
+        keys: texts between quotes.
+    """
+    marks = _marks_of(name)
+    return marks is None or not marks.keys.isdisjoint(keys) or any(map(head.__contains__, marks.texts))
+
+
+class _Marks(NamedTuple):
+    """``keys`` are the marks between quotes, without these."""
+
+    keys: frozenset[bytes]
+    texts: tuple[bytes, ...]
+
+
+@cache
+def _marks_of(name: str) -> _Marks | None:
+    marks = _MARKS.get(name)
+    if marks is None:
+        return None
+    keys = [mark for mark in marks if _WHOLE_KEY.fullmatch(mark)]
+    return _Marks(frozenset(key[1:-1] for key in keys), tuple(mark for mark in marks if mark not in keys))
