@@ -36,10 +36,8 @@ from workbench.contracts import (
     choose,
     choose_contract,
     clues_of,
-    pages,
     refusal_of,
 )
-from workbench.contracts import error_texts as errortext
 from workbench.contracts import judge as _judge
 from workbench.contracts import loading as contracts
 from workbench.fronts import lazy
@@ -47,7 +45,7 @@ from workbench.rules._acceptance import Acceptances, accepted_by
 from workbench.rules._carried_findings import FindingsOfRows
 from workbench.rules._causes import Causes, ContradictedFact, by_cause, contradicted_facts
 from workbench.rules._cut_values import without_cut_values
-from workbench.rules._families import every_rule, families, families_with
+from workbench.rules._families import advice, every_rule, families_for, family
 from workbench.rules._lasting_findings import in_order, of_messages
 from workbench.rules._origin import Origins
 from workbench.rules._refusal_explanation import is_accounted_for
@@ -57,10 +55,13 @@ from workbench.rules.common_defaults import soft_contract
 from workbench.rules.context import Rule, RuleContext
 
 if TYPE_CHECKING:
+    from workbench.contracts import error_texts as errortext
+    from workbench.contracts import pages
     from workbench.rules import schema_check
     from workbench.rules._alone import decode_alone, judge_alone
     from workbench.rules._body import reads_fields
     from workbench.rules._failure_place import place_of_text
+    from workbench.rules._families import families
     from workbench.rules._outcomes import PENDING_WORDS
     from workbench.rules.inspection import PENDING_RULE, Detail, InspectedExchange, Inspection, Inspector, Trial
     from workbench.rules.prices import Prices, load_prices
@@ -140,6 +141,7 @@ __all__ = [
     "decode_alone",
     "errortext",
     "every_rule",
+    "families",
     "group_counts",
     "history",
     "judge",
@@ -180,14 +182,14 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
     Args:
         is_shared: findings are shared with other contracts under which the same exchange is judged.
     """
-    names = families_with("check") if case.request or case.response else (_UNREAD_FAMILY,)
+    names = families_for(case, "check") if case.request or case.response else (_UNREAD_FAMILY,)
     run = _run_shared if is_shared else _run
     judged = replace(case, contract=soft_contract(case.contract)) if case.request else case
     if case.carried:
         case.carried.begin(judged)
     said = (finding for name in names for finding in run(name, judged))
     found = in_order(judged, without_cut_values(case.decoded.exchange, said))
-    for name in families_with("review"):
+    for name in families_for(case, "review"):
         found = _review(name, case, found)
     if case.is_refused and is_accounted_for(case, found):
         found = [f for f in found if f.rule != REFUSED]
@@ -196,8 +198,9 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
 
 def judge(findings: Iterable[Finding], contract: Contract) -> Judgement:
     """The verdict on a request by its findings under a contract; advice (costs, risks) breaks no chain."""
-    advice = [slug for slug, rule in every_rule().items() if rule.is_advice]
-    return _judge(findings, contract, advice=[*advice, REFUSED])  # what was answered is no fault of what was asked
+    found = tuple(findings)
+    slugs = advice() if found else ()
+    return _judge(found, contract, advice=[*slugs, REFUSED])  # what was answered is no fault of what was asked
 
 
 def _run_shared(name: str, case: RuleContext) -> Iterable[Finding]:
@@ -207,7 +210,7 @@ def _run_shared(name: str, case: RuleContext) -> Iterable[Finding]:
 def _run(name: str, case: RuleContext) -> Iterator[Finding]:
     """One family. Its own faults end it and are shown: the other families still answer."""
     try:
-        for finding in families()[name].check(case):
+        for finding in family(name).check(case):
             if not isinstance(finding, Finding):
                 raise TypeError(f"{name} yields a {type(finding).__name__} instead of a finding")
             yield finding
@@ -218,7 +221,7 @@ def _run(name: str, case: RuleContext) -> Iterator[Finding]:
 def _review(name: str, case: RuleContext, found: list[Finding]) -> list[Finding]:
     """A family's review of all findings; the findings unchanged, and the reason, if the review fails."""
     try:
-        return list(families()[name].review(case, found))
+        return list(family(name).review(case, found))
     except (Exception, SystemExit) as error:
         return [*found, _failure(name, case, error)]
 

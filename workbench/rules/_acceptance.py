@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import field
-from typing import NamedTuple
 
 from workbench.contracts import SIMULATED, Breaks, Finding, Severity
 from workbench.ir import ModelResponse
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._failure_place import was_judged
 from workbench.rules.context import RuleContext

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
-from typing import NamedTuple
 
 from workbench.contracts import FaultOrigin, Finding, Severity
 from workbench.diff import ContentLoss, content_losses
 from workbench.diff.damage import SPELLING, DamageKind, ValueChange, changes_of, is_inside
 from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._hop_rules import ALTERED, DROPPED, ERROR, RESHAPED, WARNING
 from workbench.rules.context import Rule, RuleContext

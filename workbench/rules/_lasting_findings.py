@@ -20,11 +20,12 @@ from functools import wraps
 from itertools import islice
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from workbench.contracts import BESIDE, Basis, Finding, Severity, WireOrder
 from workbench.fingerprint import ANSWERING
 from workbench.ir import Carrier, Message
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, HistoryPrefix
 from workbench.rules._acceptance import accepted_by, is_answered, may_be_accepted, says_refused
 from workbench.rules._carried_findings import CarriedFindings, FindingLog, Growth

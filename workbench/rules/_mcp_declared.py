@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolDef
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.clients import search_tools
 from workbench.protocols.mcp import is_named

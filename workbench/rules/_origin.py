@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from operator import itemgetter
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.contracts import FaultId, FaultOrigin, Finding, Severity
 from workbench.fingerprint import ANSWERING, call_digest, items, looks_unique, visible_text
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, fact
 from workbench.rules._nodes import is_in, message_at, part_at
 from workbench.rules._trimming import dropped_call, dropped_reasoning, dropped_result

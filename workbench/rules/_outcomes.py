@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Opaque, Part, Text, ToolResultIR
+from workbench.named_tuple import NamedTuple
 from workbench.wire import dumps, loads
 
 FAILURE = regex.compile(
@@ -234,8 +234,15 @@ def _value(text: str) -> JsonValue:
 
 def _is_failure(value: JsonValue, text: str) -> bool:
     if value is None:
-        return bool(_FAILURE_LINE.search(text[:_READ]) or _FAILURE_LINE.search(text[-_READ:]))
+        ends = (text,) if len(text) <= _READ else (text[:_READ], text[-_READ:])
+        return any(_may_say_status(end) and _FAILURE_LINE.search(end) for end in ends)
     return any(_says_failure(held) for held in _objects(value))
+
+
+def _may_say_status(text: str) -> bool:
+    """A word of ``_FAILURE_LINE`` is in it, or may be in letters that are no ASCII."""
+    low = text.lower()
+    return "exit" in low or "return" in low or not text.isascii()
 
 
 def _objects(value: JsonValue) -> Iterator[Mapping[str, JsonValue]]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.contracts import ErrorPlace
 from workbench.errors import WireError
 from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
 from workbench.protocols.refusals import KnownRefusal
 from workbench.provenance import escape

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from workbench.chain import Closure, Hops, Ledger, closure, ledger
 from workbench.contracts import Finding, Read, agrees
+from workbench.named_tuple import NamedTuple
 from workbench.terms import ClosureTerms, ReasoningTerms
 
 if TYPE_CHECKING:

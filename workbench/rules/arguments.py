@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity
@@ -13,17 +14,10 @@ from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.token_counts import is_limit_used_up
 from workbench.rules.wording import as_unproved, enforced_exactly, has_stray_deltas, quote, weaker
-from workbench.toolcalls.arguments import (
-    COERCIBLE,
-    DOUBLE_ENCODED,
-    ArgumentStep,
-    Code,
-    Ladder,
-    SchemaFault,
-    climb,
-    is_cut,
-)
 from workbench.wire import dumps
+
+if TYPE_CHECKING:
+    from workbench.toolcalls.arguments import Ladder, SchemaFault
 
 ERROR = Severity.ERROR
 
@@ -167,10 +161,17 @@ def _check_new(case: RuleContext, ref: NodeRef, call: ToolCallIR, *, may_repair:
         return  # the stream's own finding says it: nobody would run this call
     if not (call.raw or "").strip() and not isinstance(call.input, dict):
         yield from _no_arguments(case, ref, tool)
-    elif call.error is not None and not may_repair:
-        yield from _read(case, ref, call, Ladder(error=call.error))
     else:
-        yield from _read(case, ref, call, climb(call.raw, call.input, tool.schema if tool else None))
+        from workbench.toolcalls.arguments import (  # few files have calls of an answer, and a ladder is long
+            Ladder,
+            climb,
+        )
+
+        if call.error is not None and not may_repair:
+            ladder = Ladder(error=call.error)
+        else:
+            ladder = climb(call.raw, call.input, tool.schema if tool else None)
+        yield from _read(case, ref, call, ladder)
 
 
 def _is_last_of_truncated_stream(case: RuleContext, ref: NodeRef) -> bool:
@@ -208,6 +209,8 @@ def _no_arguments(case: RuleContext, ref: NodeRef, tool: ToolDef | None) -> Iter
 
 
 def _read(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Iterator[Finding]:
+    from workbench.toolcalls.arguments import ArgumentStep, Code
+
     if ladder.error:
         yield _unreadable(case, ref, call, ladder)
     elif ArgumentStep.UNWRAPPED in ladder.rungs:
@@ -230,6 +233,8 @@ def _read(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> 
 
 
 def _unreadable(case: RuleContext, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Finding:
+    from workbench.toolcalls.arguments import ArgumentStep, is_cut
+
     seen = quote(call.raw)
     if _at_limit(case, ref) and is_cut(call.raw or ""):
         message = "the output limit truncated the arguments"
@@ -260,6 +265,8 @@ def _at_limit(case: RuleContext, ref: NodeRef) -> bool:
 
 
 def _schema_fault(case: RuleContext, ref: NodeRef, fault: SchemaFault) -> Finding:
+    from workbench.toolcalls.arguments import COERCIBLE, DOUBLE_ENCODED
+
     rule = {DOUBLE_ENCODED: DOUBLE, COERCIBLE: weaker(SCHEMA)}.get(fault.kind, SCHEMA)
     pointer = case.pointer(ref, "input") + fault.pointer
     where = f"the argument {quote(fault.pointer[1:])}" if fault.pointer else "the argument object"

@@ -115,6 +115,8 @@ def _tools(case: RuleContext) -> Iterator[Finding]:
     request, old = case.request, _before(case)
     if request is None or not request.tools or (old and old.request and old.request.tools == request.tools):
         return
+    if case.decoded.request_body.size // limits.BYTES_PER_TOKEN < limits.HEAVY_TOOL_TOKENS:
+        return  # however much of it they are
     outer = {tool.pointer for tool in request.tools}
     size = sum(_size(case.decoded, at) for at in outer if not any(above in outer for above in ancestors(at)))
     tokens = size // limits.BYTES_PER_TOKEN

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.chain import CallLine, CallState, Flaw
 from workbench.contracts import Breaks, Finding, Severity, known_values
 from workbench.ir import NOTHING, Message, NodeRef, Opaque, ToolCallIR
 from workbench.limits import MOST_NAMED
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._trimming import dropped_call, dropped_result

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from workbench.contracts import COMMON_SOURCE, Basis, Contract, Finding, Severity, is_most, soften, states
 from workbench.contracts import loading as contracts
 from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, fact
 from workbench.rules._acceptance import accepted_by
 from workbench.rules._families import families

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from workbench.contracts import Basis, Breaks, FaultOrigin, Finding, Severity
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.gateway_hops import is_meant

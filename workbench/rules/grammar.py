@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import cache
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.contracts import Finding, Severity, dotted_path
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, MessageShape, fact, grammars, shape_of, text_of
 from workbench.rules._acceptance import accepted_by
 from workbench.rules._body import base, fact_of_fields, fields, list_key, top
@@ -321,7 +320,11 @@ def _similar_key(fault: grammars.ShapeFault) -> str:
     """The key that was probably meant; empty if none is like it."""
     plain = {_PLAIN.sub("", key).lower(): key for key in fault.known}
     same = plain.get(_PLAIN.sub("", fault.name).lower())
-    return same or next(iter(get_close_matches(fault.name, fault.known, 1, 0.86)), "")
+    if same:
+        return same
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(fault.name, fault.known, 1, 0.86)), "")
 
 
 def _slug(fault: grammars.ShapeFault, place: str, value: str) -> str:

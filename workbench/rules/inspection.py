@@ -14,8 +14,8 @@ from copy import copy
 from dataclasses import field, replace
 from functools import partial
 
-from workbench import contracts
-from workbench.chain import Closure, Conversation, Conversations, Ledger, ToolLink
+from workbench import chain, contracts
+from workbench.chain import Conversation, Conversations
 from workbench.contracts import UNREAD, Choice, Contract, Finding, Judgement, Servers, choose_contract, clues_of
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue, ToolDef
@@ -26,9 +26,8 @@ from workbench.rules._carried_findings import FindingsOfRows, made_for, with_mor
 from workbench.rules._lasting_findings import with_known
 from workbench.rules._nodes import by_name
 from workbench.rules._shared_results import SharedResults
+from workbench.rules._transports import ToolServers, with_transport_findings
 from workbench.rules.grammar import is_kept
-from workbench.rules.mcp import ToolHops
-from workbench.rules.sockets import with_transport_findings
 from workbench.wire import FRAMES, Exchange, ExchangeKind, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import ReplacingSession, Session
 
@@ -68,7 +67,7 @@ class InspectedExchange:
     finish_reason: str | None = None
     findings: Sequence[Finding] = ()
     problems: tuple[str, ...] = ()
-    tool_links: tuple[ToolLink, ...] = ()
+    tool_links: tuple[chain.ToolLink, ...] = ()
     frames: JsonValue = None
 
     @property
@@ -95,8 +94,8 @@ class Detail:
     row: InspectedExchange
     decoded: DecodedExchange
     contract: Contract
-    closure: Closure
-    ledger: Ledger
+    closure: chain.Closure
+    ledger: chain.Ledger
     about: Mapping[str, str] = NOTHING
 
 
@@ -160,13 +159,13 @@ class Inspector:
     _peeked: dict[int, DecodedExchange] = field(default_factory=dict, repr=False)
     _origins: Origins = field(init=False, repr=False)
     _accepted: Acceptances = field(init=False, repr=False)
-    _tool_hops: ToolHops = field(init=False, repr=False)
+    _tool_hops: ToolServers = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._origins = Origins(self._conversations.journal)
         self._servers = Servers(self._conversations.journal)
         self._accepted = Acceptances(self._conversations.journal)
-        self._tool_hops = ToolHops(self._conversations.journal, self.session.summaries)
+        self._tool_hops = ToolServers(self._conversations.journal, self.session.summaries)
 
     @property
     def is_done(self) -> bool:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from workbench.chain import Entry
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, Opaque, Part, Reasoning, Text, ToolDef, ToolResultIR
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import fact
 from workbench.rules._body import values
 from workbench.rules.context import Rule, RuleContext

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Opaque, Reasoning
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules._nodes import item_id, item_kind

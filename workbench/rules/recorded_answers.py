@@ -20,10 +20,10 @@ from workbench.contracts import (
     Severity,
     Template,
     Verdict,
+    find_matches,
     judge,
     plain,
 )
-from workbench.contracts import error_texts as errortext
 from workbench.contracts import loading as contracts
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING, ApiError
@@ -201,7 +201,7 @@ def _wrong_text(case: RuleContext, told: ExplainedRefusal, refused: Finding | No
         words = f"the contract {label} enforces {check.rule}; the response reports a violation, but no rule finds one"
     elif check.status != case.status:
         words = f"the contract {label} has status {check.status} for {check.rule}, but the response has {case.status}"
-    elif error and check.template and not _is_said(check, error.message) and not errortext.find_matches(error.message):
+    elif error and check.template and not _is_said(check, error.message) and not find_matches(error.message):
         words = f"the contract {label} has another text for {check.rule}: {quote(check.template)}"
     else:
         return

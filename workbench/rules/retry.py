@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from workbench import regex
 from workbench.contracts import Basis, Breaks, Finding, Severity
@@ -91,8 +92,14 @@ def _may_repeat(case: RuleContext) -> bool:
 
 def _has_enough_failures(case: RuleContext) -> bool:
     """Enough calls failed, the last of them just now."""
+    if sum(1 for _ in islice(case.suspects(_has_results), FAILING)) < FAILING:
+        return False  # and the results need not be read
     failed = [n for n, _ in case.suspects(failures)]
     return len(failed) >= FAILING and failed[-1] >= first_new(case)
+
+
+def _has_results(message: Message) -> bool:
+    return any(True for _ in message.tool_results())
 
 
 def _effects(case: RuleContext, history: Sequence[PastCall]) -> Iterator[Finding]:

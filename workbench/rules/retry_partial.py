@@ -6,10 +6,10 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, NodeRef, Text, ToolCallIR
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker

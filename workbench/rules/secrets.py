@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
 
 from workbench.contracts import Finding, Severity
 from workbench.ir import JsonValue, Media, Message
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.provenance import Leaf, leaves, scalars
 from workbench.rules._body import fact_of_fields

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from workbench.config import resources, safeyaml
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.globs import matches_glob
 from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, SocketTurns
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.recording import with_refusal

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from workbench import regex
 from workbench.contracts import LONGEST, Basis, ErrorPlace, Finding, Severity, find_place
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._acceptance import HISTORIES, accepted_by, host_of
 from workbench.rules._failure_place import error_parameters, refusal_of, was_judged

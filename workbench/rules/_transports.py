@@ -1,0 +1,58 @@
+"""What is judged beside the requests of models: tool servers, WebSockets, what the recorder itself answered.
+
+Few sessions have any of it: the rules are imported when it comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from workbench.contracts import Finding
+from workbench.protocols import DecodedExchange
+from workbench.protocols.mcp import as_tool_request
+from workbench.undo_log import Journal
+from workbench.wire import RELAY_HEADER, Exchange, ExchangeKind, Summary
+
+if TYPE_CHECKING:
+    from workbench.chain import ToolLink
+    from workbench.rules.inspection import InspectedExchange
+    from workbench.rules.mcp import ToolHops
+
+
+class ToolServers:
+    """``ToolHops`` of a session, made when the first connection to a tool server comes.
+
+    Args:
+        journal, summaries: as for ``ToolHops``.
+    """
+
+    def __init__(self, journal: Journal, summaries: Callable[[], Sequence[Summary]]) -> None:
+        self._of = journal, summaries
+        self._hops: ToolHops | None = None
+
+    def complete(self, exchange: Exchange) -> Exchange:
+        """An exchange as a request to a tool server, if it is one, with the response that came on another stream."""
+        return self._hops.complete(exchange) if self._hops else as_tool_request(exchange)
+
+    def check(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
+        """Findings on a connection, or on a request in it."""
+        if self._hops is None:
+            from workbench.rules.mcp import ToolHops
+
+            self._hops = ToolHops(*self._of)
+        return self._hops.check(decoded)
+
+    def check_model(self, decoded: DecodedExchange) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
+        """Links of the results of a model's request, and findings on it against what the servers said."""
+        return self._hops.check_model(decoded) if self._hops else ((), ())
+
+
+def with_transport_findings(row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:
+    """The row; if the recorder refused it, with that alone; of a WebSocket with what its frames show."""
+    http = decoded.exchange.response
+    if decoded.exchange.kind is not ExchangeKind.WEBSOCKET and (http is None or http.headers.get(RELAY_HEADER) is None):
+        return row
+    from workbench.rules import sockets
+
+    return sockets.with_transport_findings(row, decoded)
