@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
+from workbench.named_tuple import NamedTuple
 
 INVISIBLE: Final = (
     "\u00ad\u034f\u061c\u06dd\u070f\u0600-\u0605\u0890\u0891\u08e2"

@@ -8,10 +8,10 @@ process only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.ir import JsonValue, Media, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.named_tuple import NamedTuple
 
 ANSWERING = frozenset({"assistant", "model"})
 """Roles of what a model said."""

@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 
 JsonValue: TypeAlias = Any
 """What ``json.loads`` returns."""

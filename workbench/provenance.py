@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from workbench.ir import JsonValue, Message, Part, ToolResultIR
+from workbench.named_tuple import NamedTuple
 
 
 class Leaf(NamedTuple):

@@ -9,11 +9,11 @@ so that it is painted differently from the same characters written literally.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
 from workbench.glyphs import SIGNS
+from workbench.named_tuple import NamedTuple
 
 TAB = "    "
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from workbench.fingerprint import ANSWERING, SYSTEM, Item, items, looks_unique
 from workbench.ir import Message, ModelRequest, Part, Text
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import HistoryPrefix, fact
 
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import NamedTuple
 
 from workbench.fingerprint import digest
 from workbench.ir import Carrier, Reasoning
+from workbench.named_tuple import NamedTuple
 
 
 class ReplayOutcome(StrEnum):

@@ -7,12 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import field
 from itertools import groupby
-from typing import NamedTuple
 
 from workbench.chain.received_answers import ReceivedAnswer, ReceivedAnswers, join_items
 from workbench.fingerprint import ANSWERING
 from workbench.ir import Carrier, Message, ModelRequest, NodeRef, Reasoning, ToolResultIR
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import fact
 from workbench.terms import ReasoningTerms, Scope
 

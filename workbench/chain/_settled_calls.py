@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf
-from typing import NamedTuple
 
 from workbench.chain._call_lines import CallLine, first_ref, lines_of
 from workbench.chain._pairing import REQUEST, RESPONSE, CallNode, History, PairingTurn, read
 from workbench.ir import Message, NodeRef
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import HistoryPrefix
 from workbench.terms import ClosureTerms
 

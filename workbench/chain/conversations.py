@@ -25,13 +25,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import partial
 from itertools import islice, takewhile
-from typing import NamedTuple
 
 from workbench.chain._history_keys import HistoryKeys, HistoryState, ItemChain, beginning
 from workbench.chain.received_answers import ReceivedAnswers, without_segments
 from workbench.fingerprint import ANSWERING, call_digest, looks_unique, visible_text, without_reminders
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
 from workbench.undo_log import Journal
 from workbench.wire import Exchange

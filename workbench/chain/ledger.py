@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property, partial
 from itertools import islice
-from typing import NamedTuple
 
 from workbench.chain._growing_turns import GrowingTurns
 from workbench.chain._reasoning_replay import Replay, ReplayOutcome, compare
@@ -15,6 +14,7 @@ from workbench.chain._replay_duties import LedgerTurn, ReplayDuty, Turns, replay
 from workbench.chain.received_answers import ReceivedAnswers
 from workbench.ir import ModelRequest, ModelResponse, NodeRef, Reasoning
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import HistoryPrefix
 from workbench.terms import ReasoningTerms
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Opaque, Part, Text, ToolResultIR
+from workbench.named_tuple import NamedTuple
 from workbench.wire import dumps, loads
 
 SIGNIFICANT = 16

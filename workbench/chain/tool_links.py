@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from workbench.chain.passed_results import LostPart, lost_parts, text_told
 from workbench.fingerprint import ANSWERING
 from workbench.ir import Media, Message, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST
 from workbench.protocols.mcp import ToolOutcome, argument_key, tool_outcome
 from workbench.undo_log import Journal

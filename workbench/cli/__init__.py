@@ -34,6 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words in (["--version"], ["-V"]):
         sys.stdout.write(f"workbench {__version__}\n")
         return 0
+    if argv is None and words[:1] in _SHORT:
+        _put_off("inspect", "ipaddress")
     from workbench.cli._shell import run
 
     if argv is not None:
@@ -45,6 +47,31 @@ def main(argv: Sequence[str] | None = None) -> int:
         return run(words)
     finally:
         gc.freeze()  # the process ends: to look at every object three more times takes 30 ms
+
+
+_SHORT = (["check"], ["convert"], ["explain"], ["show"])
+"""Commands that take less time than the modules that are put off."""
+
+
+def _put_off(*names: str) -> None:
+    """Let modules of the standard library be read at the first use of a name: others import them for rare cases."""
+    from importlib.util import find_spec, module_from_spec
+    from types import ModuleType
+
+    class Late(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            spec = self.__spec__
+            if name.startswith("__") or spec is None or spec.loader is None:
+                raise AttributeError(name)
+            self.__class__ = ModuleType  # type: ignore[assignment]
+            spec.loader.exec_module(self)
+            return getattr(self, name)
+
+    for name in names:
+        spec = None if name in sys.modules else find_spec(name)
+        if spec:
+            sys.modules[name] = module = module_from_spec(spec)
+            module.__class__ = Late
 
 
 def parser() -> argparse.ArgumentParser:

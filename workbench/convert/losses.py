@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.provenance import escape
 from workbench.wire import loads
 

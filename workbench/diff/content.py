@@ -7,11 +7,11 @@ only what has to stay is compared, kind by kind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from workbench.diff.meaning import canonical
 from workbench.diff.wire import align
 from workbench.ir import JsonValue, Media, Message, NodeRef, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.named_tuple import NamedTuple
 
 
 class ContentLoss(NamedTuple):

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.diff.wire import REPEATED, align, ends
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.provenance import escape
 from workbench.wire import JsonIndex, loads
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 from operator import eq
-from typing import AnyStr, NamedTuple, TypeVar
+from typing import AnyStr, TypeVar
 
+from workbench.named_tuple import NamedTuple
 from workbench.wire import JsonIndex
 
 Span = tuple[int, int]

@@ -26,6 +26,9 @@ MEMORY_STATUS = 77
 """Exit status of a child that has reached its limit of memory."""
 
 
+_COLLECT_AFTER = 100_000
+"""New objects after which garbage in cycles is looked for; the default, 700, does so several times for each unit."""
+
 TASKS = {"judge": judge_unit, "index": link_rows}
 """What a child can be asked to do with a unit."""
 
@@ -36,6 +39,7 @@ def main() -> int:
     about = loads(source.readline())
     _limit(about.pop("megabytes"))
     options = JudgeOptions(**{**about, "key": bytes.fromhex(about["key"])})
+    gc.set_threshold(_COLLECT_AFTER, 10, 10)
     _warm_up(options)
     out.write(b"[]\n")
     out.flush()

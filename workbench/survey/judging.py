@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from workbench.errors import WorkbenchError
 from workbench.formats.importers import open_found
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols import KnownMessages, KnownParts
 from workbench.rules import Inspector
 from workbench.survey.keys import hash_keyed
 from workbench.survey.places import ObjectChanged, StoredObject, TooLarge, on_disk
@@ -107,7 +109,7 @@ def _judge(read: Sequence[ReadObject], options: JudgeOptions) -> tuple[list[Row]
     """(rows, type of the error that ended it) of what was read."""
     try:
         session, places = _whole(read, options.key)
-        inspector = Inspector(session, provider=options.provider)
+        inspector = Inspector(session, provider=options.provider, known=KnownMessages(_known_parts()))
         inspection = inspector.run()
         if options.filter:
             from workbench.filters import Filter, narrow, parse
@@ -124,6 +126,12 @@ def _judge(read: Sequence[ReadObject], options: JudgeOptions) -> tuple[list[Row]
         raise
     except Exception as error:  # a fault of this program: the objects are named, and the others are still judged
         return [], f"fault:{type(error).__name__}"
+
+
+@cache
+def _known_parts() -> KnownParts:
+    """Tools, system prompts and messages that objects have in common."""
+    return KnownParts()
 
 
 def _whole(read: Sequence[ReadObject], key: bytes) -> tuple[Session, list[ExchangePlace]]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from operator import is_
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
+from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.call_problems import NO_JSON, NO_NAME, NO_OBJECT, NO_TOOL, TRAILING
 from workbench.wire import jsontext
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+from workbench.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding

@@ -7,11 +7,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from operator import eq
-from typing import NamedTuple
 
 from workbench.diff.damage._texts import is_joined
 from workbench.diff.wire import align, ends
 from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
 
 Key = Callable[[JsonValue], int]
 Range = tuple[int, int]

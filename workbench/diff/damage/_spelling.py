@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.diff.damage.kinds import DamageKind
 from workbench.errors import WireError
+from workbench.named_tuple import NamedTuple
 from workbench.wire import loads
 
 _TOKEN: Final = regex.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")|(-?[0-9][0-9.eE+-]*)|[{}\[\],:]|true|false|null', re.DOTALL)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 from workbench.diff.damage._texts import text_change
 from workbench.diff.damage._values import Fingerprints
@@ -17,6 +16,7 @@ from workbench.diff.wire import common, common_end
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Part, Reasoning
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.protocols import RESPONSE, DecodedExchange
 from workbench.wire import SseEvent, loads
 

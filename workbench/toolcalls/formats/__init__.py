@@ -21,13 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from workbench import plugins
 from workbench.errors import UsageError
 from workbench.fronts import lazy
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from workbench.toolcalls.formats._find import find, is_marked, stray_markers

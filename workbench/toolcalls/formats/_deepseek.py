@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.ir import ToolDef
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.call_problems import LOOK_ALIKE, UNCLOSED
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind

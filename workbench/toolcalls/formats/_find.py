@@ -15,10 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.ir import ToolDef
+from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.formats import (
     TextCall,
     TextFormat,

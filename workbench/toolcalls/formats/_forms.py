@@ -13,11 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.call_problems import DAMAGED
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._python_literals import call as python_call

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ToolCallIR
+from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.call_problems import DOUBLED_BRACES, IN_STRING, NO_JSON, NO_TOOLS, PYTHON, UNCLOSED
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._python_literals import literal

@@ -7,10 +7,11 @@ nesting. What is not a literal is refused; nothing is ever evaluated. Facts: vLL
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
 
 MAX_DEPTH: Final = 100
 """Limit of nested containers. Each takes two calls of this module; real arguments stay under ten."""

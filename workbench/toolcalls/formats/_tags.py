@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
+from workbench.named_tuple import NamedTuple
 
 MAX_TAG: Final = 600
 """Longest tag in characters: patterns of variable tags must stay below, so that text can be cut anywhere."""

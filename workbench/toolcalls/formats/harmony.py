@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
+from workbench.named_tuple import NamedTuple
 from workbench.toolcalls.call_problems import UNCLOSED
 from workbench.toolcalls.formats import Prose, TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import plain_name
