@@ -37,22 +37,35 @@ class ToolServers:
 
     def check(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
         """Findings on a connection, or on a request in it."""
+        return self._load().check(decoded)
+
+    def trial(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
+        """Findings on a request to a tool server, of which nothing is kept."""
+        return self._load().trial(decoded)
+
+    def _load(self) -> ToolHops:
         if self._hops is None:
             from workbench.rules.mcp import ToolHops
 
             self._hops = ToolHops(*self._of)
-        return self._hops.check(decoded)
+        return self._hops
 
     def check_model(self, decoded: DecodedExchange) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
         """Links of the results of a model's request, and findings on it against what the servers said."""
         return self._hops.check_model(decoded) if self._hops else ((), ())
 
 
-def with_transport_findings(row: InspectedExchange, decoded: DecodedExchange) -> InspectedExchange:
-    """The row; if the recorder refused it, with that alone; of a WebSocket with what its frames show."""
+def with_transport_findings(
+    row: InspectedExchange, decoded: DecodedExchange, before: DecodedExchange | None = None
+) -> InspectedExchange:
+    """The row; if the recorder refused it, with that alone; of a WebSocket with what its frames show.
+
+    Args:
+        before: the same connection when it had fewer frames: those are not read again.
+    """
     http = decoded.exchange.response
     if decoded.exchange.kind is not ExchangeKind.WEBSOCKET and (http is None or http.headers.get(RELAY_HEADER) is None):
         return row
     from workbench.rules import sockets
 
-    return sockets.with_transport_findings(row, decoded)
+    return sockets.with_transport_findings(row, decoded, before)
