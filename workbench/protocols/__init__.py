@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from workbench import plugins
@@ -426,17 +425,7 @@ def every() -> Iterator[Adapter]:
 
 def traits(name: str | None) -> Traits:
     """The traits of a protocol; the defaults if it has no adapter, or no name."""
-    return _traits_of(name) if name and name in protocols() else _NO_TRAITS
-
-
-@cache
-def _traits_of(name: str) -> Traits:
-    """Those of a built-in protocol are in its declaration, which is a small part of it."""
-    module = name.replace("-", "_")
-    if module in plugins.third_party(__name__):
-        return get(name).traits
-    declared: Traits = import_module(f"{__name__}.{module}.declaration").TRAITS
-    return declared
+    return get(name).traits if name and name in protocols() else _NO_TRAITS
 
 
 def by_rank() -> tuple[str, ...]:

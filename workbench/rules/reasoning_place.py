@@ -184,7 +184,7 @@ def _in_messages(case: RuleContext) -> Iterator[Finding]:
 @cache
 def _fields() -> frozenset[str]:
     """Fields that carry reasoning in any protocol."""
-    return frozenset(carrier for name in protocols.protocols() for carrier in protocols.traits(name).carriers)
+    return frozenset(name for adapter in protocols.every() for name in adapter.traits.carriers)
 
 
 def _objects(message: Message, role: str) -> Iterator[_Object]:
