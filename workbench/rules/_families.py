@@ -51,7 +51,7 @@ _NEEDS: Mapping[str, Sequence[_Trait]] = {
     "arguments": (_uses_tools,),
     "calls": (_is_answered,),
     "clients": (_is_answered,),
-    "closure_alone": (_uses_tools,),
+    "closure_alone": (_has_earlier, _uses_tools),
     "closure_ids": (_uses_tools,),
     "closure_items": (_is_itemized, _uses_tools),
     "gateway_stream": (_is_answered,),
