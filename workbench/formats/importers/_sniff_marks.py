@@ -58,7 +58,7 @@ _MARKS: Mapping[str, tuple[bytes, ...]] = {
     "vllm_log": (b"Received request", b"Generated response"),
     "workbench_session": (b"SQLite format 3\0", b'"workbench'),
 }
-_NOT_JSON = frozenset(("event_stream", "httprr", "mitmproxy", "otlp_protobuf", "parquet", "store_csv"))
+_NOT_JSON = frozenset(("event_stream", "httprr", "mitmproxy", "otlp_protobuf", "parquet"))
 """Importers of formats that begin with no bracket."""
 _BEGINNING = regex.compile(rb"\s*[\[{]")
 _KEY = regex.compile(rb'"([A-Za-z_]\w*)(?=")')
