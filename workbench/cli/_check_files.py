@@ -36,9 +36,6 @@ AT_ONCE = 16
 """Files that a process gets at a time."""
 
 
-_HEALTHY = "anthropic-tool-loop.jsonl"
-"""An example without a refusal: what explains these takes longer to read than all else, and few files need it."""
-
 AHEAD = 4
 """Batches for each process that are checked before their turn: more would wait in memory for a slow one."""
 
@@ -191,8 +188,8 @@ def _submit(
 
 def _warm_up(args: argparse.Namespace) -> None:
     """Check an example, so that the processes, which are copies of this one, have read modules and contracts."""
-    example = resources.folder("sessions") / _HEALTHY
-    if example.is_file():
+    example = next(iter(sorted(resources.folder("sessions").glob("*.jsonl"))), None)
+    if example:
         with suppress(Exception):  # whatever it is, it is said of the files that were asked for
             inspect_file(str(example), args, None, is_found=True)
     gc.collect()
