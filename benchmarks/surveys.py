@@ -104,10 +104,15 @@ def plan_here() -> None:
         listing = (StoredObject(f"s3://bucket/logs/{n:08}.json.gz", 12_000, f"{n:032x}") for n in range(LISTED))
         catalog.begin(planner.batches(listing), dict)
         planned = time.process_time() - begun
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"survey: plan of {LISTED:,} objects, {name} run: {planned:.1f} CPU s, {most:,.0f} MB at most")
+        print(f"survey: plan of {LISTED:,} objects, {name} run: {planned:.1f} CPU s, {_peak():,.0f} MB at most")
         for n in range(LISTED) if name == "first" else ():
             known.add(object_key(StoredObject(f"s3://bucket/logs/{n:08}.json.gz", 12_000, f"{n:032x}"), key))
+
+
+def _peak() -> float:
+    """The most memory of this process in MB; ``getrusage`` would count that of its parent before the start, too."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def _overview(folder: Path) -> None:
