@@ -267,17 +267,19 @@ def _child_at(layer: TextLayer, node: SpanNode, table: ChildTable, offset: int) 
 
 def _repeats(text: bytes) -> bool:
     """True if an object of the text may repeat a key: a cheap test before the search."""
-    seen = False
-
-    def note(pairs: list[tuple[str, Any]]) -> None:
-        nonlocal seen
-        seen = seen or len({k for k, _ in pairs}) != len(pairs)
-
     try:
-        json.loads(decode(text).removeprefix("\ufeff"), object_pairs_hook=note)
+        _KEYS.decode(decode(text).removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return True
-    return seen
+    return False
+
+
+def _check_keys(pairs: list[tuple[str, Any]]) -> None:
+    if len({key for key, _ in pairs}) != len(pairs):
+        raise ValueError("a key is repeated")
+
+
+_KEYS: Final = json.JSONDecoder(object_pairs_hook=_check_keys)
 
 
 _MEMBER: Final = regex.compile(rb'[ \t\r\n]*[{,][ \t\r\n]*"((?:[^"\\]|\\.)*+)"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
