@@ -100,13 +100,15 @@ class ToolLinks:
 
     def _links(self, decoded: DecodedExchange) -> Iterator[ToolLink]:
         newest = decoded.messages(REQUEST)[-_NEWEST:]
-        calls = {call.id: call for message in newest for _, call in message.tool_calls()}
         stated = {one.call_id: one for one in self.waiting if one.call_id}
         others: dict[bytes, list[ToolOutcome]] = {}
         for one in self.waiting:
             if not one.call_id:
                 others.setdefault(argument_key(one.arguments), []).append(one)
+        calls = {call.id: call for message in newest for _, call in message.tool_calls()} if others else {}
         for told in told_results(newest):
+            if not self.waiting:
+                return  # what is before them was told in an earlier request
             id_ = told.result.tool_call_id
             outcome = stated.get(id_ or "")
             if outcome is None and others:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from workbench.chain import ToolLink, ToolLinks, told_results
+from workbench.chain import ToldResult, ToolLink, ToolLinks, told_results
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.clients import ClientFacts, client_of, facts_of
@@ -179,6 +179,19 @@ class ToolHops:
         self._journal.put(self._declared, "", key)
         yield from of_declared(decoded, listed)
 
+    def _new_results(self, decoded: DecodedExchange, links: Sequence[ToolLink]) -> dict[str, ToldResult]:
+        """Results of the links, and of calls that wait for theirs, by pointer; older ones are left out."""
+        pointers = {link.pointer for link in links}
+        ids = {one.call.id for one in self._calls.pending}
+        found: dict[str, ToldResult] = {}
+        for one in told_results(decoded.messages(REQUEST)[-_NEWEST:]):
+            if not pointers and not ids:
+                break
+            found[one.pointer] = one
+            pointers.discard(one.pointer)
+            ids.discard(one.result.tool_call_id)
+        return found
+
     def _client_of(self, decoded: DecodedExchange, link: ToolLink) -> ClientFacts:
         """Facts of the client: by its requests to the model, else by what it calls itself to the tool server."""
         http, exchange = decoded.exchange.request, decoded.exchange
@@ -200,7 +213,7 @@ class ToolHops:
     def _check_told(
         self, decoded: DecodedExchange, links: Sequence[ToolLink], waiting: Sequence[ToolOutcome]
     ) -> Iterator[Finding]:
-        results = {one.pointer: one for one in told_results(decoded.messages(REQUEST)[-_NEWEST:])}
+        results = self._new_results(decoded, links)
         outcomes = {outcome.exchange: outcome for outcome in waiting}
         for link in links:
             others = [one for one in waiting if one.exchange != link.exchange]
