@@ -13,8 +13,9 @@ The plugin is active wherever Workbench is installed; it imports nothing before 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -64,7 +65,36 @@ class ProviderUrl(str):
         return [served for served in self.simulator.served if served.is_refused]
 
 
+class ToolServerUrl(str):
+    """URL of a recorded tool server (MCP, streamable HTTP) on loopback. No tool is run: it answers what was recorded.
+
+    Attributes:
+        command: starts the same server over stdio, for clients that take a command.
+        calls: name, arguments and response (``result`` or ``error``) of each recorded call; equal calls in their order.
+    """
+
+    command: list[str]
+    calls: list[tuple[str, dict[str, Any], dict[str, Any]]]
+
+    def ask(self, *requests: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+        """Send requests, as (method, params), in a session of their own, and return their responses without ids."""
+        import json
+        from urllib.request import Request, urlopen
+
+        opening = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+        responses = []
+        for number, (method, params) in enumerate([("initialize", opening), *requests]):
+            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            with urlopen(Request(self, json.dumps(message).encode(), headers), timeout=60) as answer:
+                response = json.load(answer)
+                headers = {"mcp-session-id": answer.headers["mcp-session-id"], **headers}
+            responses.append({name: response[name] for name in ("result", "error") if name in response})
+        return responses[1:]
+
+
 Provider = Callable[..., ProviderUrl]
+ToolServers = Callable[..., dict[str, ToolServerUrl]]
 
 _USED = pytest.StashKey[list[ProviderUrl]]()
 
@@ -103,6 +133,32 @@ def permissive_provider(request: pytest.FixtureRequest) -> Iterator[Provider]:
     """Like ``strict_provider``, but everything well-formed is answered; ``requests`` contain the verdicts."""
     with ExitStack() as stack:
         yield partial(_provide, stack, request.node.stash.setdefault(_USED, []), permissive=True)
+
+
+@pytest.fixture
+def recorded_tools() -> Iterator[ToolServers]:
+    """``recorded_tools("tools.jsonl")``: the tool servers (MCP) of a session, by name, each as a ``ToolServerUrl``.
+
+    Args of the function:
+        file: the session; a call that it does not have gets an error result that says so.
+        fault: what the servers do wrong, as in ``workbench simulate mcp --fault``; empty for nothing.
+    """
+    with ExitStack() as stack:
+        yield partial(_serve_tools, stack)
+
+
+def _serve_tools(stack: ExitStack, file: str | Path, fault: str = "") -> dict[str, ToolServerUrl]:
+    from workbench import children
+    from workbench.simulator import decoded_of, recorded_servers, serve_tools
+    from workbench.wire.session import exchanges_of, open_session
+
+    session = stack.enter_context(closing(open_session(Path(file))))
+    made = {}
+    for name, server in recorded_servers(decoded_of(list(exchanges_of(session)))).items():
+        url = made[name] = ToolServerUrl(stack.enter_context(serve_tools(server, fault)))
+        url.command = children.own_command("simulate", "mcp", str(file), "--server", name)
+        url.calls = server.calls
+    return made
 
 
 def _provide(

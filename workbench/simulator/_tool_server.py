@@ -67,6 +67,12 @@ class ToolRecording:
         called = {name for method, name, _ in self.results if method == "tools/call"}
         return {**{name: {"name": name, "inputSchema": {"type": "object"}} for name in sorted(called)}, **listed}
 
+    @property
+    def calls(self) -> list[tuple[str, Json, Json]]:
+        """Name, arguments and response (``result`` or ``error``) of each recorded call; equal calls in their order."""
+        called = ((key, kept) for key, kept in self.results.items() if key[0] == "tools/call")
+        return [(name, _object(given), one) for (_, name, given), kept in called for one in kept]
+
     def take(self, decoded: DecodedExchange) -> None:
         """Learn from a request of the client with its response."""
         asked, answered = _object(decoded.request_text), _object(response_message(decoded))

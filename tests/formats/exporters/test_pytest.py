@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,16 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import SESSIONS
+from tests.tool_hops import lost_structured, said
 from workbench import contracts
 from workbench.edits import repairs
 from workbench.errors import LocalProtocolError
 from workbench.formats import exporting
 from workbench.formats.exporters import ExportResult, ExportSelection, load
 from workbench.formats.importers import open_input
+from workbench.pytest_plugin import _serve_tools
 from workbench.rules.inspection import Inspector
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
+from workbench.wire.exchange import Body, Exchange, ExchangeKind, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession, exchanges_of, text
 
 FORM = load("pytest")
@@ -212,3 +215,23 @@ def test_it_runs_wherever_it_lies(mended: ExportResult, tmp_path: Path, monkeypa
         text=True,
     )
     assert "8 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_tool_servers_of_a_session_are_fakes_that_the_test_starts(tmp_path: Path) -> None:
+    """The exported test is run: the fake servers answer over HTTP what was recorded, and no secret is in the folder."""
+    secret = "sk-ant-api03-" + "aB3dE6gH9jK2mN5pQ8sT" * 2
+    held = lost_structured()
+    held.call("maps", "map", {"city": "Rome"}, {"content": [said(f"a map with {secret}")]}, use="t3")
+    session = held.session()
+    models = [n for n, one in enumerate(session.exchanges) if one.kind is ExchangeKind.HTTP]
+    made = FORM.write(selected(session, *models))
+    assert "recorded_tools" in source(made) and secret.encode() not in b"".join(made.files.values())
+    for name, data in made.files.items():
+        (tmp_path / name).write_bytes(data)
+    (proof,) = FORM.prove([tmp_path])
+    assert proof.why_not == "", proof
+    with ExitStack() as stack:
+        servers = _serve_tools(stack, tmp_path / "tools.jsonl")
+        assert list(servers) == ["sky", "maps"]
+        (unknown,) = servers["sky"].ask(("tools/call", {"name": "weather", "arguments": {"city": "Bern"}}))
+        assert unknown["result"]["isError"] is True

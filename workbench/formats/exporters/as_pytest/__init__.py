@@ -10,14 +10,17 @@ import hashlib
 import re
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.config import resources
 from workbench.formats.exporters import ExportResult, ExportSelection
+from workbench.formats.exporters._secret_removal import knowing
 from workbench.formats.exporters.as_pytest._cases import ExportCase, case_of
 from workbench.formats.exporters.as_pytest._proof import prove
-from workbench.formats.exporters.as_pytest._text import BROKEN, CONTRACTS, SIGNATURE, TRANSCRIPT, module
-from workbench.wire import Exchange
+from workbench.formats.exporters.as_pytest._text import BROKEN, CONTRACTS, SIGNATURE, TOOLS, TRANSCRIPT, module
+from workbench.protocols.mcp import ASKED_BY, as_tool_request
+from workbench.wire import TOOL_HOP, Exchange, ExchangeKind
 from workbench.wire.session import text
 
 __all__ = ["RUNS", "SUFFIX", "TITLE", "leftovers", "prove", "write"]
@@ -40,7 +43,10 @@ def write(selection: ExportSelection) -> ExportResult:
     """
     case = case_of(selection)
     files = {TRANSCRIPT: _session(case.fixed), BROKEN: _session(case.broken), **_contracts(case)}
-    source = module(case, has_contracts=len(files) > 2).encode()
+    has_contracts = len(files) > 2
+    if tools := _tool_calls(selection):
+        files[TOOLS] = _session(tools)
+    source = module(case, has_contracts=has_contracts, has_tools=bool(tools)).encode()
     digest = hashlib.sha256(b"\0".join((selection.name.encode("utf-8", "surrogateescape"), source, *files.values())))
     slug = re.sub(r"[^a-z0-9]+", "_", case.refused.finding.rule if case.refused.finding else "unreadable")
     files[f"test_{slug}_{digest.hexdigest()[:8]}.py"] = source
@@ -61,6 +67,15 @@ def _contracts(case: ExportCase) -> dict[str, bytes]:
         f"{CONTRACTS}/workbench/profiles/{name}.yaml": resources.profile(own[name])
         for name in sorted(used & own.keys())
     }
+
+
+def _tool_calls(selection: ExportSelection) -> list[Exchange]:
+    """Requests to tool servers and their responses, of the whole session, without secrets."""
+    session, redactor = selection.session, knowing(selection)
+    at = [s.index for s in session.summaries() if s.kind is ExchangeKind.MCP or s.hop == TOOL_HOP]
+    made = (as_tool_request(session.exchange(index)) for index in at)
+    asked = [exchange for exchange in made if exchange.meta.get(ASKED_BY) == "client" and not exchange.branch]
+    return [redactor.exchange(replace(exchange, frames=())) for exchange in asked]
 
 
 def _session(exchanges: Sequence[Exchange]) -> bytes:

@@ -16,6 +16,9 @@ TRANSCRIPT, BROKEN = "transcript.jsonl", "broken.jsonl"
 VARIABLE = "WORKBENCH_TRANSCRIPT"
 """Environment variable that replaces ``TRANSCRIPT`` with another file of the folder."""
 
+TOOLS = "tools.jsonl"
+"""What the tool servers of the session answered."""
+
 CONTRACTS = "contracts"
 """Folder of contracts that do not ship with Workbench."""
 
@@ -28,11 +31,12 @@ _MOST_SHOWN = 160
 _QUOTES = regex.compile(r'\\|"(?=")|"\Z')
 
 
-def module(case: ExportCase, *, has_contracts: bool) -> str:
+def module(case: ExportCase, *, has_contracts: bool, has_tools: bool = False) -> str:
     """The test module.
 
     Args:
         has_contracts: the contract is in the same folder.
+        has_tools: the answers of the session's tool servers are, too.
     """
     told = _docstring("\n".join(_intro(case)))
     return "".join(
@@ -45,6 +49,7 @@ def module(case: ExportCase, *, has_contracts: bool) -> str:
             "" if case.is_open else _CLOSURE,
             _FINDINGS,
             _broken_test(case),
+            _TOOL_TEST.format(tools=TOOLS) if has_tools else "",
         )
     )
 
@@ -209,6 +214,15 @@ def test_the_provider_accepts_the_request(turn, strict_provider):
     # An agent that sends its own requests replaces the next line: my_agent.run(base_url=provider, …)
     turn.send(provider.simulator)
     assert not provider.refusals
+'''
+
+_TOOL_TEST = '''
+
+def test_the_tool_servers_answer_as_recorded(recorded_tools):
+    """No tool is run. An agent gets ``str(server)`` as the URL of its MCP server, or ``server.command`` for stdio."""
+    for server in recorded_tools(HERE / "{tools}").values():
+        calls = [("tools/call", {{"name": name, "arguments": given}}) for name, given, _ in server.calls]
+        assert server.ask(*calls) == [response for _, _, response in server.calls]
 '''
 
 _CLOSURE = """
