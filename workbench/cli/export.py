@@ -20,10 +20,10 @@ is readable by you only, the export is as well.
 pytest: FILE contains the correct requests; the test asserts that a simulator of the provider's contract accepts them
 and that no rule has a finding. The broken request is that of --broken FILE (requests that differ from FILE are tested),
 else the request before it was edited, if FILE contains that, else the request with one planted fault, which is named.
-The folder needs only agent-workbench[testing]: no network, no key. If FILE has tool servers (MCP), tools.jsonl
-has what they answered, and the test starts them as fakes (fixture recorded_tools): a URL, or a command for stdio. It is run at once, in a process of its own: it must
-fail on the broken request and pass on the correct one. If not, one line says why, the exit status is 1, and the folder
-is kept for inspection.
+The folder needs only agent-workbench[testing]: no network, no key. If FILE has tool servers (MCP), tools.jsonl has what
+they answered, and the test starts them as fakes (fixture recorded_tools): a URL, or a command for stdio. The test is
+run at once, in a process of its own: it must fail on the broken request and pass on the correct one. If not, one line
+says why, the exit status is 1, and the folder is kept for inspection.
 
 JSON output is one object:
   {"form", "output", "files": [...], "text", "notes": [...], "left_out": [...],
