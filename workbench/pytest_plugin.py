@@ -78,16 +78,17 @@ class ToolServerUrl(str):
 
     def ask(self, *requests: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
         """Send requests, as (method, params), in a session of their own, and return their responses without ids."""
-        import json
         from urllib.request import Request, urlopen
+
+        from workbench.wire import dumps, loads
 
         opening = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
         headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
         responses = []
         for number, (method, params) in enumerate([("initialize", opening), *requests]):
             message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-            with urlopen(Request(self, json.dumps(message).encode(), headers), timeout=60) as answer:
-                response = json.load(answer)
+            with urlopen(Request(self, dumps(message), headers), timeout=60) as answer:
+                response = loads(answer.read())
                 headers = {"mcp-session-id": answer.headers["mcp-session-id"], **headers}
             responses.append({name: response[name] for name in ("result", "error") if name in response})
         return responses[1:]
