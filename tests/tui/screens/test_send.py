@@ -113,7 +113,7 @@ async def test_signed_blocks_that_an_edit_unbinds_are_shown_and_left_out_as_a_br
 
 ASTRAY = {
     "model": Simulator("openai").names()[0],
-    "tools": [{"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}],
+    "tools": [{"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {}}}}],
     "messages": [
         {"role": "user", "content": "look"},
         {

@@ -107,21 +107,21 @@ class StreamTable:
         deeds = self.effects.of(number)
         quiet = all(d.what in (What.PING, What.COMMENT, What.NOTHING) for d in deeds)
         spans = [Span(f"{glyph} ", style), Span(str(number), "muted", -len(str(len(self.events)))), Span(" ")]
-        if width >= 60:
-            spans += self._times(number)
+        if width >= 50:
+            spans += self._times(number, has_gap=width >= 60)
         if width >= 44:
             kind = _fit_kind(self.effects.type_of(event), self._type_width)
             spans += [Span(kind, "muted" if quiet else "role", self._type_width), Span("  ")]
         words = "; ".join(d.words for d in deeds)
         return (*spans, Span(words, "muted" if quiet else style), *_added_text(deeds))
 
-    def _times(self, number: int) -> list[Span]:
+    def _times(self, number: int, *, has_gap: bool) -> list[Span]:
         at = self.decoded.arrival(self.events[number])
         if at is None:
             return []
         before = self.decoded.arrival(self.events[number - 1]) if number else None
         gap = "" if before is None else f"+{duration(at - before)}"
-        return [Span(duration(at), "muted", -7), Span(gap, "muted", -8), Span("  ")]
+        return [Span(duration(at), "muted", -7), *([Span(gap, "muted", -8)] if has_gap else []), Span("  ")]
 
     def details(self, number: int, width: int, most: int) -> list[Line]:
         """Anomalies of an event, and its bytes; at most ``most`` lines."""
