@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from workbench.protocols.decode import TOOL_SIDE, DecodedExchange
-from workbench.protocols.mcp import McpChannel
+from workbench.protocols.mcp import McpChannel, read_messages
 from workbench.wire import CONNECTION, TURNS, Exchange, State
 from workbench.wire.frames import seen_frames
 
@@ -123,3 +123,24 @@ def test_frames_are_named_by_their_method() -> None:
         "stderr",
         "warn: \\xff",
     )
+
+
+def test_each_message_is_read_with_a_place_for_each_value_and_nothing_is_left_out() -> None:
+    params = {"name": "t", "arguments": {"a": [1, {"b": None}], "e": {}}, "_meta": {"x/y": "z"}, "task": {"ttl": 1}}
+    content = [{"type": "text", "text": "hi", "annotations": {"priority": 1}}, {"type": "new", "k": [2]}, 3,
+               {"type": "image", "data": "aQ==", "mimeType": "image/png", "_meta": {"m": 1}}]  # fmt: skip
+    asked = {"jsonrpc": "2.0", "id": "1", "method": "tools/call", "params": params, "odd": 1}
+    result = {"content": content, "structuredContent": {"s": 2}, "isError": False, "later": {"u": []}}
+    channel = McpChannel(Exchange("c"), "s")
+    channel.feed("sent", "text", json.dumps(asked).encode() + b"\n", 0.0)
+    channel.feed("received", "text", json.dumps({"id": "1", "result": result, "jsonrpc": "2.0"}).encode() + b"\n", 1.0)
+    messages = read_messages(DecodedExchange(0, channel.exchange(1)))
+    assert [(m.side, m.method, m.id) for m in messages] == [(s, "tools/call", "1") for s in ("request", "response")]
+    for message in messages:
+        at = [part.source.pointer for part in message.parts]
+        for leaf in message.leaves():
+            assert json.loads(message.text[slice(*leaf.span)]) == leaf.value
+            head = leaf.pointer in ("/jsonrpc", "/id", "/method")
+            assert head or any(f"{leaf.pointer}/".startswith(f"{place}/") for place in at), leaf.pointer
+    assert [type(part).__name__ for part in messages[1].parts] == [
+        "Text", "Opaque", "Opaque", "Media", "Opaque", "Opaque", "Opaque"]  # fmt: skip

@@ -13,6 +13,7 @@ from workbench.chain import CallLine, Entry
 from workbench.contracts import Finding
 from workbench.ir import Message, NodeRef, Part
 from workbench.protocols import WirePlace
+from workbench.protocols.mcp import place_in_response
 from workbench.rules import Detail
 from workbench.tui import session_panes
 from workbench.tui.models.outline import WHOLE, Outline, OutlineNode
@@ -20,6 +21,7 @@ from workbench.tui.models.signs import PROVISIONAL
 from workbench.tui.models.view import View
 from workbench.tui.selection import ExchangeSelection, Lights, Spans
 from workbench.views import REQUEST, RESPONSE, SEVERITY_GLYPH
+from workbench.wire import ExchangeKind
 
 
 class ExchangeView:
@@ -134,6 +136,8 @@ class ExchangeView:
     def _find(self, node: OutlineNode) -> WirePlace:
         if node.part is not None and node.message is not None:
             return self._place_of_part(node.side, node.message, node.part)
+        if node.side == RESPONSE and self.decoded.exchange.kind is ExchangeKind.MCP:
+            return place_in_response(self.decoded, node.pointer)
         if node.side == RESPONSE and self.decoded.events:
             parts = node.message.parts if node.message else ()
             return self.decoded.place_events(tuple(sorted({e for p in parts for e in p.source.events})))

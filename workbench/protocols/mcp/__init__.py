@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         place_in_response,
         response_message,
     )
+    from workbench.protocols.mcp.messages import MessageLeaf, ToolMessage, read_messages
     from workbench.protocols.mcp.server_facts import ServerFacts, needed_capability
     from workbench.protocols.mcp.tool_outcomes import ToolOutcome, argument_key, is_named, server_of, tool_outcome
 else:
@@ -48,7 +49,9 @@ __all__ = [
     "STREAM",
     "ChannelFacts",
     "McpChannel",
+    "MessageLeaf",
     "ServerFacts",
+    "ToolMessage",
     "ToolOutcome",
     "ToolStreams",
     "argument_key",
@@ -61,6 +64,7 @@ __all__ = [
     "needed_capability",
     "place_in_response",
     "read_channel",
+    "read_messages",
     "response_message",
     "server_of",
     "tool_outcome",

@@ -16,9 +16,10 @@ from workbench.ir import (
 )
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols.mcp import read_messages
 from workbench.safetext import from_bytes
 from workbench.views import count, part_text
-from workbench.wire import dumps, seen_frames
+from workbench.wire import TURNS, ExchangeKind, dumps, seen_frames
 
 WHOLE = -1
 """Part index of a reference to a whole message."""
@@ -52,7 +53,7 @@ class Outline:
 
     def __init__(self, decoded: DecodedExchange, ledger: Ledger) -> None:
         self._lost = {e.message: e.why for e in ledger.entries if e.owed and e.sent is ReplayOutcome.MISSING}
-        self.nodes = tuple([*_problems(decoded), *self._request(decoded), *self._response(decoded), *_frames(decoded)])
+        self.nodes = tuple([*_problems(decoded), *self._request(decoded), *self._response(decoded), *_others(decoded)])
         self._by_pointer: dict[tuple[str, str], int] = {}
         self._by_ref: dict[NodeRef, int] = {}
         self._by_event: dict[int, int] = {}
@@ -127,6 +128,18 @@ class Outline:
                 yield OutlineNode("missing", side, message.pointer, 2, whole, message, text=self._lost[m])
             for p, part in enumerate(message.parts):
                 yield from _part(side, NodeRef(side, m, p), message, part)
+
+
+def _others(decoded: DecodedExchange) -> Iterator[OutlineNode]:
+    """Nodes of an exchange with a tool server, or of one that no adapter decodes."""
+    if decoded.exchange.kind is not ExchangeKind.MCP or TURNS in decoded.exchange.meta:
+        yield from _frames(decoded)
+        return
+    for message in read_messages(decoded):
+        number = "" if message.id is None else f" · id {message.id}"
+        yield OutlineNode("side", message.side, "", text=f"{message.method}{number}")
+        for part in message.parts:
+            yield OutlineNode("part", message.side, part.source.pointer, 2, part=part, text=part_text(part))
 
 
 def _frames(decoded: DecodedExchange) -> Iterator[OutlineNode]:
