@@ -117,7 +117,7 @@ def test_a_parameter_is_told_by_its_keys() -> None:
     ("mode", "names", "choice", "instead"),
     [
         ("required", ["f"], {"type": "tool", "name": "f"}, "'f', the only one, must be called"),
-        ("required", ["f", "g"], {"type": "any"}, "any tool must be called"),
+        ("required", ["f", "g"], {"type": "any"}, "a call is required, to any tool"),
         ("auto", ["f"], None, "left out: the model decides (auto)"),
     ],
 )
@@ -208,7 +208,7 @@ def test_a_choice_among_some_of_the_tools_is_one_of_any() -> None:
     made = request(body, "gemini", CHAT)
     assert at(made, "tool_choice") == "required"
     place = "/toolConfig/functionCallingConfig"
-    assert told(made) == [(place, "a tool choice among some of the tools", "any tool must be called")]
+    assert told(made) == [(place, "a tool choice among some of the tools", "a call is required, to any tool")]
 
 
 @pytest.mark.parametrize(

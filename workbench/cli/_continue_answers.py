@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ANSWER_HELP = {
     "result": "result of a tool call, by its id or tool name (repeatable)",
-    "result-file": "the same, from a text file",
+    "result-file": "result of a tool call, read from a text file (repeatable)",
     "error": "the tool call failed with this text",
 }
 

@@ -25,7 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Raise UsageError for options that exclude each other."""
+    """Raise UsageError for options that cannot be used together."""
     option = "--mcp" if args.mcp else "--mcp-only" if args.mcp_only else ""
     if option and not args.words:
         raise UsageError(f"{option} needs a client to start", hint=f"workbench record {option} -- claude")

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
 
 NAME = "compare"
-HELP = "compare two sessions, exchanges or hops, in bytes and in meaning"
+HELP = "compare the bytes and the meaning of two sessions, exchanges or hops"
 
 _NUMBERED = regex.compile(r"(.+)#([0-9]{1,9})")
 

@@ -58,7 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "subject",
         metavar="RULE|CONTRACT|KIND|MODEL|'ERROR TEXT'",
         nargs="*",
-        help="slugs, a contract, a kind, a model, an error message; - for standard input; empty: list all rules",
+        help="slugs of rules, a contract, a kind of failure, a model or an error message; "
+        "- reads standard input; without it, all rules are listed",
     )
     parser.add_argument(
         "--in",

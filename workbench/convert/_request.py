@@ -326,7 +326,7 @@ def _fit_choice(
         is_named = choice.mode == "tool"
         return ToolChoice(choice.mode, names.get(choice.name or "", choice.name) if is_named else None)
     if choice.mode == "tool" and "any" in capabilities.tools.choices:
-        report.lose(at, f"the tool choice {choice.name!r:.80}", "any tool must be called")
+        report.lose(at, f"the tool choice {choice.name!r:.80}", "a call is required, to any tool")
         return ToolChoice("any")
     if choice.mode == "auto":
         return None  # the default of every protocol
@@ -348,13 +348,15 @@ def _fit_allowed_tools(choice: ToolChoice, at: str, capabilities: Capabilities, 
     held = value[_ALLOWED] if isinstance(value.get(_ALLOWED), dict) else value
     tools = held.get("tools")
     if isinstance(choice.value, dict) and choice.value.get("mode") == "ANY" and "any" in capabilities.tools.choices:
-        report.lose(at, "a tool choice among some of the tools", "any tool must be called")  # FunctionCallingConfig
+        report.lose(
+            at, "a tool choice among some of the tools", "a call is required, to any tool"
+        )  # FunctionCallingConfig
         return ToolChoice("any")
     if held.get("mode") != "required" or not isinstance(tools, list) or "any" not in capabilities.tools.choices:
         return choice
     inner = [tool.get("function", tool) for tool in tools if isinstance(tool, dict)]
     names = [tool.get("name") if isinstance(tool, dict) else None for tool in inner]
     is_forced = len(tools) == 1 and bool(names) and isinstance(names[0], str) and "tool" in capabilities.tools.choices
-    how = f"{names[0]!r:.80}, the only one, must be called" if is_forced else "any tool must be called"
+    how = f"{names[0]!r:.80}, the only one, must be called" if is_forced else "a call is required, to any tool"
     report.lose(at, f"a tool choice of mode {_ALLOWED!r}", how)
     return ToolChoice("tool", names[0]) if is_forced else ToolChoice("any")

@@ -143,7 +143,7 @@ FACTS: Mapping[str, str] = {
     "streams_stable": "common clients assemble the same message from a stream",
     # arguments
     "argument_text": "strict, double-encoded, fenced, trailing text, repaired or broken",
-    "argument_values": "kind of difficult text → kept or changed",
+    "argument_values": "kind of text that needs escaping → kept or changed",
     # text-format
     "text_formats": "format and position of calls → number",
     "text_format": "format of most calls in text; empty if none",

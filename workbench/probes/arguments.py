@@ -1,4 +1,4 @@
-"""Arguments: writing of difficult texts: quotes, backslashes, JSON, fences.
+"""Arguments: escaping of quotes, backslashes, line breaks, JSON and fences.
 
 ``argument_text``: ``strict`` (the text of the arguments is JSON), ``double-encoded``, ``fenced``, ``trailing text``,
 ``repaired`` (other syntax was repaired), ``broken``. ``argument_values``: kind of text → ``kept`` or ``changed``.
@@ -78,4 +78,4 @@ def argument_text(done: AnsweredCall) -> str:
     return "trailing text" if 0 < end < len(raw) else "repaired"
 
 
-probe = Probe("arguments", "how does the model write difficult texts?", 2, script, tokens=900)
+probe = Probe("arguments", "can the model write quotes, backslashes and fences?", 2, script, tokens=900)

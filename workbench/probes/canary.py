@@ -77,7 +77,10 @@ def evaluate(seen: dict[str, JsonValue]) -> Sample:
     """Verdict from the answers."""
     later = f"; after a new user message: {seen['later']}" if "later" in seen else ""
     if seen["turn"] == REFUSED:
-        return unclear("changed reasoning is refused, so its use cannot be tested", reasoning_seen=seen)
+        return unclear(
+            "the provider refuses changed reasoning, so it cannot be tested whether the model uses it",
+            reasoning_seen=seen,
+        )
     if seen["turn"] == SEEN:
         return passed(f"the response contains content of the replayed reasoning{later}", reasoning_seen=seen)
     return failed(f"the response shows no trace of the replayed reasoning{later}", reasoning_seen=seen)

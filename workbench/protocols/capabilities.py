@@ -21,7 +21,7 @@ class ReasoningCapabilities:
         proved: carriers that are refused without their proof (``signature`` or ``data``).
         switches: values of ``ModelRequest.thinking`` that can be expressed.
         effort_is_switch: the parameter ``effort`` is the switch too: with it thinking is "on".
-        effort_or_budget: the parameters ``effort`` and ``thinking_budget`` exclude each other, and thinking "off".
+        effort_or_budget: only one of ``effort``, ``thinking_budget`` and thinking "off" can be given.
         budget_required: thinking "on" is refused without the parameter ``thinking_budget``.
         budget_switches: the parameter ``thinking_budget`` is part of the switch, and needs it to be on.
         least_budget: the smallest ``thinking_budget`` that is accepted; it has to be below ``max_tokens`` too; 0 for

@@ -132,7 +132,7 @@ def by_rule_of(client: ClientFacts, part: str, result: JsonValue) -> str:
         return f"by rule of {client.name}: {rule.text} ({rule.source})"
     if rule:
         return f"the client is unknown; {rule.text}, so this may be a rule of the client (a guess)"
-    return f"no rule of {client.name} for this is known" if client.name else "the client is unknown"
+    return f"no known rule of {client.name} covers this" if client.name else "the client is unknown"
 
 
 def _of_form(

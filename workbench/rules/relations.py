@@ -46,7 +46,7 @@ from workbench.rules.wording import by_term, quote, show_value
 from workbench.wire import loads
 
 CONFLICT = Rule(
-    "params.conflict", Severity.WARNING, "Two parameters of a request exclude each other.", breaks=Breaks.REQUEST
+    "params.conflict", Severity.WARNING, "Two parameters of a request cannot be used together.", breaks=Breaks.REQUEST
 )
 TOOL_TYPE = Rule(
     "schema.tool-type", Severity.WARNING, "A tool has a type that the endpoint does not offer.", breaks=Breaks.REQUEST

@@ -116,7 +116,7 @@ def _system(case: RuleContext, place: str) -> Iterator[Finding]:
 def _why_misplaced(case: RuleContext, place: str, number: int, messages: tuple[Message, ...]) -> str:
     """Why a system message may not be where it is, "" where it may."""
     if place == "top-level":
-        return "a system message among the messages: here the system text is a field at the top of the request"
+        return "a system message among the messages: in this protocol, system text belongs in a top-level field"
     if place == "first":
         return "a system message that is not the first message of the request" if number else ""
     if number + 1 == len(messages):

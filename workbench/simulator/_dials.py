@@ -31,7 +31,7 @@ STREAM_FAULTS: Mapping[str, str] = {
     "cut": "the connection breaks in the middle",
     "no-terminator": "the terminal event is missing",
     "error": "an error event instead of the end",
-    "empty-choices": "a chunk without choices before the first one",
+    "empty-choices": "a chunk with an empty list of choices at the start of the stream",
     "comments": "comment lines between the events (server-sent events only)",
     "json-body": "a single JSON body although a stream was requested",
 }

@@ -105,7 +105,7 @@ class Recordings:
         if not number or isinstance(app.screen, ConfirmScreen):
             return bool(number)
         what = "A recording is running; it ends" if number == 1 else f"{number} recordings are running; they end"
-        question = ConfirmScreen(f"{what} when Workbench exits. Leave?", "stop and leave", "stay")
+        question = ConfirmScreen(f"{what} when Workbench exits. Exit now?", "stop and exit", "stay")
         app.push_screen(question, lambda is_sure: app.exit() if is_sure else None)
         return True
 

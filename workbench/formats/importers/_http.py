@@ -15,7 +15,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.wire import Body, Framing, Headers, detect_encoding, dumps, framing_of, loads
 
-PARSED = "the recorder kept parsed JSON: key order and white space are lost"
+PARSED = "the recording tool stored parsed JSON: key order and white space are lost"
 
 
 def text_bytes(value: JsonValue) -> bytes:
@@ -76,7 +76,7 @@ def _values(held: JsonValue) -> list[JsonValue]:
 
 
 def body_of(raw: bytes, headers: Headers) -> Body:
-    """A body as the recorder kept it.
+    """A body as the recording tool stored it.
 
     Content-Encoding may name a coding that was already removed, and the text may be base64 of the body.
     """
@@ -87,7 +87,7 @@ def body_of(raw: bytes, headers: Headers) -> Body:
     named = headers.get("content-encoding") or ""
     encoding = detect_encoding(raw, named)
     if raw and named and not encoding and named.strip().lower() != "identity":
-        return Body(raw, is_raw=False, note=f"the recorder kept the body after decoding {named}")
+        return Body(raw, is_raw=False, note=f"the recording tool stored the body after decoding {named}")
     return Body(raw, encoding=encoding)
 
 
@@ -105,7 +105,7 @@ def base64_body(text: JsonValue, headers: Headers) -> Body:
     chunks = joined_chunks(data)
     if chunks is not None:
         return replace(body_of(chunks, headers), note=WAS_CHUNKS)
-    return Body(data, is_raw=False, note="the recorder states base64, but the text is not base64")
+    return Body(data, is_raw=False, note="the recording tool states base64, but the text is not base64")
 
 
 def epoch(value: JsonValue) -> float | None:
@@ -144,8 +144,8 @@ def whole(value: JsonValue, default: int = 0) -> int:
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10 else default
 
 
-WAS_BASE64 = "the recorder kept the body as base64"
-WAS_CHUNKS = "the recorder kept the body as a list of encoded chunks"
+WAS_BASE64 = "the recording tool stored the body as base64"
+WAS_CHUNKS = "the recording tool stored the body as a list of encoded chunks"
 
 _BASE64 = regex.compile(rb"[A-Za-z0-9+/]+(?:\r?\n[A-Za-z0-9+/]+)*={0,2}\s*")
 _BEGINS = regex.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd|\s*[\[{]|(?:data|event|id):")

@@ -29,7 +29,7 @@ def read(data: bytes, name: str) -> MemorySession:
     if side == EVENT:
         raise UnreadableInput("one event of a stream, not a whole body")
     if side is None and isinstance(value, list):
-        raise UnreadableInput("a JSON array, not a body")
+        raise UnreadableInput("a JSON array, but neither a request nor a response of a model API")
     if side is None:
         raise UnreadableInput("JSON, but neither a request nor a response of a model API")
     return MemorySession(name, (body_only(1, side, data, value),), format=TITLE)

@@ -86,7 +86,7 @@ def read(data: bytes, name: str) -> MemorySession:
         else:
             damage.add(f"/log/entries/{number}: no request")
     if not exchanges:
-        raise damage.refuse("the archive has no entry")
+        raise damage.refuse("the archive has no entries")
     is_ours = any(isinstance(entry, dict) and "_workbench" in entry for entry in entries)
     return MemorySession(name, tuple(with_turns(exchanges, have_them=is_ours)), damage.as_lines(), format=TITLE)
 

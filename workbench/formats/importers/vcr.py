@@ -166,7 +166,7 @@ def _body(plain: dict[str, JsonValue]) -> Body | None:
     held = body_of(text_bytes(body.get("string")), headers)
     encoding = body.get("encoding")
     if isinstance(encoding, str) and encoding.upper() not in ("", "UTF-8", "ASCII-8BIT", "US-ASCII"):
-        return replace(held, is_raw=False, note=f"the recorder kept the body as text in {encoding[:40]}")
+        return replace(held, is_raw=False, note=f"the recording tool stored the body as text in {encoding[:40]}")
     return held
 
 

@@ -113,7 +113,7 @@ def newer(version: str, own: int) -> str:
 
 def _rows(value: JsonValue, width: int, what: str) -> Sequence[Sequence[JsonValue]]:
     if not isinstance(value, list) or not all(isinstance(row, list) and len(row) == width for row in value):
-        raise SessionFormatError(f"its {what} are not a list of lists of {width}")
+        raise SessionFormatError(f"its {what} are not a list of rows of {width} values")
     return value
 
 

@@ -89,7 +89,7 @@ PROTOCOL = "gemini"
 KEY = "contents"
 ENVELOPE = "request"
 SCHEMAS = ("parametersJsonSchema", "parameters")
-"""Keys of a declaration that hold the schema of its arguments; they exclude each other."""
+"""Keys of a declaration that hold the schema of its arguments; only one may be given."""
 
 _MODES = {"AUTO": "auto", "ANY": "any", "NONE": "none", "MODE_UNSPECIFIED": "auto"}
 _WORDS = {"auto": "AUTO", "any": "ANY", "none": "NONE", "tool": "ANY"}
