@@ -348,9 +348,8 @@ def _fit_allowed_tools(choice: ToolChoice, at: str, capabilities: Capabilities, 
     held = value[_ALLOWED] if isinstance(value.get(_ALLOWED), dict) else value
     tools = held.get("tools")
     if isinstance(choice.value, dict) and choice.value.get("mode") == "ANY" and "any" in capabilities.tools.choices:
-        report.lose(
-            at, "a tool choice among some of the tools", "a call is required, to any tool"
-        )  # FunctionCallingConfig
+        # FunctionCallingConfig
+        report.lose(at, "a tool choice among some of the tools", "a call is required, to any tool")
         return ToolChoice("any")
     if held.get("mode") != "required" or not isinstance(tools, list) or "any" not in capabilities.tools.choices:
         return choice
