@@ -85,7 +85,7 @@ class HelpScreen(ModalScreen[None]):
     def action_search(self) -> None:
         from workbench.tui.screens.questions import AskScreen
 
-        self.app.push_screen(AskScreen("Search", "in the help: n next match, N previous", self.wanted), self._look_for)
+        self.app.push_screen(AskScreen("Search", "in the help: n next, N previous", self.wanted), self._look_for)
 
     def _look_for(self, wanted: str | None) -> None:
         self.wanted = wanted or ""

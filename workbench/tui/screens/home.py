@@ -301,9 +301,7 @@ class HomeScreen(Screen[None]):
     def action_search(self) -> None:
         from workbench.tui.screens.questions import AskScreen
 
-        self.app.push_screen(
-            AskScreen("Search", "in the list: n next match, N previous", self.search), self._start_search
-        )
+        self.app.push_screen(AskScreen("Search", "in the list: n next, N previous", self.search), self._start_search)
 
     def _start_search(self, wanted: str | None) -> None:
         self.search = wanted or ""

@@ -265,9 +265,7 @@ class StreamScreen(Screen["int | None"]):
     def action_search(self) -> None:
         from workbench.tui.screens.questions import AskScreen
 
-        self.app.push_screen(
-            AskScreen("Search", "in the events: n next match, N previous", self.search), self._start_search
-        )
+        self.app.push_screen(AskScreen("Search", "in the events: n next, N previous", self.search), self._start_search)
 
     def _start_search(self, wanted: str | None) -> None:
         self.search = wanted or ""
