@@ -41,7 +41,9 @@ def script(subject: Subject) -> Script:
     listed = "\n".join(f"{name}: <text>{text}</text>" for name, text in texts.items())
     words = f"Call probe_echo once. Give each argument the text between its tags, character by character.\n{listed}"
     request = subject.request(words, (ECHO,))
-    played = yield from drive(subject, request, "difficult texts", Toolbox(subject.nonce).run, limits=Limits(1))
+    played = yield from drive(
+        subject, request, "quotes, backslashes and fences", Toolbox(subject.nonce).run, limits=Limits(1)
+    )
     if not played.calls:
         return (yield from without_call(subject, played))
     return evaluate(played.calls[0], texts)
