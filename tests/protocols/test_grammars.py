@@ -82,9 +82,9 @@ def test_each_grammar_that_ships_is_whole(protocol, provider):
 
 @pytest.mark.parametrize("protocol", sorted({protocol for protocol, _ in GRAMMARS}))
 def test_each_line_of_an_overlay_has_a_reason_and_an_effect(protocol):
-    for line in json.loads(resources.grammar(protocol, "grammar-overlay.json") or b"[]"):
+    for line in json.loads(resources.protocol_file(protocol, "grammar-overlay.json") or b"[]"):
         name = f"grammar-{line['for']}.json" if "for" in line else "grammar.json"
-        types = json.loads(resources.grammar(protocol, name))["types"]
+        types = json.loads(resources.protocol_file(protocol, name))["types"]
         assert line["why"]
         names = line["type"] if isinstance(line["type"], list) else [line["type"]]
         assert set(names) <= set(types)

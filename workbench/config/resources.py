@@ -67,8 +67,8 @@ def profile(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def grammar(protocol: str, name: str) -> bytes | None:
-    """A file of a grammar in the folder of a protocol; None if there is none."""
+def protocol_file(protocol: str, name: str) -> bytes | None:
+    """A data file in the folder of a protocol (grammar, overlay, claimed keys); None if there is none."""
     file = _PACKAGE / "protocols" / protocol.replace("-", "_") / name
     return file.read_bytes() if file.is_file() else None
 

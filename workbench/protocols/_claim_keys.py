@@ -1,50 +1,23 @@
 """Keys of bodies, of which one is in each that a protocol claims: without them its adapter need not be imported.
 
-An adapter without an entry, such as one of a plug-in, is always asked. That no adapter claims a body without its keys
-is tested.
+They are in ``claim_keys.json`` in the folder of the protocol: lists of names for ``request`` and ``response``. An
+adapter without that file, such as one of a plug-in, is always asked. That no adapter claims a body without its keys is
+tested.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
 
 from workbench import plugins
+from workbench.config import resources
 from workbench.ir import JsonValue
 from workbench.protocols import Adapter, get, protocols
+from workbench.wire import jsontext
 
 _PACKAGE: Final = "workbench.protocols"
-
-_OF_REQUESTS: Final[Mapping[str, frozenset[str]]] = {
-    "anthropic-messages": frozenset(("messages",)),
-    "bedrock-converse": frozenset(("messages",)),
-    "bedrock-invoke": frozenset(("anthropic_version", "max_tokens_to_sample")),
-    "cohere-v2": frozenset(("messages",)),
-    "gemini": frozenset(("contents", "request")),
-    "gemini-interactions": frozenset(("continuation_token", "input", "previous_interaction_id")),
-    "gemini-live": frozenset(("contents",)),
-    "ollama": frozenset(("messages", "prompt")),
-    "openai-chat": frozenset(("messages",)),
-    "openai-realtime": frozenset(("input",)),
-    "openai-responses": frozenset(("input", "prompt")),
-}
-_OF_ANSWERS: Final[Mapping[str, frozenset[str]]] = {
-    "anthropic-messages": frozenset(("content",)),
-    "bedrock-converse": frozenset(("output",)),
-    "bedrock-invoke": frozenset(("completion", "content")),
-    "cohere-v2": frozenset(("message",)),
-    "gemini": frozenset(
-        ("candidates", "promptFeedback", "prompt_feedback", "response", "usageMetadata", "usage_metadata")
-    ),
-    "gemini-interactions": frozenset(("object", "outputs", "steps")),
-    "gemini-live": frozenset(
-        ("serverContent", "server_content", "toolCall", "toolCallCancellation", "tool_call", "tool_call_cancellation")
-    ),
-    "ollama": frozenset(("done",)),
-    "openai-chat": frozenset(("choices",)),
-    "openai-realtime": frozenset(("object",)),
-    "openai-responses": frozenset(("output",)),
-}
 
 
 def that_may_claim(request: JsonValue, response: JsonValue) -> Iterator[Adapter]:
@@ -52,6 +25,16 @@ def that_may_claim(request: JsonValue, response: JsonValue) -> Iterator[Adapter]
     asked, answered = (value if isinstance(value, dict) else {} for value in (request, response))
     foreign = plugins.third_party(_PACKAGE)
     for name in protocols():
-        is_known = name in _OF_REQUESTS and name.replace("-", "_") not in foreign
-        if not (is_known and _OF_REQUESTS[name].isdisjoint(asked) and _OF_ANSWERS[name].isdisjoint(answered)):
+        keys = None if name.replace("-", "_") in foreign else claim_keys(name)
+        if keys is None or not (keys[0].isdisjoint(asked) and keys[1].isdisjoint(answered)):
             yield get(name)
+
+
+@cache
+def claim_keys(protocol: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Keys of the requests and of the responses that a protocol claims; None if its folder does not list them."""
+    text = resources.protocol_file(protocol, "claim_keys.json")
+    if text is None:
+        return None
+    keys: Any = jsontext.loads(text)
+    return frozenset(keys["request"]), frozenset(keys["response"])

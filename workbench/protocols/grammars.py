@@ -242,11 +242,11 @@ def grammar_of(protocol: str, provider: str = "") -> BodyGrammar | None:
 
 @cache
 def _load(protocol: str, name: str) -> BodyGrammar | None:
-    text = resources.grammar(protocol, name)
+    text = resources.protocol_file(protocol, name)
     if text is None:
         return None
     raw: Any = loads(text)
-    overlay: Any = loads(resources.grammar(protocol, "grammar-overlay.json") or b"[]")
+    overlay: Any = loads(resources.protocol_file(protocol, "grammar-overlay.json") or b"[]")
     _add_overlay(raw["types"], overlay, "" if name == "grammar.json" else raw["provider"])
     return BodyGrammar(
         label=", ".join(raw["sources"]),

@@ -44,7 +44,7 @@ def raw_members(text: bytes) -> Mapping[str, Any] | None:
             if key in found:
                 return None
             found[key] = text[start:end]
-    except (ValueError, StopIteration, RecursionError):
+    except (ValueError, RecursionError):
         return None
     return found
 
@@ -61,7 +61,7 @@ def raw_elements(text: bytes) -> Sequence[Any] | None:
             return None
     try:
         return [text[start:end] for _, (start, end) in _scan(text.decode(), "[", "]")]
-    except (ValueError, StopIteration, RecursionError):
+    except (ValueError, RecursionError):
         return None
 
 
@@ -75,7 +75,7 @@ def _is_little(text: bytes) -> bool:
 
 
 def _scan(text: str, opening: str, closing: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Key and place of each value in an object or a list. Raises ValueError, StopIteration for what is no JSON."""
+    """Key and place of each value in an object or a list. Raises ValueError for what is no JSON."""
     at = _skip(text, 0)
     if text[at : at + 1] != opening:
         raise ValueError("another value")
@@ -91,7 +91,10 @@ def _scan(text: str, opening: str, closing: str) -> Iterator[tuple[str, tuple[in
             if text[at : at + 1] != ":":
                 raise ValueError("no colon")
             at = _skip(text, at + 1)
-        _, end = _scanner(text, at)
+        try:
+            _, end = _scanner(text, at)
+        except StopIteration as error:  # out of a generator it would come as a RuntimeError
+            raise ValueError("no value") from error
         yield key, (at, end)
         at = _skip(text, end)
         is_next = text[at : at + 1] == ","
