@@ -69,7 +69,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
     "unsigned reasoning for a signed carrier": (
         CHAT,
         {"messages": [ASK, {"role": "assistant", "reasoning_content": "hm", "content": "a"}]},
-        [("/messages/1/reasoning_content", "reasoning without a signature", "left out")],
+        [("/messages/1/reasoning_content", "reasoning that the target did not sign", "left out")],
         {"/messages/1/content": "a"},
     ),
     "the error flag": (

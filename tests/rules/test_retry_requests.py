@@ -45,7 +45,10 @@ def test_the_same_request_again(status, answer, expected):
 
 def test_it_is_said_how_often_and_why():
     *_, (_, pointer, message, evidence) = loops(*[(BODY, ERROR, 400)] * 3)
-    assert message == "the same request is sent for the 3rd time; the previous one got status 400, and so will this one"
+    assert (
+        message
+        == "the same request is sent for the 3rd time; the previous one got status 400; expect the same for this one"
+    )
     assert (pointer, evidence) == ("", "since exchange 1")
 
 

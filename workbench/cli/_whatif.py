@@ -108,7 +108,7 @@ def _outcome_words(outcome: VariantOutcome) -> str:
     parts = [str(outcome.status)] if outcome.status else []
     parts += [f"{outcome.finding.rule}  {outcome.finding.pointer or '(whole body)'}"] if outcome.finding else []
     parts += [f"calls {', '.join(outcome.calls)}"] if outcome.calls else []
-    parts += [f"{_output.number(outcome.losses, 'thing')} lost"] if outcome.losses else []
+    parts += [f"lost: {_output.number(outcome.losses, 'part')}"] if outcome.losses else []
     parts += [outcome.text] if outcome.text else []
     return _output.cut("  ".join(parts))
 

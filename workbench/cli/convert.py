@@ -135,7 +135,7 @@ def _print(decoded: DecodedExchange, side: str, made: Conversion, output: str | 
         _output.emit(f"path: {made.path}")
     if output is not None:
         _output.emit(f"written: {output} ({_output.number(len(made.body), 'byte')}, {made.content_type})")
-    _output.emit(f"lost: {_output.number(len(made.losses), 'thing') if made.losses else 'nothing'}")
+    _output.emit(f"lost: {_output.number(len(made.losses), 'part') if made.losses else 'nothing'}")
     for loss in made.losses:
         _output.emit(f"  {loss_words(loss)}")
     if made.ids:

@@ -157,8 +157,8 @@ def _verdict_words(row: MatrixRow) -> str:
     """Rule and place of the verdict, and the protocol if the request was converted."""
     parts = [f"{row.finding.rule}  {row.finding.pointer or '(whole body)'}"] if row.finding else []
     if row.is_converted:
-        lost = f"{_output.number(len(row.losses), 'thing')} lost" if row.losses else "nothing lost"
-        parts.append(f"as {row.protocol}, {lost}")
+        lost = f"lost: {_output.number(len(row.losses), 'part')}" if row.losses else "nothing lost"
+        parts.append(f"converted to {row.protocol}, {lost}")
     if row.verdict == "unknown":
         parts.append(_output.cut(row.note))
     return "  ".join(parts)

@@ -426,7 +426,7 @@ def lines(matches: Sequence[Match], width: int = 80) -> Iterator[str]:
     best, *others = matches
     yield from match_lines(best, width)
     if others:
-        yield "It may also be"
+        yield "Other rules that this error text may belong to:"
         for match in others:
             yield from _wrap(f"- {match.rule or match.when} ({match.provider})", width, "  ", "    ")
     slugs = [rule for rule in (best.rule, *best.rules) if rule in pages.slugs()]

@@ -41,11 +41,7 @@ def fit_reasoning(part: Reasoning, pointer: str, capabilities: Capabilities, rep
         report.lose(pointer + part.source.fields.get("data", ""), "encrypted state of reasoning")
     plain = capabilities.reasoning.plain
     if not plain or plain in capabilities.reasoning.proved:
-        why = (
-            "without a signature made by the target"
-            if capabilities.reasoning.proved
-            else "that the target cannot represent"
-        )
+        why = "that the target did not sign" if capabilities.reasoning.proved else "that the target cannot represent"
         report.lose(pointer, f"reasoning {why}")
         return None
     return replace(part, carrier=Carrier(plain), signature=None, data=None, extra=NOTHING)

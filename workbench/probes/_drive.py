@@ -94,7 +94,7 @@ def drive(
     """Send a request and continue until the model is done, refuses, or a limit ends it.
 
     Args:
-        title: of the first request; later ones add ": the results".
+        title: of the first request; later ones add ": tool results".
         run: returns the result of a call.
         change: replaces requests before they are sent.
     """
@@ -109,7 +109,7 @@ def follow(
     while not isinstance(step := loop.step, LoopEnd):
         if isinstance(step, Send):
             sent = change(len(answers), step.request) if change else step.request
-            exchange = yield Ask(title if not answers else f"{title}: the results", sent, loop.protocol)
+            exchange = yield Ask(title if not answers else f"{title}: tool results", sent, loop.protocol)
             loop = loop.after(exchange)
             answers.append(loop.decoded_exchange)
         elif isinstance(step, AnswerCall):

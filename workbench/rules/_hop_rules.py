@@ -24,7 +24,7 @@ ALTERED = Rule(
 RESHAPED = Rule(
     "gateway.altered-shape",
     WARNING,
-    "The body is wrapped or reshaped.",
+    "A gateway wraps the body or changes its structure.",
     breaks=Breaks.CONVERSATION,
     basis=Basis.RECORDING,
 )

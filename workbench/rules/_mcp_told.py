@@ -155,7 +155,7 @@ def _of_form(
         text = f"the data of an image or file of exchange {link.exchange + 1} appear twice here, once as text"
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text)
     elif not is_shown and not form and any(part in words for part in _media(outcome.result) if part):
-        text = f"an image or file of exchange {link.exchange + 1} is text here: its data, which a model cannot read"
+        text = f"an image or file of exchange {link.exchange + 1} was sent as encoded text, which a model cannot read"
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
 
 

@@ -25,7 +25,7 @@ UNPAIRED = Rule(
 BY_REFERENCE = Rule(
     "reasoning.by-reference",
     WARNING,
-    "A reasoning item is named by id although nothing is stored for it.",
+    "A reasoning item is sent by id only, but the server did not store it.",
     breaks=Breaks.REQUEST,
 )
 

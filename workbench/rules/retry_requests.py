@@ -171,7 +171,7 @@ def _again(case: RuleContext, last: _FailedAttempt) -> Iterator[Finding]:
         first = case.earlier.exchanges[-same + 1]
         message = f"the same request is sent for the {_ordinal(same)} time; the previous one got {last.end}"
         if last.kind == "refused":
-            message += ", and so will this one"
+            message += "; expect the same for this one"
         yield case.finding(LOOP, REQUEST, "", message, evidence=f"since exchange {first + 1}")
 
 

@@ -33,7 +33,8 @@ def authenticate(outgoing: Outgoing, environ: Mapping[str, str]) -> Authenticate
     target, headers = outgoing.target, outgoing.request.headers
     if origin(outgoing.request.url) not in target.origins:
         raise LocalProtocolError(
-            f"the request does not go to the host of target {target.name}", hint="its key is for that host only"
+            f"the request does not go to the host of target {target.name}",
+            hint="the API key of a target is sent to its own host only",
         )
     secrets, own = list[str](), list[tuple[str, str]]()
     for name, value in target.headers:

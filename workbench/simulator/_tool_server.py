@@ -176,7 +176,7 @@ class ToolServer:
         except WireError:
             return [_error(None, _PARSE, "Parse error: the line is not JSON")]
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            return [_error(None, _REQUEST, "Invalid request: a message is an object with jsonrpc 2.0")]
+            return [_error(None, _REQUEST, 'Invalid request: a message must be an object with "jsonrpc": "2.0"')]
         if "id" not in message or not isinstance(message.get("method"), str):
             return []  # notifications, and responses to requests that this server never makes
         return list(self._respond(message))

@@ -84,7 +84,7 @@ class Catalog:
         held = self._manifest()
         newest = max((commit.about["schema"] for commit in self.commits()), default=held["schema"])
         if newest > VERSION:
-            raise UsageError(f"{self.folder} has tables of version {newest}: this Workbench reads {VERSION}")
+            raise UsageError(f"{self.folder} has tables of version {newest}; this Workbench reads version {VERSION}")
         return str(held["survey"])
 
     @property

@@ -86,9 +86,9 @@ def _check_table(catalog: Catalog, commit: Commit, table: str, problems: list[st
         problems.append(f"{where}: the table cannot be read ({type(error).__name__})")
         return 0
     if count != commit.about["rows"][table]:
-        problems.append(f"{where}: {count:,} rows; the commit says {commit.about['rows'][table]:,}")
+        problems.append(f"{where}: {count:,} rows, but the commit lists {commit.about['rows'][table]:,}")
     if table == OBJECTS and different != count:
-        problems.append(f"{where}: {count - different:,} objects are there twice")
+        problems.append(f"{where}: {count - different:,} objects are in the table twice")
     if table == OBJECTS and dict(statuses) != commit.about["statuses"]:
         problems.append(f"{where}: the numbers of objects by status are not those of the commit")
     return count

@@ -802,7 +802,7 @@ SAMPLES: dict[str, Sample] = {
         1,
         "sampled",
         NOTHING,
-        "no messages",
+        "LiteLLM did not log them",
     ),
     "langfuse-v2.jsonl": Sample("Langfuse export", FIELDS, lines(LANGFUSE, LANGFUSE_SPAN)),
     "langfuse-v2.jsonl.gz": Sample("Langfuse export", FIELDS, gzip.compress(lines(LANGFUSE), mtime=0)),

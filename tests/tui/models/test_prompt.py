@@ -39,7 +39,7 @@ def test_what_is_wrong_is_marked_under_its_characters(
     typed: str, span: tuple[int, int], scrolled: int, marks: str
 ) -> None:
     made = error_lines(FilterError("no such key", *span, hint="did you mean status?"), typed, scrolled, "model:x")
-    assert [plain(line) for line in made] == [f"{marks}  still applied: model:x", "✗ no such key; did you mean status?"]
+    assert [plain(line) for line in made] == [f"{marks}  active filter: model:x", "✗ no such key; did you mean status?"]
 
 
 def test_no_filter_in_force_is_said_too() -> None:

@@ -43,7 +43,7 @@ def test_a_key_is_named_and_said_to_be_set_or_not() -> None:
 def test_what_the_contract_will_say_comes_first_with_its_bytes() -> None:
     first, *_ = send.facts(shown(SIMULATED), is_set=False)
     assert plain(first.head).startswith("✗ anthropic refuses  closure.missing-result")
-    assert first.spans and any("its response: 400" in text for text, _ in first.text)
+    assert first.spans and any("expected response: 400" in text for text, _ in first.text)
 
 
 @pytest.mark.parametrize(("is_set", "words"), [(True, "with the key in $EXAMPLE_KEY."), (False, "which is not set.")])

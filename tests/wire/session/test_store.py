@@ -299,7 +299,7 @@ def test_a_session_of_a_newer_version_says_update(form: str, tmp_path: Path) -> 
         with closing(sqlite3.connect(path)) as db:
             db.execute("UPDATE meta SET value = '99' WHERE key = 'version'")
             db.commit()
-    with pytest.raises(SessionFormatError, match=r"newer version.*update workbench"):
+    with pytest.raises(SessionFormatError, match=r"newer version.*update Workbench"):
         store.open_session(path)
 
 

@@ -207,7 +207,7 @@ def redact_and_prove(
         safe = _findings(Inspector(_without_secrets(session), provider, protocol))
         by_secrets = set(found) ^ set(safe)
         for one in sorted(set(found) ^ set(_findings(inspector)), key=str)[:MOST_DIFFERENCES]:
-            what = "is no longer found" if one in found else "is found"
+            what = "is no longer found" if one in found else "is found only after redaction"
             line = f"exchange {one[2] + 1}, {one[3]} {one[4] or '/'}: {one[0]} {what}"
             (notes if one in by_secrets else differences).append(line)
     return ProvenSessions(

@@ -19,7 +19,7 @@ from workbench.wire.session import MemorySession
 
 NAME = "azure-apim"
 TITLE = "Azure API Management log"
-NO_MESSAGES = "the store does not hold the messages: logging of messages was off"
+NO_MESSAGES = "messages are not stored: logging of messages was off"
 
 
 def sniff(head: bytes) -> float:

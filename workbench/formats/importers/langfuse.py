@@ -18,7 +18,7 @@ from workbench.wire.session import MemorySession
 
 NAME = "langfuse"
 TITLE = "Langfuse export"
-NO_IO = "the store does not hold input and output of this generation"
+NO_IO = "input and output of this generation are not stored"
 
 
 def sniff(head: bytes) -> float:

@@ -18,7 +18,7 @@ from workbench.wire.session import MemorySession
 
 NAME = "langsmith"
 TITLE = "LangSmith export"
-NO_IO = "the store does not hold inputs and outputs of this run"
+NO_IO = "inputs and outputs of this run are not stored"
 
 
 def sniff(head: bytes) -> float:

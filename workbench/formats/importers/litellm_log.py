@@ -20,7 +20,7 @@ from workbench.wire.session import MemorySession
 
 NAME = "litellm-log"
 TITLE = "LiteLLM log"
-NOT_LOGGED = "the store does not hold the messages: they were redacted by LiteLLM"
+NOT_LOGGED = "messages are not stored: LiteLLM redacted them"
 
 
 def sniff(head: bytes) -> float:
@@ -66,5 +66,5 @@ def sides_of(row: dict[str, JsonValue], messages: JsonValue, response: JsonValue
     answer = None if failure or is_redacted(said) else answer_in(said, known) or said or None
     answer = in_protocol_of(url_of(row), answer)
     cuts = {"request": tuple(_store.cut_places(request, is_cut)), "response": tuple(_store.cut_places(answer, is_cut))}
-    missing = () if request else ("the store does not hold the messages: no messages were logged",)
+    missing = () if request else ("messages are not stored: LiteLLM did not log them",)
     return StoredSides(request, answer, status or 200, url_of(row), failure, missing, cuts)

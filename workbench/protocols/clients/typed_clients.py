@@ -118,6 +118,6 @@ class GoogleGenAI(_TypedClient):
         if not _is_object(call.get("args")):
             raise Stop("ValidationError", "the args of a call are not an object")
         if not isinstance(call.get("name"), str | None):
-            raise Stop("ValidationError", "the name of a call is not a string")
+            raise Stop("ValidationError", "the tool name of a call is not a string")
         if is_first:
             self.call(call, "args", event)

@@ -98,9 +98,9 @@ class _FactReader:
         if ("result" in message) == ("error" in message):
             self.facts.odd_responses.append((number, "has neither a result nor an error, or both"))
         elif id_ in self._answered:
-            self.facts.odd_responses.append((number, f"answers the request {id_} a second time"))
+            self.facts.odd_responses.append((number, f"answers request {id_} a second time"))
         elif id_ not in self._open and message.get("id") is not None:
-            self.facts.odd_responses.append((number, f"answers the request {id_}, which the client did not make"))
+            self.facts.odd_responses.append((number, f"answers request {id_}, which the client did not make"))
         self._open.discard(id_)
         self._answered.add(id_)
 

@@ -120,7 +120,7 @@ class ResponsesTurns:
         parent.is_steered = False
         number, asked, steer = self._steers.get(parent.response, (number, frame, {}))
         value = {**parent.value, "input": steer.get("input", []), "previous_response_id": parent.response}
-        note = f"it continues {parent.response} after a message that steered it: request rebuilt from the previous one"
+        note = f"it continues {parent.response} after response.steer: request rebuilt from the previous one"
         return _ResponsesTurn([number], asked.at, notes=[note], value=value, follows=parent.response or "?")
 
 

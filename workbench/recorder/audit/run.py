@@ -158,7 +158,7 @@ class _AuditRun:
         if self._refusals & {401, 403}:
             hint = "give the gateway's key with --key-variable or --header"
         elif any(400 <= status < 500 for status in self._refusals):
-            hint += ", and ask for a model it knows with --model"
+            hint += ", and set --model to a model that the gateway serves"
         return GatewayUnreachable(
             f"no request came through {self._plan.gateway.url} to the audit's upstream ({why}){odd}", hint=hint
         )

@@ -140,7 +140,7 @@ KINDS: Final[Mapping[str, BreakpointKind]] = {
         excluded=("reasoning.stale",),
     ),
     "id": BreakpointKind(
-        "an id with an invalid form, without a match, or used twice",
+        "a tool call id of invalid form, without a matching call or result, or used twice",
         {REQUEST: _IDS, RESPONSE: (*_IDS, "stream.id")},
     ),
     "arguments": BreakpointKind(
@@ -225,7 +225,7 @@ class Breakpoint:
     def _filter_reasons(self, wanted: Filter, seen: JudgedSide) -> Iterator[PauseReason]:
         if not wanted.passes(seen.facts):
             return
-        words = {REQUEST: "the call has not been sent", RESPONSE: "its result has not reached the client"}
+        words = {REQUEST: "the tool call has not been sent", RESPONSE: "the tool result has not reached the client"}
         words = words if self.tool_sides else dict.fromkeys(_BOTH, f"the {seen.side} matches the filter")
         yield PauseReason(self.name, "", words[seen.side], "")
 

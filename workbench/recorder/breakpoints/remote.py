@@ -250,8 +250,8 @@ class Recorders:
         pauses = [(remote, pause) for remote, told in self._states() for pause in told["pauses"]]
         named = [(remote, pause) for remote, pause in pauses if name in (str(pause["id"]), pause["exchange"])]
         if len(named) > 1:
-            hint = "name the exchange: " + " or ".join(pause["exchange"] for _, pause in named)
-            raise UsageError(f"{len(named)} recorders write this session, and each has a pause {name}", hint=hint)
+            hint = "use the exchange id instead of the number: " + " or ".join(pause["exchange"] for _, pause in named)
+            raise UsageError(f"{len(named)} recorders write to this session, and each has a pause {name}", hint=hint)
         if not named:
             there = ", ".join(pause_names([pause for _, pause in pauses]))
             raise UsageError(f"there is no pause {name!a}", hint=f"paused: {there or 'nothing'}")

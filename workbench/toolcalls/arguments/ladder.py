@@ -156,7 +156,10 @@ def climb(raw: str | None, value: JsonValue, schema: JsonValue) -> Ladder:
     """
     if raw is None:
         return _validate(
-            Ladder().with_step(ArgumentStep.STRICT, value, value, "this protocol has arguments as a JSON value"), schema
+            Ladder().with_step(
+                ArgumentStep.STRICT, value, value, "this protocol sends arguments as a JSON value, not as text"
+            ),
+            schema,
         )
     try:
         value = loads(raw)
@@ -245,7 +248,7 @@ def _refuse_unrepaired(raw: str, error: str, lossy: str, problem: str) -> Ladder
     if is_cut(raw):
         return ladder.with_refusal(Code.TRUNCATED, f"input is incomplete ({error}); send the whole call again")
     if problem:
-        message = f"input is not JSON: {error}; whether it can be repaired is not known: {problem}"
+        message = f"input is not JSON: {error}; no repair was completed: {problem}"
         return ladder.with_refusal(Code.TIMEOUT, message)
     if "{" not in raw and "[" not in raw:
         return ladder.with_refusal(Code.INVALID_JSON, f"input is not JSON: {error}; send one JSON object")

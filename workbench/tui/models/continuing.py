@@ -84,7 +84,7 @@ def facts(loop: ConversationLoop, done: Sequence[StepRecord], running: str, deci
     tokens = (
         f"{about}{loop.tokens:,} of {limits.tokens:,} tokens" if limits.tokens else f"{about}{loop.tokens:,} tokens"
     )
-    repeats = f"at most {limits.repeats} repeats of a call" if limits.repeats else "no limit of repeats"
+    repeats = f"at most {limits.repeats} repeats of a call" if limits.repeats else "no limit on repeated calls"
     told = f"{turns} · {tokens} · {count(len(done), 'step')} done · {repeats}"
     by = course_words(loop, decided)
     return line(

@@ -87,7 +87,7 @@ def _finding(row: MatrixRow, found: Finding, *, is_answer: bool) -> DialectRow:
     )
     text = [(found.message, "")]
     if is_answer and row.refusal:
-        said = found.refusal or "(text not known)"
+        said = found.refusal or "(error text not known)"
         text.append((f"{row.title} responds {row.refusal.status}: {said}", "error"))
     if found.evidence:
         text.append((found.evidence, "muted"))

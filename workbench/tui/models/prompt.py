@@ -41,7 +41,7 @@ def error_lines(error: FilterError, typed: str, scrolled: int, in_force: str) ->
     start = max(0, LEFT + cells(typed[: error.start]) - scrolled)
     length = max(1, cells(typed[error.start : error.end]))
     says = f"{error.what}; {error.hint}" if error.hint else error.what
-    stays = f"still applied: {in_force}" if in_force else "no filter is applied"
+    stays = f"active filter: {in_force}" if in_force else "no filter is applied"
     marks = line(Span(" " * start), Span("^" * length, "error strong"), Span(f"  {stays}", "muted"))
     return [marks, line(Span(f"✗ {says}", "error"))]
 

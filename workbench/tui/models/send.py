@@ -216,7 +216,7 @@ def _verdict(shown: PreparedRequest) -> PreflightNote:
     answer = refusal_of(found, trial.contract)
     text = [(found.message, "")]
     if answer:
-        text.append((f"its response: {answer.status} {found.refusal or '(text not recorded)'}", "error"))
+        text.append((f"expected response: {answer.status} {found.refusal or '(error text not known)'}", "error"))
     more = Span(f"  {found.rule}  {found.pointer or 'the whole'}", "muted")
     return PreflightNote((*head, more), tuple(text), _spans(shown, found))
 

@@ -123,8 +123,8 @@ def dialect_line(judged: JudgedSchema, *, is_here: bool) -> Line:
 def verdict_words(judged: JudgedSchema) -> str:
     """Verdict of a dialect on a tool, in words."""
     if judged.verdict == "changed" and not judged.lowered.steps:
-        what = "parts of it are accepted" if judged.lowered.parts else "its schema is accepted"
-        return f"changed: refused unchanged, {what}"
+        what = "parts of the schema are accepted" if judged.lowered.parts else "the changed schema is accepted"
+        return f"changed: refused as sent, {what}"
     return VERDICTS[judged.verdict]
 
 

@@ -262,7 +262,7 @@ class SendScreen(Screen[bool]):
         if request is None:
             self.notify("the request is unreadable; it is sent unchanged", severity="warning", markup=False)
         elif not request.stream and request.tools and value_of(decided, STREAMING):
-            self.notify(f"correction {STREAMING} disables streaming · space: switch it off", markup=False)
+            self.notify(f"correction {STREAMING} disables streaming · space: switch off this correction", markup=False)
         else:
             self.stream = not request.stream
             self._look()

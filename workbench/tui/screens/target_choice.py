@@ -76,7 +76,7 @@ class TargetScreen(FormScreen[Target]):
 
         found = [each.target for each in asyncio.run(local.find_servers())]
         self._here |= {each.url: each for each in found}
-        why = "" if found else "no model server on the usual ports of this machine; type its URL"
+        why = "" if found else "no model server found on the usual ports of this machine; type the URL of a server"
         return FormOffer([FormSuggestion(line_of(each), each.url) for each in found], why_not=why)
 
     def submit(self, field: str, text: str) -> None:

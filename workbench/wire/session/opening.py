@@ -101,7 +101,7 @@ def check_version(db: sqlite3.Connection, path: Path) -> None:
     if meta.get("format") != "workbench-session" or not re.fullmatch("[1-9][0-9]*", version):
         raise SessionFormatError("a SQLite file, but not a session", where=str(path))
     if len(version) > 9 or int(version) > VERSION:
-        raise SessionFormatError(values.newer(version, VERSION), where=str(path), hint="update workbench")
+        raise SessionFormatError(values.newer(version, VERSION), where=str(path), hint="update Workbench")
 
 
 def identity(db: sqlite3.Connection) -> str:

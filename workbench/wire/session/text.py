@@ -83,7 +83,7 @@ def _head(line: bytes, name: str) -> tuple[int, str, Mapping[str, str]]:
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise SessionFormatError("the first line is not the header of a text session", where=f"{name}, line 1")
     if version > VERSION:
-        raise SessionFormatError(values.newer(str(version), VERSION), where=name, hint="update workbench")
+        raise SessionFormatError(values.newer(str(version), VERSION), where=name, hint="update Workbench")
     said = about.items() if isinstance(about, dict) else ()
     return version, valid_id(head.get("id", "")), {key: value for key, value in said if isinstance(value, str)}
 

@@ -258,12 +258,12 @@ class Calls:
         if isinstance(name, str) and name:
             if call.name:
                 is_same = call.is_named(name)
-                how = "repeated" if is_same else "split over deltas"
-                self._note("stream.name", f"the name of a call is {how}", f"{call.at}/{call.key}/name", event)
+                how = "repeated" if is_same else "split over several deltas"
+                self._note("stream.name", f"the tool name of a call is {how}", f"{call.at}/{call.key}/name", event)
                 if is_same:
                     return
             elif call.key == "function" and any(call.text.texts):
-                message = "the name of a call comes after its first arguments"
+                message = "the tool name of a call comes after the first part of its arguments"
                 self._note("stream.name", message, f"{call.at}/{call.key}/name", event)
             call.name.add(name, event, f"{base}/{call.key}/name")
             call.name_length += len(name)

@@ -225,7 +225,7 @@ def _ids(speech: Speech) -> Iterator[AuditCase]:
     asked = CaseRequest(speech.request(name).path, turn.encode(), speech.headers)
     yield AuditCase(
         name, Theme.IDS, "a tool name of 64 characters is kept", asked, speech.answer(),
-        "the model calls a name that the client does not know", "call.unknown-tool", is_convertible=True,
+        "the model calls a tool by a name that the client did not declare", "call.unknown-tool", is_convertible=True,
     )  # fmt: skip
 
 

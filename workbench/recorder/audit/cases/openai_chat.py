@@ -252,5 +252,5 @@ def _answers() -> Iterator[AuditCase]:
         "provider-members", "fields that other servers add to chunks are kept", opening,
         _chunk('"choices":[{"index":0,"delta":{"content":"Fine."},"logprobs":null,"finish_reason":null,'
                '"native_finish_reason":null}]', ',"provider":"Audit","x_groq":{"id":"req_1"},"obfuscation":"aZ"'),
-        finish, usage, done, why="the client does not see which server responded, and under which id",
+        finish, usage, done, why="the client does not see which provider served the request, or its request id",
     )  # fmt: skip

@@ -43,7 +43,7 @@ class PausedBodyEditor:
     def _with_body(self, paused: PausedSide, do: Callable[[PausedSide, bytes], None]) -> None:
         body = self.screen.details.body_of(paused)
         if body is None:
-            self.screen.refuse("its bytes are not loaded yet")
+            self.screen.refuse("the body of this message is not loaded yet")
         else:
             do(paused, body)
 
