@@ -118,7 +118,7 @@ MODELS = {
 }
 """What an upstream of another protocol is asked for: a client names models of its own provider."""
 
-KEY = "sk-ant-api03-" + "dummy0KEY" * 6
+KEY = "sk-ant-api03-" + "aB3dE6gH9kq7Zt2"[::-1] * 4  # a made-up word in it would say that it is no secret
 ENVIRONMENT = {
     "ANTHROPIC_API_KEY": KEY,
     "OPENAI_API_KEY": KEY,
@@ -194,17 +194,18 @@ def record(
     hops = dict.fromkeys(e.hop for e in every)
     turns = [e for e in every if e.hop == list(hops)[-1]]  # where the upstream is
     expected = {200, refused.status} if refused else {200}
+    has_socket = any(e.response and e.response.status == 101 for e in served)
     facts = {
         "the agent ended well": done.returncode == 0,
         "it showed the answer": NOTE in done.stdout,
         "requests are as the upstream got them": _bodies(turns, "request") == _bodies(served, "request"),
         "answers are as the upstream gave them": _bodies(turns, "response") == _bodies(served, "response"),
-        "the upstream accepted all of them": {e.response.status for e in served if e.response} == expected,
+        "the upstream accepted all of them": {e.response.status for e in served if e.response} - {101} == expected,
         "all are complete": {e.state for e in every} == {State.COMPLETE},
         "the file is whole": not fsck(out).problems,
         "the dummy key is not in it": KEY.encode() not in out.read_bytes() and all(KEY not in str(e) for e in every),
         "workbench check finds nothing": checked.returncode == 0 or refused is not None,
-        "answers were seen as they grew": len(follower.seen) > 1,
+        "answers were seen as they grew": len(follower.seen) > (0 if has_socket else 1),
     }
     for fact, holds in facts.items():
         print(f"{'ok ' if holds else 'NOT'} {fact}")

@@ -1,0 +1,26 @@
+"""A text that is taken to hold no secret after two passes holds none for the whole search either."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from workbench.wire.secrets.search import REACH, find, merge, search
+
+INNER = "password=hunter2-Xy9!"
+NAMES = ("password", "PassWord", "p%61ssword", "pass\\u0077ord", "pa&#115;sword", "api_key", "token", "pwd", "cookie")
+SIGNS = ("=", ":", ": ", "%3D", "%253A", "\\u003d", "&#x3d;", "&#61;", " is ", "Bearer ", "-u ", "-p", "://", "@")
+VALUES = ("hunter2-Xy9!", "hunter2%2DXy9%21", "dummy", "aB3dE6gH9kq7Zt2Lm4", b64encode(INNER.encode()).decode(), "user")
+WORDS = st.sampled_from((*NAMES, *SIGNS, *VALUES, " ", "\n", "&", ";", '"', "\\", "'", ",", "the model "))
+
+
+@settings(max_examples=200)
+@given(st.lists(WORDS, max_size=8).map("".join))
+@example("pa&#115;sword: hunter2-Xy9!")
+@example("p%61ssword%3Dhunter2-Xy9!")
+@example("%70%61%73%73%77%6f%72%64 : hunter2-Xy9!")
+def test_nothing_is_left_out(text: str) -> None:
+    raw = text.encode()
+    assert find(raw) == merge(one for one in search(raw) if one.kind != REACH)
