@@ -88,9 +88,9 @@ def _trimmed(found: re.Match[str]) -> str:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as home:
-        os.environ |= {"HOME": home, "XDG_STATE_HOME": home, "XDG_CONFIG_HOME": home, "TEXTUAL_ANIMATIONS": "none"}
-        for name, picture in PICTURES.items():
+    for name, picture in PICTURES.items():
+        with tempfile.TemporaryDirectory() as home:  # its own: the app remembers the branches of a session
+            os.environ |= {"HOME": home, "XDG_STATE_HOME": home, "XDG_CONFIG_HOME": home, "TEXTUAL_ANIMATIONS": "none"}
             (FOLDER / f"{name}.svg").write_text(asyncio.run(take(picture)), encoding="utf-8")
 
 
