@@ -1,4 +1,4 @@
-"""What tool servers returned beside what the model received, on the command line."""
+"""Results of tool servers side by side with the tool results that the model received, on the command line."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 import threading
 import time
 import urllib.error
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.formats.importers.store_samples import CALL, CHAT, MESSAGES, TOOL
-from tests.real.servers import answers, free_port, process, wait_until
+from tests.real.servers import answers, free_port, process, s3_server, wait_until
 from tests.survey.conftest import Quiet, rows
 from workbench.survey import Catalog, ObjectSelection, run_survey
 
@@ -183,13 +182,7 @@ def litellm(trial: Trial) -> bool:
             "skip litellm: the command litellm is not found; pip install 'litellm[proxy]' boto3, or WORKBENCH_LITELLM"
         )
         return True
-    port = free_port()
-    server = f"http://127.0.0.1:{port}"
-    keys = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1"}
-    os.environ.update(keys, AWS_ENDPOINT_URL=server)
-    with process(sys.executable, "-m", "moto.server", "-p", str(port)):
-        wait_until(lambda: answers(server))
-        urllib.request.urlopen(urllib.request.Request(f"{server}/gateway", method="PUT")).close()
+    with s3_server("gateway") as server:
         from workbench.survey.places import Listing, _store
 
         with _proxy(trial.folder, server) as url:

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -49,3 +50,16 @@ def answers(url: str) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def s3_server(bucket: str) -> Iterator[str]:
+    """The URL of moto's S3 server with one empty bucket; the environment leads clients of S3 to it."""
+    port = free_port()
+    server = f"http://127.0.0.1:{port}"
+    keys = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1"}
+    os.environ.update(keys, AWS_ENDPOINT_URL=server)
+    with process(sys.executable, "-m", "moto.server", "-p", str(port)):
+        wait_until(lambda: answers(server))
+        urllib.request.urlopen(urllib.request.Request(f"{server}/{bucket}", method="PUT")).close()
+        yield server

@@ -33,7 +33,7 @@ from typing import Any
 from tests.formats.importers.store_samples import CALL, CHAT, LITELLM, TOOL
 from tests.real.buckets import az, gs
 from tests.real.litellm_proxy import litellm
-from tests.real.servers import answers, free_port, process, wait_until
+from tests.real.servers import free_port, process, s3_server
 from tests.survey.conftest import Quiet, everything, in_process, rows
 from workbench.survey import Catalog, JudgeOptions, SurveyOptions, WorkerLimits, run_survey
 from workbench.survey.engines import BatchOutcome, Task
@@ -153,13 +153,7 @@ def s3(trial: Trial) -> bool:
     """An S3 server of others, straight, and behind a proxy that throttles."""
     import obstore
 
-    port = free_port()
-    server = f"http://127.0.0.1:{port}"
-    keys = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1"}
-    os.environ.update(keys, AWS_ENDPOINT_URL=server)
-    with process(sys.executable, "-m", "moto.server", "-p", str(port)):
-        wait_until(lambda: answers(server))
-        urllib.request.urlopen(urllib.request.Request(f"{server}/agents", method="PUT")).close()
+    with s3_server("agents") as server:
         from workbench.survey.places import _store
 
         bucket, _ = _store("s3://agents/")

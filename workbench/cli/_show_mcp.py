@@ -1,4 +1,4 @@
-"""What tool servers returned beside what the model received, for ``show --as mcp``."""
+"""Results of tool servers side by side with the tool results that the model received, for ``show --as mcp``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def as_text(found: Sequence[ToolPassage]) -> Iterator[str]:
 
 
 def _columns(passage: ToolPassage) -> Iterator[str]:
-    """What the server returned, and what the model received."""
+    """The result of a tools/call side by side with the tool result in the next request."""
     from workbench.safetext import cells, visible
     from workbench.views import column_text, laid_out
 

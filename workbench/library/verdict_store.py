@@ -110,7 +110,7 @@ class VerdictStore:
         return KeptVerdict(*verdict) if _is_verdict(verdict) else None
 
     def _load(self, key: FileKey) -> Any:
-        """What is kept under a key; None if nothing is."""
+        """The decoded value kept under a key; None if there is none."""
         name = _bucket_of(key.digest)
         if name not in self._read:
             self._read[name] = _read_bucket(name)

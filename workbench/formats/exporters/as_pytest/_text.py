@@ -17,7 +17,7 @@ VARIABLE = "WORKBENCH_TRANSCRIPT"
 """Environment variable that replaces ``TRANSCRIPT`` with another file of the folder."""
 
 TOOLS = "tools.jsonl"
-"""What the tool servers of the session answered."""
+"""File of the recorded results of tool servers."""
 
 CONTRACTS = "contracts"
 """Folder of contracts that do not ship with Workbench."""
