@@ -15,10 +15,12 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.recorder.test_mcp_tap import python, tap, written
+from workbench.cli._breakpoint_lines import announcer
 from workbench.errors import WorkbenchError
 from workbench.recorder import process
 from workbench.recorder.breakpoints.kinds import parse
 from workbench.recorder.breakpoints.remote import Pause, Recorders, Remote
+from workbench.recorder.mcp_tap import announcing
 from workbench.recorder.mcp_tap.events import GONE, HELD_RECEIVED, HELD_SENT, RECEIVED, SENT
 from workbench.recorder.mcp_tap.held_lines import HeldLines, PassedStream
 from workbench.simulator import serve_tools
@@ -29,11 +31,14 @@ from workbench.wire.session import exchanges_of, open_session
 
 ECHO = """
 import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
+def answer(asked):
     given = json.dumps(asked.get("params", {}).get("arguments"), ensure_ascii=False)
     said = {"content": [{"type": "text", "text": given}]}
-    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}), flush=True)
+    return {"jsonrpc": "2.0", "id": asked["id"], "result": said}
+for line in sys.stdin:
+    asked = json.loads(line)
+    said = [answer(each) for each in asked] if isinstance(asked, list) else answer(asked)
+    print(json.dumps(said), flush=True)
 """
 
 
@@ -53,6 +58,14 @@ def decide(out: Path, act: Callable[[Remote, int], object]) -> Pause:
             return pause
 
 
+def call(id_: int, name: str, **arguments: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+
+
+def told(answer: Any) -> tuple[int, Any]:
+    return answer["id"], json.loads(answer["result"]["content"][0]["text"])
+
+
 class Client:
     """A client of one tapped server."""
 
@@ -63,17 +76,18 @@ class Client:
         self.out = out
 
     def send(self, id_: int, name: str, **arguments: Any) -> None:
-        params = {"name": name, "arguments": arguments}
-        message = {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}
+        self.write(call(id_, name, **arguments))
+
+    def write(self, message: object) -> None:
         assert self.process.stdin
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
         self.process.stdin.flush()
 
-    def receive(self) -> tuple[int, Any]:
-        """Id and told arguments of the next response."""
+    def receive(self) -> Any:
+        """Id and told arguments of the next response; of a batch, of each of them."""
         assert self.process.stdout
-        answer = json.loads(self.process.stdout.readline())
-        return answer["id"], json.loads(answer["result"]["content"][0]["text"])
+        said = json.loads(self.process.stdout.readline())
+        return [told(each) for each in said] if isinstance(said, list) else told(said)
 
     def decide(self, act: Callable[[Remote, int], object]) -> Pause:
         return decide(self.out, act)
@@ -130,6 +144,37 @@ def test_a_call_and_its_result_are_held_edited_and_answered_while_others_pass(cl
     (child,) = (call for call in calls if call.branch)
     assert child.parent == notes["1"].id and child.request and b'"a": 9' in child.request.body.raw
     assert notes["1"].request and b'"a": 1' in notes["1"].request.body.raw
+
+
+def test_of_a_batch_each_call_is_decided_alone_and_each_pause_is_a_line_on_stderr(client: Client) -> None:
+    lines: list[str] = []
+    with announcing(client.out, announcer(client.out, lines.append)):
+        client.send(0, "held", a=0)
+        client.decide(Remote.drop)
+        client.write([call(n, "free" if n == 2 else "held", a=n) for n in range(1, 6)])
+        for act in (
+            lambda remote, n: remote.edit(n, remote.body(n).replace(b'"a": 1', b'"a": 9')),
+            Remote.drop,
+            Remote.resume,
+            lambda remote, n: (remote.drop(n), remote.disarm("all")),
+        ):
+            client.decide(act)
+        assert client.receive() == [(1, {"a": 9}), (2, {"a": 2}), (4, {"a": 4})]
+        connection, *calls = client.end()
+    assert {f"pause {n}: request" for n in range(1, 6)} | {"pause 2: edited", "pause 3: dropped"} <= {
+        line.partition(",")[0] for line in lines
+    }
+    assert all(f"workbench breakpoints {client.out} --continue" in line for line in lines if "request," in line)
+    assert [each.state is State.COMPLETE for each in calls if not each.branch] == [
+        False,
+        True,
+        True,
+        False,
+        True,
+        False,
+    ]
+    (child,) = (each for each in calls if each.branch)
+    assert child.request and b'"a": 9' in child.request.body.raw and child.parent == f"{connection.id}.2"
 
 
 def test_at_damage_only_a_harmful_message_is_held(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         CALL_TOOL,
         CANCELLED,
         STDIO,
+        CallInLine,
         McpChannel,
         fault_of_line,
     )
@@ -47,6 +48,7 @@ __all__ = [
     "OVER_HTTP",
     "STDIO",
     "STREAM",
+    "CallInLine",
     "ChannelFacts",
     "McpChannel",
     "MessageLeaf",

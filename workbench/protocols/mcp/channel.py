@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field, replace
+from typing import NamedTuple
 from urllib.parse import quote
 
 from workbench.errors import WireError
@@ -69,6 +70,14 @@ class _LineReader:
     opcode: str = TEXT
     pieces: list[bytes] = field(default_factory=list)
     is_incomplete: bool = False
+
+
+class CallInLine(NamedTuple):
+    """A call of the client that a line makes or answers, and where its message is in the line, in bytes."""
+
+    number: int
+    start: int
+    end: int
 
 
 class McpChannel:
@@ -162,15 +171,18 @@ class McpChannel:
         if found and isinstance(params, dict):
             found.cancelled = str(params.get("reason") or "")
 
-    def call_answered_by(self, line: bytes) -> int | None:
-        """Number of the client's call that a message of the server answers; None if it answers none."""
+    def calls_of(self, direction: str, line: bytes) -> list[CallInLine]:
+        """The client's open calls that a line makes (``SENT``, once it is fed) or answers; several in a batch."""
         try:
-            message = loads(line)
+            messages = [*_messages_of_line(line, loads(line))]
         except WireError:
-            return None
-        id_ = message.get("id") if isinstance(message, dict) and "method" not in message else None
-        found = self._waiting.get(_key(SENT, id_)) if isinstance(id_, str | int | float) else None
-        return found.number if found else None
+            return []
+        found = (
+            (self._waiting.get(_key(SENT, id_)), span)
+            for message, span in messages
+            if isinstance(id_ := message.get("id"), str | int | float) and ("method" in message) == (direction == SENT)
+        )
+        return [CallInLine(call.number, *span) for call, span in found if call]
 
     def is_over(self, number: int) -> bool:
         """True once a call has its response; calls are numbered from one."""
@@ -226,13 +238,23 @@ def _tool(message: dict[str, JsonValue]) -> str:
 
 def _messages(line: bytes, value: JsonValue) -> Iterator[tuple[dict[str, JsonValue], Body]]:
     """The messages of a line with their bytes: one, or those of a batch."""
+    for number, (message, span) in enumerate(_messages_of_line(line, value), start=1):
+        is_whole = isinstance(value, dict)
+        yield (
+            message,
+            Body(line) if is_whole else Body(line[slice(*span)], is_raw=False, note=f"message {number} of a batch"),
+        )
+
+
+def _messages_of_line(line: bytes, value: JsonValue) -> Iterator[tuple[dict[str, JsonValue], tuple[int, int]]]:
+    """The messages of a line with their places in it: one, or those of a batch."""
     if isinstance(value, dict):
-        yield value, Body(line)
-    if isinstance(value, list):
+        yield value, (0, len(line.rstrip(b"\r\n")))
+    elif isinstance(value, list):
         index = JsonIndex(line)
         for number, message in enumerate(value):
             if isinstance(message, dict) and (span := index.span(f"/{number}")):
-                yield message, Body(line[slice(*span)], is_raw=False, note=f"message {number + 1} of a batch")
+                yield message, span
 
 
 def fault_of_line(line: bytes) -> str:

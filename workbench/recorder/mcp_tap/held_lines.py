@@ -177,23 +177,29 @@ class HeldLines:
             if held := self._held.get(number):
                 held.deadline.cancel()
         else:
-            data = said.get("data")
-            self._release(number, base64.b64decode(data) if isinstance(data, str) else None, str(said.get("to", "on")))
+            data, back = (_decoded(said.get(name)) for name in ("data", "back"))
+            self._release(number, data, is_dropped=bool(said.get("drop")), back=back)
 
-    def _release(self, number: int, line: bytes | None = None, to: str = "on") -> None:
-        """End the wait of a line: ``to`` is ``"on"``, ``"back"`` to the client, or ``"nowhere"``.
+    def _release(
+        self, number: int, line: bytes | None = None, *, is_dropped: bool = False, back: bytes | None = None
+    ) -> None:
+        """End the wait of a line.
 
         Args:
             line: another one for it; None for itself.
+            is_dropped: nothing is passed on.
+            back: a line for the client besides.
         """
         with self._changed:
             held = self._held.pop(number, None)
             if held is None:
                 return
             held.deadline.cancel()
-        if to != "nowhere":
-            direction = RECEIVED if to == "back" else held.direction
+        if not is_dropped:
+            direction = held.direction
             self._streams[direction].put(held.line if line is None else line, is_noted=direction == RECEIVED)
+        if back is not None:
+            self._streams[RECEIVED].put(back, is_noted=True)
         with self._changed:
             self._changed.notify_all()
 
@@ -212,7 +218,7 @@ class HeldLines:
         self._arm(is_armed=False)
         for number in numbers:
             held = self._held.get(number)
-            self._release(number, to="nowhere" if held and held.direction == dropped else "on")
+            self._release(number, is_dropped=bool(held and held.direction == dropped))
             if dropped is not None:
                 self._note(GONE, b"%d" % number)
 
@@ -220,6 +226,10 @@ class HeldLines:
         """Wait until no response is held."""
         with self._changed:
             self._changed.wait_for(lambda: all(held.direction != RECEIVED for held in self._held.values()))
+
+
+def _decoded(value: JsonValue) -> bytes | None:
+    return base64.b64decode(value) if isinstance(value, str) else None
 
 
 def json_object(line: bytes) -> dict[str, JsonValue]:

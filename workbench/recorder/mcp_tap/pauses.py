@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from typing import NamedTuple
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE
+from workbench.protocols.mcp import CallInLine
 from workbench.recorder.breakpoints.control import ControlServer
 from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, BreakpointGate, PauseTracker
 from workbench.recorder.child import send_line
@@ -40,42 +41,107 @@ class Replacement(NamedTuple):
     message: bytes
 
 
-class HeldMessage:
-    """A line that waits, as an exchange that may be paused.
+class HeldLine:
+    """A line that waits at the tap until something is decided on each of its messages.
 
     Args:
         number: of the line at the tap.
         line: with its line break.
-        call: the exchange that it belongs to.
     """
 
-    def __init__(self, pauses: TapPauses, number: int, side: str, line: bytes, call: Exchange) -> None:
+    def __init__(self, pauses: TapPauses, number: int, line: bytes) -> None:
+        self._pauses, self._number, self._line = pauses, number, line
+        self._waiting: set[HeldMessage] = set()
+        self._changed: list[tuple[CallInLine, bytes]] = []
+        self._back: list[bytes] = []
+
+    def add(self, side: str, call: Exchange, place: CallInLine) -> HeldMessage:
+        """Add a call that the line makes or answers."""
+        message = HeldMessage(self._pauses, self, side, self._line[place.start : place.end], call, place)
+        self._waiting.add(message)
+        return message
+
+    def report_pause(self) -> None:
+        """Say that the line waits for a person."""
+        send_line({"line": self._number, "paused": True})
+
+    def decided(self, message: HeldMessage, changed: bytes | None = None, back: bytes = b"") -> None:
+        """Take what becomes of a message: another one in its place, nothing (empty), or None for itself.
+
+        Args:
+            back: a response that the client gets besides.
+        """
+        self._waiting.discard(message)
+        if changed is not None:
+            self._changed.append((message.place, changed))
+        if back:
+            self._back.append(back)
+        if not self._waiting:
+            self._pauses.forget(self._number)
+            send_line({"line": self._number, **self._words()})
+
+    def _words(self) -> Mapping[str, JsonValue]:
+        words: dict[str, JsonValue] = {"back": _text(b"\n".join((*self._back, b"")))} if self._back else {}
+        if self._changed:
+            line = self._with_changes()
+            return {**words, "data": _text(line)} if line else {**words, "drop": True}
+        return words
+
+    def _with_changes(self) -> bytes:
+        """The line with other messages in it; empty if none is left. Messages that stay keep their bytes."""
+        line = self._line
+        for place, changed in sorted(self._changed, reverse=True):
+            start, end = place.start, place.end
+            if not changed:  # with one of the commas beside it
+                before, after = line[:start].rstrip(), line[end:].lstrip()
+                if after.startswith(b","):
+                    end = len(line) - len(after) + 1
+                elif before.endswith(b","):
+                    start = len(before) - 1
+            line = line[:start] + changed + line[end:]
+        return b"" if line.strip() in (b"", b"[]") else line
+
+    def leave(self) -> None:
+        """The client has ended its side."""
+        for message in self._waiting:
+            message.tracker.end("the client closed the connection")
+        self._pauses.forget(self._number)
+
+
+class HeldMessage:
+    """A message that makes or answers a call, as an exchange that may be paused.
+
+    Args:
+        message: its bytes.
+        call: the exchange that it belongs to.
+        place: where it is in its line.
+    """
+
+    def __init__(
+        self, pauses: TapPauses, line: HeldLine, side: str, message: bytes, call: Exchange, place: CallInLine
+    ) -> None:
         assert call.request
-        self._pauses, self._number, self._side, self._line = pauses, number, side, line
-        self._call = call
+        self._pauses, self._line, self._side, self._message = pauses, line, side, message
+        self._call, self.place = call, place
         self.judging: asyncio.Task[None] | None = None
         head = RequestHead(call.request.method, call.request.url, call.request.url, Headers(()), "")
         self.tracker = PauseTracker(pauses.gate, self, call.id, head)
 
     async def judge(self) -> None:
-        """Pause the line if a breakpoint wants that, else let it pass."""
+        """Pause the message if a breakpoint wants that, else let it pass."""
         words: dict[str, JsonValue] = {}
         if self._side == RESPONSE:
-            body = base64.b64encode(self.held_body()[0]).decode()
+            body = base64.b64encode(self._message).decode()
             words = {"status": 0, "reason": "", "headers": [], "version": "", "body": body}
         reasons, why = await self.tracker.evaluate(self._side, **words)
         if reasons:
-            self._send({"paused": True})
+            self._line.report_pause()
             self.tracker.begin(self._side, reasons, has_head=False)
             return
         if why:
             self.tracker.report_unjudged(why)
             self._pauses.add_notes(self._call.id, self.tracker.notes)
-        self._send({})
-
-    def _send(self, words: Mapping[str, JsonValue]) -> None:
-        self._pauses.forget(self._number, is_paused="paused" in words)
-        send_line({"line": self._number, **words})
+        self._line.decided(self)
 
     def actions(self) -> tuple[str, ...]:
         """Actions that can end the pause."""
@@ -83,43 +149,40 @@ class HeldMessage:
 
     def held_body(self) -> tuple[bytes, int]:
         """The message, and how many bytes of it are already sent: none."""
-        return self._line.rstrip(b"\r\n"), 0
+        return self._message, 0
 
     def resume(self) -> None:
-        """Pass the line on unchanged."""
-        self._end("continued", {})
+        """Pass the message on unchanged."""
+        self._end("continued")
 
     def edit(self, body: bytes) -> None:
         """Pass this message on instead. Line breaks between its values become spaces: a line is a message."""
-        line = body.strip().replace(b"\r", b" ").replace(b"\n", b" ")
-        if not line:
+        message = body.strip().replace(b"\r", b" ").replace(b"\n", b" ")
+        if not message:
             raise UsageError("an empty line is not a message", hint="drop it instead")
-        self._replace(line if self._side == REQUEST else self.held_body()[0])
-        self._end("edited" if self._side == REQUEST else "the response was edited", {"data": _text(line + b"\n")})
+        self._replace(message if self._side == REQUEST else self._message)
+        self._end("edited" if self._side == REQUEST else "the response was edited", message)
 
     def answer(self, reply: Mapping[str, JsonValue], who: str) -> None:
         """Give the client this response; the server gets no call."""
-        line = b"".join(base64.b64decode(piece) for piece in reply["pieces"])
+        message = b"".join(base64.b64decode(piece) for piece in reply["pieces"])
         if self._side == RESPONSE:
-            self._replace(self.held_body()[0])
-        self._end(f"answered by {who}", {"data": _text(line + b"\n"), "to": "back"})
+            self._replace(self._message)
+            self._end(f"answered by {who}", message)
+        else:
+            self._end(f"answered by {who}", b"", back=message)
 
     def drop(self) -> None:
         """Pass nothing on: to the other side, the message was never sent."""
-        self._end("dropped", {"to": "nowhere"})
-
-    def leave(self) -> None:
-        """The client has ended its side."""
-        self.tracker.end("the client closed the connection")
-        self._pauses.forget(self._number, is_paused=False)
+        self._end("dropped", b"")
 
     def _replace(self, message: bytes) -> None:
         self._pauses.on_replaced(Replacement(self._call.id, self._side, message))
 
-    def _end(self, how: str, words: Mapping[str, JsonValue]) -> None:
+    def _end(self, how: str, changed: bytes | None = None, back: bytes = b"") -> None:
         self.tracker.end(how)
         self._pauses.add_notes(self._call.id, self.tracker.notes)
-        self._send(words)
+        self._line.decided(self, changed, back)
 
 
 def _text(line: bytes) -> str:
@@ -139,7 +202,7 @@ class TapPauses:
     def __init__(self, run: str, out: Path, breaks: list[str], on_replaced: Callable[[Replacement], None]) -> None:
         self.on_replaced = on_replaced
         self._run, self._out, self._breaks = run, out, breaks
-        self._held: dict[int, HeldMessage] = {}
+        self._held: dict[int, HeldLine] = {}
         self._notes: dict[str, list[str]] = {}
         self._is_armed = bool(breaks)
         self._loop = asyncio.new_event_loop()
@@ -185,16 +248,17 @@ class TapPauses:
 
     # From the thread that writes.
 
-    def take(self, number: int, side: str, line: bytes, call: Exchange | None) -> None:
-        """Judge a held line; one that belongs to no call passes."""
-        self._loop.call_soon_threadsafe(self._take, number, side, line, call)
+    def take(self, number: int, side: str, line: bytes, calls: Sequence[tuple[Exchange, CallInLine]]) -> None:
+        """Judge the calls that a held line makes or answers; a line of no call passes."""
+        self._loop.call_soon_threadsafe(self._take, number, side, line, calls)
 
-    def _take(self, number: int, side: str, line: bytes, call: Exchange | None) -> None:
-        if call is None:
+    def _take(self, number: int, side: str, line: bytes, calls: Sequence[tuple[Exchange, CallInLine]]) -> None:
+        if not calls:
             send_line({"line": number})
             return
-        held = self._held[number] = HeldMessage(self, number, side, line, call)
-        held.judging = self._loop.create_task(held.judge(), name="check a message")
+        held = self._held[number] = HeldLine(self, number, line)
+        for message in [held.add(side, *call) for call in calls]:
+            message.judging = self._loop.create_task(message.judge(), name="check a message")
 
     def leave(self, number: int) -> None:
         """A line waits for nothing any more."""
@@ -217,10 +281,9 @@ class TapPauses:
 
     # From held messages.
 
-    def forget(self, number: int, *, is_paused: bool) -> None:
-        """A line has left the tap, unless it is paused."""
-        if not is_paused:
-            self._held.pop(number, None)
+    def forget(self, number: int) -> None:
+        """A line has left the tap."""
+        self._held.pop(number, None)
 
     def add_notes(self, exchange: str, notes: list[str]) -> None:
         """Keep notes for the note of an exchange."""

@@ -5,8 +5,8 @@
 Its task: {"out": FILE, "server": NAME, "command": TEXT, "started_at": SECONDS, "breaks": [KIND], "mark": FILE}; events
 of the tape follow. If the tap is killed, its end of the pipe closes, and what came until then is written. The mark is a
 file that is removed at the end. It says {"armed": BOOL} when that changes, {"line": N, "paused": true} for a held line
-that waits for a person, and {"line": N} for one that passes: with "data" (base64) another one, and by "to" not to the
-other side, but "back" to the client, or "nowhere".
+that waits for a person, and {"line": N} for one that passes: with "data" (base64) another one, with "drop" nothing.
+"back" (base64) is a line for the client besides.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from io import BufferedReader
+from itertools import compress
 from pathlib import Path
 from queue import Queue
 
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE
-from workbench.protocols.mcp import CALL_TOOL, McpChannel
+from workbench.protocols.mcp import CALL_TOOL, CallInLine, McpChannel
 from workbench.recorder.breakpoints.intercepted_events import EDITED, UNEDITED, hop_behind
 from workbench.recorder.capture.keeper import STORAGE, new_run, open_private, redactor_for
 from workbench.recorder.capture.keeper_process import NICE, collect_rarely, salt_of
@@ -67,7 +68,7 @@ class TapWriter:
         self._redactor = redactor
         self.pauses: TapPauses | None = None
         self._replaced: dict[str, list[Replacement]] = {}
-        self._held: list[tuple[int, str, bytes, int | None]] = []
+        self._held: list[tuple[int, str, bytes, list[CallInLine]]] = []
         connection = Exchange(
             run or new_run(),
             state=State.OPEN,
@@ -98,22 +99,19 @@ class TapWriter:
 
     def _hold(self, event: TapeEvent) -> None:
         """A line that waits at the tap: the client has sent it, or has not received it yet."""
-        line, before = event.data.partition(b"\n")[2], len(self._channel)
-        if event.kind == HELD_SENT:
+        line, is_sent = event.data.partition(b"\n")[2], event.kind == HELD_SENT
+        if is_sent:
             self._channel.feed(*_STREAMS[SENT], line, event.at)
-            call = len(self._channel) if len(self._channel) == before + 1 else None
-            self._held.append((event.number, REQUEST, line, call))
-        else:
-            self._held.append((event.number, RESPONSE, line, self._channel.call_answered_by(line)))
+        calls = self._channel.calls_of(*_STREAMS[SENT if is_sent else RECEIVED][:1], line)
+        self._held.append((event.number, REQUEST if is_sent else RESPONSE, line, calls))
 
     def _judge_held(self) -> None:
         held, self._held = self._held, []
-        for number, side, line, call in held:
+        for number, side, line, calls in held:
             if self.pauses:
-                exchange = self._safe(self._channel.exchange(call)) if call else None
-                is_call = exchange is not None and exchange.request is not None
-                is_call = is_call and exchange.request.method == CALL_TOOL  # type: ignore[union-attr]
-                self.pauses.take(number, side, line, exchange if is_call else None)
+                found = [(self._safe(self._channel.exchange(call.number)), call) for call in calls]
+                is_tool = [bool(exchange.request and exchange.request.method == CALL_TOOL) for exchange, _ in found]
+                self.pauses.take(number, side, line, list(compress(found, is_tool)))
 
     def _apply(self, event: TapeEvent) -> None:
         self._ended_at = event.at
