@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.protocols.decode import TOOL_SIDE, DecodedExchange
-from workbench.protocols.mcp import OVER_HTTP, ToolStreams, as_tool_request, response_message, tool_outcome
+from workbench.protocols.mcp import BATCH, OVER_HTTP, ToolStreams, as_tool_request, response_message, tool_outcome
 from workbench.rules.inspection import Inspector
 from workbench.wire import CONNECTION
 from workbench.wire.exchange import Body, Exchange, ExchangeKind, Headers, HttpRequest, HttpResponse
@@ -43,6 +43,14 @@ def test_the_bytes_stay_and_the_names_are_those_of_the_message() -> None:
     assert DecodedExchange(0, raw).protocol_from == TOOL_SIDE
 
 
+def test_a_batch_is_one_request_under_the_name_that_its_calls_share() -> None:
+    found = as_tool_request(exchange([CALL, {**CALL, "id": 4}], json.dumps([RESULT]).encode()))
+    assert found.request and (found.kind, found.request.method) == (ExchangeKind.MCP, BATCH)
+    assert found.request.url.endswith("/add")
+    assert not Inspector(MemorySession("s", (found,))).run().findings
+    assert as_tool_request(exchange([CALL, {"id": 4}], b"")).kind is ExchangeKind.HTTP
+
+
 def test_a_response_among_other_messages_of_a_stream() -> None:
     decoded = DecodedExchange(0, exchange(CALL, sse(PROGRESS, RESULT), "text/event-stream"))
     assert json.loads(response_message(decoded)) == RESULT
@@ -57,7 +65,7 @@ def test_a_response_on_a_stream_of_its_own() -> None:
     stream = as_tool_request(opened)
     assert stream.request and stream.request.method == "stream"
     streams.take(stream)
-    posted = exchange(CALL, b"", status=202, url="https://tools.example.com/messages?sessionId=1")
+    posted = exchange(CALL, b"Accepted", status=202, url="https://tools.example.com/messages?sessionId=1")
     found = streams.complete(as_tool_request(posted))
     assert found.response and json.loads(found.response.body.raw) == RESULT and not found.response.body.is_raw
     other = exchange({**CALL, "id": "3"}, b"", status=202, url="https://tools.example.com/messages?sessionId=1")

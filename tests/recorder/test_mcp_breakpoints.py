@@ -7,8 +7,10 @@ import random
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -29,6 +31,8 @@ from workbench.wire import TOOL_HOP
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.session import exchanges_of, open_session
 
+Act = Callable[[Remote, int], object]
+
 ECHO = """
 import json, sys
 def answer(asked):
@@ -42,7 +46,7 @@ for line in sys.stdin:
 """
 
 
-def decide(out: Path, act: Callable[[Remote, int], object]) -> Pause:
+def decide(out: Path, act: Act) -> Pause:
     """The next pause of a session, once something is decided on it."""
     wait = threading.Event()
     while True:
@@ -89,7 +93,7 @@ class Client:
         said = json.loads(self.process.stdout.readline())
         return [told(each) for each in said] if isinstance(said, list) else told(said)
 
-    def decide(self, act: Callable[[Remote, int], object]) -> Pause:
+    def decide(self, act: Act) -> Pause:
         return decide(self.out, act)
 
     def kill(self) -> None:
@@ -228,6 +232,96 @@ def test_over_http_a_call_and_its_result_are_held(tmp_path: Path) -> None:
     with closing(open_session(tmp_path / "s.wb")) as recorded:
         found = list(exchanges_of(recorded))
     assert sorted(exchange.branch for exchange in found) == ["", "", "edited at a breakpoint"]
+
+
+@contextmanager
+def older_server() -> Iterator[str]:
+    """A tool server with the HTTP+SSE transport: each call is answered on the stream, with its arguments."""
+    events: SimpleQueue[bytes] = SimpleQueue()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("transfer-encoding", "chunked")
+            self.end_headers()
+            while event := events.get():
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
+            self.wfile.write(b"0\r\n\r\n")
+
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            assert self.path == "/messages?sessionId=1"
+            text = json.dumps(asked["params"]["arguments"])
+            said = {"jsonrpc": "2.0", "id": asked["id"], "result": {"content": [{"type": "text", "text": text}]}}
+            whole = b"event: message\nid: 7\ndata: " + json.dumps(said).encode() + b"\n\n"
+            events.put(whole[:30])
+            events.put(whole[30:])
+            self.send_response(202)
+            self.send_header("content-length", "8")
+            self.end_headers()
+            self.wfile.write(b"Accepted")
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    events.put(b"event: endpoint\ndata: /messages?sessionId=1\n\n")
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        events.put(b"")
+        server.shutdown()
+        server.server_close()
+
+
+def test_over_the_older_transport_responses_on_the_stream_are_held(tmp_path: Path) -> None:
+    out = tmp_path / "s.wb"
+
+    def ask(id_: int, name: str, *acts: Act, a: int) -> list[Pause]:
+        body = json.dumps(call(id_, name, a=a)).encode()
+        asked = Request(f"{root}/messages?sessionId=1", body, {"content-type": "application/json"})
+        asking = threading.Thread(target=lambda: said.append(urlopen(asked, timeout=60).read()))
+        asking.start()
+        pauses = [decide(out, act) for act in acts]
+        asking.join(60)
+        return pauses
+
+    def event() -> Any:
+        lines = [*iter(stream.readline, b"\n")]
+        return lines[:-1], told(json.loads(lines[-1].removeprefix(b"data: ")))
+
+    said: list[bytes] = []
+    with older_server() as origin:
+        breaks = ["mcp:w/held"]
+        recorder = process.start({"w": origin, "other": origin}, out, hop=TOOL_HOP, breaks=breaks)
+        root = recorder.urls["w"].removesuffix("/w")
+        try:
+            stream = urlopen(Request(f"{recorder.urls['w']}/sse", headers={"accept": "text/event-stream"}), timeout=60)
+            assert [stream.readline() for _ in range(3)][1] == b"data: /messages?sessionId=1\n"
+            pauses = ask(1, "held", Remote.resume, lambda r, n: r.edit(n, r.body(n).replace(b"1}", b"2}")), a=1)
+            assert [(each["side"], each["method"], each["sent"]) for each in pauses] == [
+                ("request", "POST", 0), ("response", "POST", 0)]  # fmt: skip
+            assert event() == ([b"event: message\n", b"id: 7\n"], (1, {"a": 2}))
+            ask(2, "held", lambda r, n: r.answer(n, "recording"), a=1)
+            assert event() == ([b"event: message\n"], (2, {"a": 1})), "what the server said, on the stream"
+            ask(3, "held", Remote.resume, Remote.drop, a=3)
+            ask(4, "free", a=4)
+            assert event()[1] == (4, {"a": 4})
+        finally:
+            recorder.stop()
+    assert said == [b"Accepted", b"", b"Accepted", b"Accepted"]
+    with closing(open_session(out)) as recorded:
+        found = list(exchanges_of(recorded))
+    whole = next(each for each in found if each.request and each.request.method == "GET")
+    assert "the response was edited" in whole.note and "dropped" in whole.note
+    asked = [each for each in found if each.request and each.request.method == "POST"]
+    first, third = (each for each in asked if each.branch)
+    assert first.response and b"1}" in first.response.body.raw and third.response and b"3}" in third.response.body.raw
+    assert [each.parent for each in (first, third)] == [asked[0].id, [each for each in asked if not each.branch][2].id]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import UsageError, WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols.mcp import ASKED_BY, argument_key, as_tool_request, response_message, server_of
+from workbench.protocols.mcp import ASKED_BY, ToolStreams, argument_key, as_tool_request, response_message, server_of
 from workbench.wire import ExchangeKind, dumps, loads
 
 if TYPE_CHECKING:
@@ -288,6 +288,9 @@ def decoded_of(exchanges: Sequence[Any]) -> Iterator[DecodedExchange]:
     """Exchanges with tool servers, decoded; others are left out."""
     from workbench.protocols import DecodedExchange
 
-    for index, exchange in enumerate(exchanges):
-        if as_tool_request(exchange).kind is ExchangeKind.MCP:
-            yield DecodedExchange(index, exchange)
+    streams, asked = ToolStreams(), [as_tool_request(exchange) for exchange in exchanges]
+    for exchange in asked:
+        streams.take(exchange)
+    for index, exchange in enumerate(asked):
+        if exchange.kind is ExchangeKind.MCP:
+            yield DecodedExchange(index, streams.complete(exchange))

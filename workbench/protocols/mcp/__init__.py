@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from workbench.protocols.mcp.channel_facts import ChannelFacts, read_channel
     from workbench.protocols.mcp.http import (
+        BATCH,
         END,
         OVER_HTTP,
         STREAM,
@@ -42,6 +43,7 @@ else:
 
 __all__ = [
     "ASKED_BY",
+    "BATCH",
     "CALL_TOOL",
     "CANCELLED",
     "END",

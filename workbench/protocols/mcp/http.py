@@ -39,14 +39,17 @@ if TYPE_CHECKING:
 OVER_HTTP = "over_http"
 """Key of ``Exchange.meta``: method and URL of the HTTP request that carried a message to a tool server."""
 
-STREAM, END = "stream", "session end"
-"""Methods of what carries no request: the stream that a GET opens, and the end of a session (DELETE)."""
+STREAM, END, BATCH = "stream", "session end", "batch"
+"""Methods of what carries no single request: the stream that a GET opens, the end of a session (DELETE), and an array
+of messages (revision 2025-03-26)."""
 
 _SESSION = "mcp-session-id"
 _HEAD, _TAIL = 64, 192
 """Bytes at either end of a body in which a message says that it is JSON-RPC."""
 
 _MARK = b'"jsonrpc"'
+_ACCEPTED = 202
+"""Status of a request whose response comes on a stream; servers put a word into the body."""
 
 
 def as_tool_request(exchange: Exchange) -> Exchange:
@@ -54,32 +57,46 @@ def as_tool_request(exchange: Exchange) -> Exchange:
     http = exchange.request
     if exchange.kind is not ExchangeKind.HTTP or http is None:
         return exchange
-    message = _message_of(http)
-    if message is not None:
-        method = message.get("method")
-        return _with_name(exchange, http, method if isinstance(method, str) else "response", _object_of(message))
+    messages = _messages_of(http)
+    if messages:
+        method = messages[0].get("method") if len(messages) == 1 else BATCH
+        names = {_object_of(message) for message in messages}
+        named = names.pop() if len(names) == 1 else ""
+        return _with_name(exchange, http, method if isinstance(method, str) else "response", named)
     if http.method in ("GET", "DELETE") and _is_of_session(exchange):
         return _with_name(exchange, http, STREAM if http.method == "GET" else END, "")
     return exchange
 
 
-def _message_of(http: HttpRequest) -> dict[str, JsonValue] | None:
+def _messages_of(http: HttpRequest) -> list[dict[str, JsonValue]]:
+    """The message of a POST, or those of a batch; none if it is something else."""
     text = http.body.text
     if http.method != "POST" or not _may_be_message(text):
-        return None
+        return []
     try:
         value = loads(text.whole())
     except WireError:
-        return None
-    is_message = isinstance(value, dict) and value.get("jsonrpc") == "2.0"
-    return value if is_message and ("method" in value or "result" in value or "error" in value) else None
+        return []
+    messages = value if isinstance(value, list) else [value]
+    return messages if all(map(_is_message, messages)) else []
+
+
+def _is_message(value: JsonValue) -> bool:
+    is_object = isinstance(value, dict) and value.get("jsonrpc") == "2.0"
+    return is_object and ("method" in value or "result" in value or "error" in value)
+
+
+def _id_of(http: HttpRequest) -> JsonValue:
+    """Id of the message that a POST carried; None for a batch, and for one without an id."""
+    messages = _messages_of(replace(http, method="POST"))
+    return messages[0].get("id") if len(messages) == 1 else None
 
 
 def _may_be_message(text: BodyText) -> bool:
     """A look at both ends: the bodies of models, which are stored in pieces, are not joined for it."""
     head = text.between(0, _HEAD)
     first = head.lstrip() or text.whole().lstrip()
-    return first[:1] == b"{" and (_MARK in head or _MARK in text.between(max(0, text.size - _TAIL), text.size))
+    return first[:1] in (b"{", b"[") and (_MARK in head or _MARK in text.between(max(0, text.size - _TAIL), text.size))
 
 
 def _object_of(message: dict[str, JsonValue]) -> str:
@@ -113,12 +130,13 @@ def _with_name(exchange: Exchange, http: HttpRequest, method: str, named: str) -
 
 
 def is_tool_call(message: bytes) -> bool:
-    """A message is a ``tools/call``."""
+    """A message is a ``tools/call``, or a batch has one."""
     try:
         value = loads(message) if b"tools/call" in message else None
     except WireError:
         return False
-    return isinstance(value, dict) and value.get("method") == "tools/call" and "id" in value
+    messages = value if isinstance(value, list) else [value]
+    return any(isinstance(each, dict) and each.get("method") == "tools/call" and "id" in each for each in messages)
 
 
 def is_over_http(exchange: Exchange) -> bool:
@@ -130,7 +148,7 @@ def response_message(decoded: DecodedExchange) -> bytes:
     """The response to a request: the body, or the message of a stream that answers it; empty if it is not there."""
     if not decoded.events or not is_over_http(decoded.exchange) or decoded.exchange.request is None:
         return decoded.response_text
-    id_ = (_message_of(replace(decoded.exchange.request, method="POST")) or {}).get("id")
+    id_ = _id_of(decoded.exchange.request)
     return next((data for data, message in _messages(decoded.events) if _answers(message, id_)), b"")
 
 
@@ -194,11 +212,11 @@ class ToolStreams:
         request, response = exchange.request, exchange.response
         if not self._responses or request is None or not is_over_http(exchange):
             return exchange
-        if response is not None and response.body.raw.strip():
+        if response is not None and response.status != _ACCEPTED and response.body.raw.strip():
             return exchange
-        message = _message_of(replace(request, method="POST")) or {}
-        found = self._responses.get((_host(exchange), repr(message.get("id"))))
-        if found is None or "id" not in message:
+        id_ = _id_of(request)
+        found = None if id_ is None else self._responses.get((_host(exchange), repr(id_)))
+        if found is None:
             return exchange
         body = Body(found, is_raw=False, note="it came on the stream that a GET had opened")
         answer = response or HttpResponse(0)

@@ -14,6 +14,7 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.clients import ClientWaits, client_of, facts_of
 from workbench.recorder.breakpoints.judge_client import JudgeClient
+from workbench.recorder.breakpoints.open_tool_calls import OpenToolCalls
 from workbench.recorder.events import RequestHead
 from workbench.wire import Headers
 
@@ -148,6 +149,7 @@ class BreakpointGate:
         listeners: receive every event (see ``breakpoints.remote``).
         before_judging: called before a question: the judge answers once the exchange is in the file.
         trouble: why breakpoints do not work; empty if they do.
+        tool_calls: calls under way, and streams for their responses.
     """
 
     def __init__(
@@ -157,6 +159,7 @@ class BreakpointGate:
         self.before_judging: Callable[[], None] = lambda: None
         self.trouble = ""
         self.is_tool_hop = is_tool_hop
+        self.tool_calls = OpenToolCalls()
         self._run, self._client = run, client
         self._armed: dict[str, Breakpoint] = {}
         self._pauses: dict[int, Pause] = {}

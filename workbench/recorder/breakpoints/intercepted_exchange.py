@@ -18,6 +18,7 @@ from workbench.protocols import REQUEST, RESPONSE
 from workbench.protocols.mcp import is_tool_call
 from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, BreakpointGate, PauseTracker
 from workbench.recorder.breakpoints.held_response import FirstToolCall, HeldResponse
+from workbench.recorder.breakpoints.held_stream import HeldStream
 from workbench.recorder.breakpoints.intercepted_events import (
     EDITED,
     INSTEAD,
@@ -26,7 +27,8 @@ from workbench.recorder.breakpoints.intercepted_events import (
     ClientExchange,
     InterceptedEvents,
 )
-from workbench.recorder.breakpoints.replacements import SimulatedResponse, with_body, without_headers
+from workbench.recorder.breakpoints.open_tool_calls import OpenCall
+from workbench.recorder.breakpoints.replacements import ACCEPTED, SimulatedResponse, with_body, without_headers
 from workbench.recorder.events import (
     ExchangeEnded,
     RequestBytes,
@@ -55,6 +57,16 @@ from workbench.wire.http1 import (
 
 MakeForward = Callable[[ClientSide, SafeListener, Request, BodyReader], Forward]
 """Makes the exchange with the upstream, for a request in which nothing or the body alone has changed."""
+
+
+def intercept(
+    client: ClientSide, gate: BreakpointGate, sides: frozenset[str] | None, listener: SafeListener,
+    make_forward: MakeForward, upstream: str, head: RequestHead, request: Request, body: BodyReader,
+) -> InterceptedExchange | HeldStream:  # fmt: skip
+    """What takes the place of a plain ``Forward``; ``sides`` is None for the stream of a tool server."""
+    if sides is None:
+        return HeldStream(client, gate, listener, make_forward, upstream, head, request, body)
+    return InterceptedExchange(client, gate, sides, listener, make_forward, upstream, head, request, body)
 
 
 class InterceptedExchange:
@@ -233,6 +245,9 @@ class InterceptedExchange:
             self._events = InterceptedEvents(own, self._decide_by_head, ChildExchange(own, EDITED))
             self._has_child = True
             request, wire = with_body(self._request, body), body
+        message = body or self.held_body()[0]
+        if self._gate.is_tool_hop and is_tool_call(message):
+            self._gate.tool_calls.add(message, OpenCall(own, self._gate.exchange_id(own.key)))
         self._forward = self._make_forward(self, SafeListener(self._events), request, request_body(request))
         self._forward.start(wire)
         self._client.update_reading()
@@ -340,6 +355,9 @@ class InterceptedExchange:
         self._pauses.end(f"answered by {who}")
         if self._response:
             self._record_child(self._response, INSTEAD)
+        if stream := self._gate.tool_calls.stream_of(self._head):
+            stream.put_message(b"".join(base64.b64decode(piece) for piece in told["pieces"]))
+            told = ACCEPTED
         made = SimulatedResponse(told, who, version=self._request.version, keeps=is_persistent(self._request))
         now = self._loop.time()
         self._client_exchange.on_event(ResponseStarted(0, now, made.head))

@@ -30,6 +30,9 @@ def with_body(request: Request, body: bytes) -> Request:
     return Request(request.start, request.version, fields, request.method, request.target)
 
 
+ACCEPTED: Mapping[str, JsonValue] = {"status": 202, "headers": [], "pieces": [], "is_cut": False}
+"""A response without a message: that comes on the client's stream."""
+
 MARK = "X-Workbench-Breakpoint"
 """Header that names who answered in the upstream's place."""
 

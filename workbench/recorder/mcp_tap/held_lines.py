@@ -177,7 +177,7 @@ class HeldLines:
             if held := self._held.get(number):
                 held.deadline.cancel()
         else:
-            data, back = (_decoded(said.get(name)) for name in ("data", "back"))
+            data, back = (_unpack(said.get(name)) for name in ("data", "back"))
             self._release(number, data, is_dropped=bool(said.get("drop")), back=back)
 
     def _release(
@@ -228,7 +228,7 @@ class HeldLines:
             self._changed.wait_for(lambda: all(held.direction != RECEIVED for held in self._held.values()))
 
 
-def _decoded(value: JsonValue) -> bytes | None:
+def _unpack(value: JsonValue) -> bytes | None:
     return base64.b64decode(value) if isinstance(value, str) else None
 
 

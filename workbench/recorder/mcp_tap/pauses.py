@@ -65,7 +65,7 @@ class HeldLine:
         """Say that the line waits for a person."""
         send_line({"line": self._number, "paused": True})
 
-    def decided(self, message: HeldMessage, changed: bytes | None = None, back: bytes = b"") -> None:
+    def settle(self, message: HeldMessage, changed: bytes | None = None, back: bytes = b"") -> None:
         """Take what becomes of a message: another one in its place, nothing (empty), or None for itself.
 
         Args:
@@ -141,7 +141,7 @@ class HeldMessage:
         if why:
             self.tracker.report_unjudged(why)
             self._pauses.add_notes(self._call.id, self.tracker.notes)
-        self._line.decided(self)
+        self._line.settle(self)
 
     def actions(self) -> tuple[str, ...]:
         """Actions that can end the pause."""
@@ -182,7 +182,7 @@ class HeldMessage:
     def _end(self, how: str, changed: bytes | None = None, back: bytes = b"") -> None:
         self.tracker.end(how)
         self._pauses.add_notes(self._call.id, self.tracker.notes)
-        self._line.decided(self, changed, back)
+        self._line.settle(self, changed, back)
 
 
 def _text(line: bytes) -> str:

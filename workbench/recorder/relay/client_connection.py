@@ -24,7 +24,14 @@ from workbench.wire.http1 import Admission, BadMessage, BodyReader, HeadBuffer, 
 
 if TYPE_CHECKING:
     from workbench.recorder.breakpoints.gate import BreakpointGate
+    from workbench.recorder.breakpoints.held_stream import HeldStream
     from workbench.recorder.breakpoints.intercepted_exchange import InterceptedExchange
+
+
+def is_event_stream(request: Request) -> bool:
+    """A GET that asks for a stream of events."""
+    return request.method == b"GET" and any(b"text/event-stream" in token for token in request.tokens(b"accept"))
+
 
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
@@ -54,7 +61,7 @@ class ClientConnection(asyncio.Protocol):
         self._context = desk
         self._unread = HeadBuffer()
         self._block = b""  # the last head
-        self._forward: Forward | InterceptedExchange | SocketTunnel | None = None
+        self._forward: Forward | InterceptedExchange | HeldStream | SocketTunnel | None = None
         self._is_over = False
         self._deadline: asyncio.TimerHandle | None = None
 
@@ -172,19 +179,22 @@ class ClientConnection(asyncio.Protocol):
             self._unread.add(forward.start(self._unread.take_rest()))
         self.update_reading()
 
-    def _start_next(self) -> Forward | InterceptedExchange | None:
+    def _start_next(self) -> Forward | InterceptedExchange | HeldStream | None:
         self._block = b""
         self._block = self._unread.take() or b""
         return self._start(self._block) if self._block else None
 
-    def _start(self, block: bytes) -> Forward | InterceptedExchange:
+    def _start(self, block: bytes) -> Forward | InterceptedExchange | HeldStream:
         """Start the exchange of a complete head. Raises BadMessage."""
         desk, request = self._context, read_request(block)
-        upstream, target = desk.routes.find(desk.admission.target(request))
+        gate, asked = desk.gate, desk.admission.target(request)
+        named = gate.tool_calls.upstream_of(asked.decode("latin-1")) if gate and gate.is_tool_hop else ""
+        upstream, target = desk.routes.at(named, asked) if named else desk.routes.find(asked)
         body = request_body(request)
-        gate = desk.gate
         if gate and not body.is_done and (sides := gate.sides_to_hold(request.method, upstream.url(target))):
             return self._intercept(gate, sides, upstream, request, target, body)
+        if gate and gate.is_tool_hop and is_event_stream(request):
+            return self._intercept(gate, None, upstream, request, target, body)
         return Forward(
             self, desk.listener, desk.pool, desk.connector, upstream, request, target, body, desk.hop, self.open_tunnel
         )  # fmt: skip
@@ -192,14 +202,18 @@ class ClientConnection(asyncio.Protocol):
     def _intercept(
         self,
         gate: BreakpointGate,
-        sides: frozenset[str],
+        sides: frozenset[str] | None,
         upstream: Upstream,
         request: Request,
         target: bytes,
         body: BodyReader,
-    ) -> InterceptedExchange:
-        """Start an exchange that a breakpoint may hold, in place of a plain ``Forward``."""
-        from workbench.recorder.breakpoints.intercepted_exchange import InterceptedExchange
+    ) -> InterceptedExchange | HeldStream:
+        """Start an exchange that a breakpoint may hold, in place of a plain ``Forward``.
+
+        Args:
+            sides: that may be held; None for a stream of events.
+        """
+        from workbench.recorder.breakpoints.intercepted_exchange import intercept
 
         desk = self._context
 
@@ -208,7 +222,7 @@ class ClientConnection(asyncio.Protocol):
 
         method, asked, version = (text.decode("latin-1") for text in (request.method, request.target, request.version))
         head = RequestHead(method, asked, upstream.url(target), request.headers, version, desk.hop)
-        return InterceptedExchange(self, gate, sides, desk.listener, onward, upstream.name, head, request, body)
+        return intercept(self, gate, sides, desk.listener, onward, upstream.name, head, request, body)
 
     def _refuse(self, bad: BadMessage) -> None:
         """Respond to bytes that are no request that can be forwarded, and end the connection."""

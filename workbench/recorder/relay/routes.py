@@ -90,6 +90,10 @@ class Routes:
         upstream = self._upstreams[name.encode()]
         return "" if self._only else f"/{upstream.name}"
 
+    def at(self, name: str, target: bytes) -> tuple[Upstream, bytes]:
+        """An upstream by its name, and a path that it has named itself. Raises KeyError."""
+        return self._upstreams[name.encode()], target
+
     def find(self, target: bytes) -> tuple[Upstream, bytes]:
         """The upstream of an origin-form target, and the target there. Raises BadMessage (404)."""
         if self._only:
