@@ -19,7 +19,7 @@ from workbench.limits import MAX_HELD_ANSWER
 from workbench.protocols import RESPONSE
 from workbench.recorder.breakpoints.gate import ANSWER, CONTINUE, DROP, EDIT, BreakpointGate, PauseTracker
 from workbench.recorder.breakpoints.intercepted_events import UNEDITED, ChildExchange, ClientExchange, InterceptedEvents
-from workbench.recorder.breakpoints.open_tool_calls import OpenCall, path_of, session_of
+from workbench.recorder.breakpoints.open_tool_calls import PostedCall, path_of, session_of
 from workbench.recorder.events import (
     ExchangeEnded,
     RequestHead,
@@ -44,7 +44,9 @@ _JSON = ResponseHead(200, "OK", Headers((("Content-Type", "application/json"),))
 class HeldEvent:
     """An event with the response to a tool call, as an exchange that may be paused."""
 
-    def __init__(self, stream: HeldStream, gate: BreakpointGate, call: OpenCall, event: bytes, message: bytes) -> None:
+    def __init__(
+        self, stream: HeldStream, gate: BreakpointGate, call: PostedCall, event: bytes, message: bytes
+    ) -> None:
         self._stream, self._call, self._event, self._message = stream, call, event, message
         self.tracker = PauseTracker(gate, self, call.exchange_id, call.exchange.head)
         self.judging = asyncio.get_running_loop().create_task(self._judge(), name="check a response")
@@ -280,7 +282,7 @@ class HeldStream:
         self._held.append(HeldEvent(self, self._gate, call, event, b"\n".join(each.data or b"" for each in found)))
         return True
 
-    def _call_of(self, data: bytes) -> OpenCall | None:
+    def _call_of(self, data: bytes) -> PostedCall | None:
         try:
             message = loads(data) if b'"id"' in data else None
         except WireError:

@@ -27,7 +27,7 @@ from workbench.recorder.breakpoints.intercepted_events import (
     ClientExchange,
     InterceptedEvents,
 )
-from workbench.recorder.breakpoints.open_tool_calls import OpenCall
+from workbench.recorder.breakpoints.open_tool_calls import PostedCall
 from workbench.recorder.breakpoints.replacements import ACCEPTED, SimulatedResponse, with_body, without_headers
 from workbench.recorder.events import (
     ExchangeEnded,
@@ -247,7 +247,7 @@ class InterceptedExchange:
             request, wire = with_body(self._request, body), body
         message = body or self.held_body()[0]
         if self._gate.is_tool_hop and is_tool_call(message):
-            self._gate.tool_calls.add(message, OpenCall(own, self._gate.exchange_id(own.key)))
+            self._gate.tool_calls.add(message, PostedCall(own, self._gate.exchange_id(own.key)))
         self._forward = self._make_forward(self, SafeListener(self._events), request, request_body(request))
         self._forward.start(wire)
         self._client.update_reading()

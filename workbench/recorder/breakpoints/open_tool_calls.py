@@ -17,7 +17,7 @@ _MOST_CALLS = 1024
 """Calls of one address that are remembered; those with a response of their own are never asked for."""
 
 
-class OpenCall(NamedTuple):
+class PostedCall(NamedTuple):
     """A ``tools/call`` that was sent with a POST, until its response comes."""
 
     exchange: ClientExchange
@@ -28,10 +28,10 @@ class OpenToolCalls:
     """The tool calls under way at one recorder, and the streams on which their responses may come."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, dict[str, OpenCall]] = {}
+        self._calls: dict[str, dict[str, PostedCall]] = {}
         self._streams: dict[str, HeldStream] = {}
 
-    def add(self, message: bytes, call: OpenCall) -> None:
+    def add(self, message: bytes, call: PostedCall) -> None:
         """Remember the call of a POST; a batch is answered where it was sent."""
         value = loads(message)
         id_ = repr(value["id"]) if isinstance(value, dict) else ""
@@ -41,7 +41,7 @@ class OpenToolCalls:
             if len(calls) > _MOST_CALLS:
                 del calls[next(iter(calls))]
 
-    def take(self, addresses: frozenset[str], id_: JsonValue) -> OpenCall | None:
+    def take(self, addresses: frozenset[str], id_: JsonValue) -> PostedCall | None:
         """The call with this id that was sent to one of these addresses."""
         found = [self._calls.get(address, {}).pop(repr(id_), None) for address in addresses]
         return next((call for call in found if call), None)
