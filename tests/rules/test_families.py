@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
+from tests.asked_families import ask_all_families
 from tests.conftest import SHARED
 from workbench import plugins, rules
 from workbench.config import resources
 from workbench.formats import importers
-from workbench.rules import RuleContext, _families
+from workbench.rules import _families
 from workbench.wire.session import MemorySession
 
 FILES = [
@@ -29,20 +29,7 @@ def test_the_table_knows_which_family_has_which_function() -> None:
 
 
 def test_no_family_finds_anything_where_it_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    choose, silent = _families.families_for, set[str]()
-
-    def ask_all(case: RuleContext, function: str) -> Iterator[str]:
-        names = set(choose(case, function))
-        for name in _families.families_with(function):
-            if name not in names:
-                silent.add(name)
-                family = _families.family(name)
-                found = list(family.check(case)) if function == "check" else list(family.review(case, []))
-                assert not found, (name, found)
-            else:
-                yield name
-
-    monkeypatch.setattr(rules, "families_for", ask_all)
+    left_out = ask_all_families(monkeypatch)
     for path in FILES:
         session = importers.open_found(str(path))
         if session is not None:
@@ -50,4 +37,4 @@ def test_no_family_finds_anything_where_it_is_not_asked(monkeypatch: pytest.Monk
             alone = [replace(session.exchange(n), response=None) for n in range(min(len(session), 2))]
             rules.Inspector(MemorySession("requests alone", tuple(alone))).run()
             session.close()
-    assert silent == set(_families._NEEDS)
+    assert left_out == set(_families._NEEDS)
