@@ -48,7 +48,7 @@ SCREENS = {
     "session-healthy": Screen("anthropic-tool-loop"),
     "stream": Screen("openai-parallel-index-reused", ("t",)),
     "diff": Screen("anthropic-compaction-orphan", ("d",)),
-    "compare": Screen("anthropic-compaction-orphan", ("D", "~ompare", "enter")),
+    "compare": Screen("anthropic-compaction-orphan", ("D", "~ompare")),
     "repairs": Screen(LOST, ("~restore the reasoning", "f"), "Repair 1"),
     "edit": Screen(LOST, MENDED, "accepts"),
     "send-dialog": Screen(LOST, (*MENDED, "~accepts", "s"), "Send to"),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from workbench import regex
 from workbench.ir import NOTHING, JsonValue
@@ -113,12 +113,14 @@ class _JoinedOnDemand:
     __slots__ = ("_pieces",)
     _pieces: BodyText
 
-    def __getattr__(self, name: str) -> bytes:
-        if name != "raw":  # the only attribute that may be unset
-            raise AttributeError(name)
-        whole = self._pieces.whole()
-        object.__setattr__(self, name, whole)
-        return whole
+    if not TYPE_CHECKING:  # else the type checker takes every misspelt attribute for bytes
+
+        def __getattr__(self, name: str) -> bytes:
+            if name != "raw":  # the only attribute that may be unset
+                raise AttributeError(name)
+            whole = self._pieces.whole()
+            object.__setattr__(self, name, whole)
+            return whole
 
 
 @dataclass(frozen=True, slots=True)

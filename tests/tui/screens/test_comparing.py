@@ -95,7 +95,9 @@ async def test_an_exchange_is_compared_with_another_one_that_is_picked() -> None
         await until(driver.pilot, lambda: isinstance(driver.app.screen, OtherScreen))
         await driver.press("9", "enter")
         assert "type a number from 1 to 2 other than 1" in driver.text
-        await driver.press("backspace", "2", "enter")
+        await driver.press("backspace")
+        assert "enter: compare with exchange 2" in driver.text
+        await driver.press("enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, ComparingScreen))
         screen = driver.app.screen
         assert isinstance(screen, ComparingScreen)

@@ -166,4 +166,4 @@ async def test_what_is_wrong_is_beside_its_field(recorders: list[Fake]) -> None:
         await home.until("there is no breakpoint")
         lines = home.text.splitlines()
         at = next(n for n, line in enumerate(lines) if "there is no breakpoint" in line)
-        assert "nothing" in lines[at - 2] and "Breakpoints" in lines[at - 3]
+        assert "nothing" in lines[at - 1] and "Breakpoints" in lines[at - 2]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.safetext import clip, visible
 from workbench.tui.models.signs import PROVISIONAL
 from workbench.views import (
     SEVERITY_GLYPH,
@@ -192,14 +193,41 @@ def labelled_lines(
     return [line(Span("" if n else f"  {label}", "muted", LABEL), *words) for n, words in enumerate(told)]
 
 
-def title(offered: RepairOffer, number: int, of: int, width: int) -> list[Line]:
-    """Number and title of a repair, its effect, and how it was verified."""
+def title(offered: RepairOffer, number: int, of: int) -> list[Line]:
+    """Number of a repair, its effect, and how it was verified."""
     from workbench.edits.repairs import CHECKED
 
-    found, is_whole = offered.difference, offered.repair.verified
+    found = offered.difference
     lengths = f" · {size(len(found.before))} → {size(len(found.after))}"
-    told = Span(" ✓ no other finding", "ok") if is_whole else Span(" ! other findings remain", "warning")
-    first = line(Span(f" Repair {number + 1} of {of} ·", "accent"), told, Span(lengths, "muted"))
-    named = wrap(offered.repair.title, max(20, width - 2), "strong", indent=1)
-    proof = line(Span(f" {CHECKED}: {offered.contract}", "muted"))
-    return [first, named[0] if named else (), proof]
+    return [
+        line(Span(f" Repair {number + 1} of {of} ·", "accent"), *effect(offered), Span(lengths, "muted")),
+        line(Span(f" {CHECKED}: {offered.contract}", "muted")),
+    ]
+
+
+def effect(offered: RepairOffer) -> Line:
+    """Whether other findings remain after a repair."""
+    is_whole = offered.repair.verified
+    return line(Span(" ✓ no other finding", "ok") if is_whole else Span(" ! other findings remain", "warning"))
+
+
+MOST_OFFERS = 6
+"""Repairs listed at once; the list moves with the shown one."""
+
+
+def offer_lines(offered: Sequence[RepairOffer], shown: int, width: int) -> list[Line]:
+    """The repairs of a finding, one a line, the shown one marked."""
+    first = max(0, min(shown - MOST_OFFERS // 2, len(offered) - MOST_OFFERS))
+    made = []
+    for number, each in enumerate(offered[first : first + MOST_OFFERS], first):
+        is_shown = number == shown
+        sign = effect(each)[0]
+        made.append(
+            line(
+                Span(" ▸" if is_shown else "  ", "accent"),
+                Span(f"{number + 1} ", "accent"),
+                Span(sign.text[1:2], sign.style),
+                Span(f" {clip(visible(each.repair.title), max(8, width - 8))}", "strong" if is_shown else ""),
+            )
+        )
+    return made

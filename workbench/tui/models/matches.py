@@ -16,7 +16,7 @@ UNKNOWN = (
     "that of a library.",
     "Otherwise check the request: record it (r on Home), or open a file that contains it (o).",
 )
-EMPTY = "Paste or type an error message above: a log line, an error body, or plain text. Leave empty to list all rules:"
+EMPTY = "paste a log line, an error body or plain text above · all rules:"
 
 
 class RuleMatch(NamedTuple):

@@ -126,6 +126,16 @@ def _row(before: AnswerItem | None, after: AnswerItem | None, *, is_same: bool) 
     return AnswerRow(told.kind, old, new, note if is_long else "")
 
 
+def answer_text(decoded: DecodedExchange) -> str:
+    """A response in lines of words: its status, texts, calls, finish reason and usage; empty if there is none."""
+    from workbench.diff import compare_answers
+
+    if decoded.exchange.response is None:
+        return ""
+    items = [pair.after for pair in compare_answers(decoded, decoded).pairs if pair.after]
+    return "\n".join(f"{item.kind:<14} {_text(item)}" for item in items)
+
+
 def _text(item: AnswerItem) -> str:
     value = item.value
     if isinstance(value, dict) and item.kind == "usage":

@@ -19,6 +19,7 @@ from workbench.tui.list_search import search_of
 from workbench.tui.models import branches
 from workbench.tui.models.branches import Branch
 from workbench.tui.models.diff import Places, RequestComparison
+from workbench.tui.models.send_answer import answer_text
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
@@ -62,6 +63,7 @@ class BranchesScreen(Screen[bool]):
         self.verdicts: dict[str, str] = {}
         self._judging = ""
         self._unfolded: set[str] = set()
+        self.compared = NodeComparison(self)
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -103,7 +105,7 @@ class BranchesScreen(Screen[bool]):
         wanted = (self.current_id, False) if is_first or before is None else before.key
         self._show_tree()
         self.tree_list.move_to(next((n for n, b in enumerate(self.branches) if b.key == wanted), 0))
-        self._compare()
+        self.compared.compare()
         self._judge()
 
     def _show_tree(self) -> None:
@@ -134,11 +136,9 @@ class BranchesScreen(Screen[bool]):
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.tree_list:
-            self._compare()
+            self.compared.compare()
         elif message.view is self.meaning:
-            hunk = self.meaning.places.hunk_of(self.meaning.changes[self.meaning.cursor])
-            if hunk is not None:
-                self.hunks.move_to(hunk, center=True)
+            self.compared.follow()
 
     def on_line_view_activation(self, message: LineView.Activation) -> None:
         if self.row_here and self.row_here.trials:
@@ -161,7 +161,7 @@ class BranchesScreen(Screen[bool]):
         if self.is_current:
             self.dismiss(True)
 
-    # Verdicts and differences.
+    # Verdicts.
 
     def _judge(self) -> None:
         """Ask for the verdict of the next node without one."""
@@ -181,46 +181,13 @@ class BranchesScreen(Screen[bool]):
             self._show_tree()
             self._judge()
 
-    def _compare(self) -> None:
-        """Compare the node under the cursor with the marked one, else with its parent."""
-        row = self.row_here
-        wanted = self.marked_id or (row and row.node.parent)
-        other = next((b for b in self.branches if b.node.id == wanted and not b.trials), None)
-        if row is None or row.trials or other is None or other.node.id == row.node.id:
-            why = (
-                "several requests · enter: expand"
-                if row and row.trials
-                else "first node of the tree · space: mark it, to compare others with it"
-            )
-            for pane, words in ((self.meaning, " Meaning "), (self.hunks, " Bytes ")):
-                pane.title(line(words))
-                pane.compared, pane.why = None, why
-                pane.reload()
-            return
-
-        def question(workspace: Workspace) -> tuple[Difference, Places]:
-            found = workspace.compare(other.node, row.node)
-            return found, Places(found)
-
-        self.session.branches.ask(question, partial(self._show_difference, row, other))
-
-    def _show_difference(self, row: Branch, other: Branch, found: tuple[Difference, Places]) -> None:
-        if not is_open(self) or self.row_here is None or self.row_here.key != row.key:
-            return
-        difference, places = found
-        for pane in (self.meaning, self.hunks):
-            pane.show(RequestComparison(self.index, self.index, difference), places)
-        against = branches.against(other.node)
-        self.meaning.title(line(f" Meaning · {len(self.meaning.changes):,} · compared with {against} "))
-        self.hunks.title(line(f" Bytes · {len(difference.hunks):,} "))
-
     # Keys.
 
     def action_mark(self) -> None:
         if node := self._node_here():
             self.marked_id = "" if self.marked_id == node.id else node.id
             self._show_tree()
-            self._compare()
+            self.compared.compare()
 
     def action_name(self) -> None:
         from workbench.tui.screens.questions import AskScreen
@@ -259,3 +226,67 @@ class BranchesScreen(Screen[bool]):
 
     def action_back(self) -> None:
         self.dismiss(False)
+
+
+class NodeComparison:
+    """The panes below the tree: how a node differs from the marked one, else from its parent.
+
+    Args:
+        screen: screen with the tree and both panes.
+    """
+
+    def __init__(self, screen: BranchesScreen) -> None:
+        self.screen = screen
+
+    def compare(self) -> None:
+        """Compare the node under the cursor."""
+        screen = self.screen
+        row = screen.row_here
+        wanted = screen.marked_id or (row and row.node.parent)
+        other = next((b for b in screen.branches if b.node.id == wanted and not b.trials), None)
+        if row is None or row.trials or other is None or other.node.id == row.node.id:
+            self._show_none(row)
+            return
+
+        def question(workspace: Workspace) -> tuple[Difference, Places, str]:
+            from workbench.protocols import DecodedExchange
+
+            found = workspace.compare(other.node, row.node)
+            is_answer = row.node.is_sent and not found.hunks
+            answer = answer_text(DecodedExchange(screen.index, row.node.exchange)) if is_answer else ""
+            return found, Places(found), answer
+
+        screen.session.branches.ask(question, partial(self._show, row, other))
+
+    def follow(self) -> None:
+        """Show the bytes of the change under the cursor."""
+        meaning = self.screen.meaning
+        hunk = meaning.places.hunk_of(meaning.changes[meaning.cursor])
+        if hunk is not None:
+            self.screen.hunks.move_to(hunk, center=True)
+
+    def _show_none(self, row: Branch | None) -> None:
+        why = (
+            "several requests · enter: expand"
+            if row and row.trials
+            else "first node of the tree · space: mark it, to compare others with it"
+        )
+        for pane, words in ((self.screen.meaning, " Meaning "), (self.screen.hunks, " Bytes ")):
+            pane.title(line(words))
+            pane.compared, pane.why = None, why
+            pane.reload()
+
+    def _show(self, row: Branch, other: Branch, found: tuple[Difference, Places, str]) -> None:
+        screen = self.screen
+        if not is_open(screen) or screen.row_here is None or screen.row_here.key != row.key:
+            return
+        difference, places, answer = found
+        for pane in (screen.meaning, screen.hunks):
+            pane.show(RequestComparison(screen.index, screen.index, difference), places)
+        against = branches.against(other.node)
+        screen.meaning.title(line(f" Meaning · {len(screen.meaning.changes):,} · compared with {against} "))
+        screen.hunks.title(line(f" Bytes · {len(difference.hunks):,} "))
+        if answer:
+            screen.meaning.title(line(" Response · the request was sent unchanged "))
+            screen.meaning.why = answer
+            screen.meaning.reload()

@@ -39,8 +39,7 @@ class OpenScreen(FormScreen[Path]):
 
     def __init__(self, typed: str = "") -> None:
         super().__init__()
-        hint = "tab complete · ↓ choose · enter open · esc"
-        self.fields = [Field("path", "Open a file", hint, typed)]
+        self.fields = [Field("path", "Open a file", "its path", typed)]
 
     def offer(self, field: str, text: str) -> FormOffer:
         return offer_paths(text)
@@ -87,7 +86,7 @@ class ImportScreen(FormScreen[Path]):
     def __init__(self) -> None:
         super().__init__()
         self.fields = [
-            Field("file", "Import", "any readable recording · tab complete · enter"),
+            Field("file", "Import", "any readable recording"),
             Field("out", "Session file", "secrets are replaced · .jsonl for the text format"),
         ]
         self._done: ImportSummary | None = None

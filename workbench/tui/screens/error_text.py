@@ -96,7 +96,7 @@ class ErrorTextScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         asking = line(
             Span(" Find the rule behind an error", "strong"),
-            Span("  paste an error message; nothing is sent anywhere", "muted"),
+            Span("   nothing is sent anywhere", "muted"),
         )
         self.query_one("#asking", Bar).show([asking])
         self.asked.cursor_blink = False

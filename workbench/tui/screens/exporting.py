@@ -66,9 +66,7 @@ class ExportPathScreen(FormScreen[Path]):
         super().__init__()
         self.row = row
         what = "a folder" if not row.suffix else "a file"
-        self.fields = [
-            Field("path", f"Write the {row.title} to {what}", "tab complete · enter write · esc cancel", name)
-        ]
+        self.fields = [Field("path", f"Write the {row.title} to {what}", "the path of a new file", name)]
         self._may_replace = ""
 
     def offer(self, field: str, text: str) -> FormOffer:

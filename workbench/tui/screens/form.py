@@ -16,7 +16,6 @@ from textual.worker import get_current_worker
 
 from workbench.safetext import SHOWABLE, is_showable
 from workbench.tui.bars import Bar, Ways
-from workbench.tui.paint import content
 from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, Span, line, wrap
 
@@ -24,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class Field(NamedTuple):
-    """Input line of a dialog; ``hint`` is shown on its lower border, ``is_folded`` ones on demand."""
+    """Input line of a dialog; its title and ``hint`` are shown above it, ``is_folded`` ones are shown on demand."""
 
     id: str
     title: str
@@ -133,14 +132,12 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
             for field in self.fields:
                 value = field.value if is_showable(field.value) else ""
                 line_input = Input(value, restrict=SHOWABLE, id=field.id, select_on_focus=False)
-                line_input.border_title = content(line(f" {field.title} "))
-                line_input.border_subtitle = content(line(f" {field.hint} "))
-                line_input.display = not field.is_folded
+                yield Label(field)
                 yield line_input
                 yield Note(id=f"{field.id}-note")
             yield Bar(id="more")
             yield SuggestionPane()
-        yield Ways(("tab", "complete"), ("enter", "accept"), ("esc", "cancel"))
+        yield Ways(("tab", "complete"), ("↓", "choose"), ("enter", "accept"), ("esc", "cancel"))
 
     # Supplied by each dialog.
 
@@ -159,7 +156,10 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
     # Shared by all dialogs.
 
     def on_mount(self) -> None:
-        self.parts.show_more()
+        self.parts.fold()
+
+    def on_resize(self) -> None:
+        self.parts.show_notes()
 
     def value(self, field: str) -> str:
         """Text of a field."""
@@ -248,11 +248,22 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
 
     def action_field(self, step: int) -> None:
         self.parts.unfold()
-        ids = [field.id for field in self.fields if self.query_one(f"#{field.id}", Input).display]
+        ids = [field.id for field in self.fields if self.parts.is_shown(field.id)]
         self.go(ids[(ids.index(self.here) + step) % len(ids)])
 
     def action_cancel(self) -> None:
         self.dismiss(None)
+
+
+class Label(Bar):
+    """Title and hint above a field."""
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(id=f"{field.id}-label")
+        self._field = field
+
+    def on_mount(self) -> None:
+        self.show([line(Span(f" {self._field.title}", "strong"), Span(f"   {self._field.hint}", "muted"))])
 
 
 class Note(Bar):
@@ -290,15 +301,31 @@ class FormParts:
                 is_here = field.id == form.here
                 note.show_text(form.explain(field.id, form.value(field.id)) if is_here else "", "muted")
 
+    def is_shown(self, field: str) -> bool:
+        """Whether a field is shown."""
+        return bool(self.form.query_one(f"#{field}", Input).display)
+
+    def put_away(self, field: str, *, is_shown: bool = False) -> None:
+        """Hide a field and its title, or show them."""
+        for part in (f"#{field}", f"#{field}-label"):
+            self.form.query_one(part).display = is_shown
+
     def folded_fields(self) -> list[Field]:
         """The fields that are not shown yet."""
-        form = self.form
-        return [each for each in form.fields if each.is_folded and not form.query_one(f"#{each.id}", Input).display]
+        return [each for each in self.form.fields if each.is_folded and not self.is_shown(each.id)]
+
+    def fold(self) -> None:
+        """Hide the fields that are shown on demand."""
+        for field in self.form.fields:
+            if field.is_folded:
+                self.put_away(field.id)
+        self.show_more()
 
     def unfold(self, wanted: str = "") -> None:
         """Show all fields, if the wanted one is folded; without one in any case."""
-        for field in self.folded_fields() if wanted in ("", *(each.id for each in self.folded_fields())) else ():
-            self.form.query_one(f"#{field.id}", Input).display = True
+        folded = [each.id for each in self.folded_fields()]
+        for field in folded if wanted in ("", *folded) else ():
+            self.put_away(field, is_shown=True)
         self.show_more()
 
     def show_more(self) -> None:

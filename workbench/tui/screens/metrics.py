@@ -58,7 +58,7 @@ class FolderScreen(FormScreen[Path]):
 
     def __init__(self) -> None:
         super().__init__()
-        hint = "a folder, with its subfolders, or a file · tab complete · enter · esc"
+        hint = "a folder, with its subfolders, or a file"
         self.fields = [Field("path", "Metrics of", hint)]
 
     def offer(self, field: str, text: str) -> FormOffer:

@@ -59,7 +59,7 @@ class RecordScreen(FormScreen["StartedRecording"]):
         name = time.strftime("%Y%m%d-%H%M%S", time.localtime(clock()))
         out = resources.state_folder("recordings") / f"{name}.wb"
         self.fields = [
-            Field("upstreams", "What do you want to record?", "↓ choose · or a URL, NAME=URL, sim:CONTRACT · enter"),
+            Field("upstreams", "What do you want to record?", "a provider of the list, a URL, NAME=URL, sim:CONTRACT"),
             Field("spoken", "Protocol", "empty or a protocol name", "", is_folded=True),
             Field("hop", "Hop name", "empty or a name", "", is_folded=True),
             Field("breaks", "Breakpoints", "empty, or closure, reasoning, filter:tool:bash", "", is_folded=True),

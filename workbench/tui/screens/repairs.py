@@ -53,6 +53,7 @@ class RepairsScreen(Screen["RepairOffer | None"]):
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
+        yield Bar(id="offers")
         with Container(id="sides"):
             yield ChangesPane(id="mended")
             yield HunksPane(id="mended-bytes")
@@ -70,7 +71,11 @@ class RepairsScreen(Screen["RepairOffer | None"]):
 
     def _entitle(self) -> None:
         shown = self.offered[self.number]
-        self.query_one("#headline", Bar).show(findings.title(shown, self.number, len(self.offered), self.size.width))
+        self.query_one("#headline", Bar).show(findings.title(shown, self.number, len(self.offered)))
+        listed = findings.offer_lines(self.offered, self.number, self.size.width)
+        offers = self.query_one("#offers", Bar)
+        offers.styles.height = len(listed)
+        offers.show(listed)
 
     def _show(self) -> None:
         shown = self.offered[self.number]

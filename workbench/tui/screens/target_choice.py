@@ -35,9 +35,8 @@ class TargetScreen(FormScreen[Target]):
         super().__init__()
         self.own = own
         self._here: dict[str, Target] = {}
-        hint = "tab complete · ↓ choose · enter · esc"
         self.fields = [
-            Field("target", title, hint),
+            Field("target", title, "a name of the list, or a URL"),
             Field("protocol", "Protocol of this URL", "enter", protocol),
         ]
 
@@ -50,7 +49,7 @@ class TargetScreen(FormScreen[Target]):
 
     def _show_protocol(self) -> None:
         """Ask for the protocol of a URL only: every other target knows its own."""
-        self.query_one("#protocol", Input).display = self.value("target").strip().startswith(URLS)
+        self.parts.put_away("protocol", is_shown=self.value("target").strip().startswith(URLS))
 
     def offer(self, field: str, text: str) -> FormOffer:
         if field == "protocol":
@@ -154,5 +153,5 @@ def _matching(suggestions: Iterable[FormSuggestion], typed: str, more: Iterable[
 
 
 def _simulator(label: str, *, is_own: bool) -> str:
-    own = "contract of this exchange · " if is_own else ""
-    return f"{f'sim:{label}':<{NAME}} {own}simulated, nothing leaves this program"
+    words = "the contract of this exchange · nothing leaves this program" if is_own else "simulated"
+    return f"{f'sim:{label}':<{NAME}} {words}"

@@ -39,7 +39,7 @@ class WriteScreen(FormScreen[Path]):
     def __init__(self, body: bytes, name: str) -> None:
         super().__init__()
         self.body = body
-        self.fields = [Field("path", f"Write {size(len(body))} to", "tab complete · enter write · esc cancel", name)]
+        self.fields = [Field("path", f"Write {size(len(body))} to", "the path of a new file", name)]
 
     def offer(self, field: str, text: str) -> FormOffer:
         return offer_new(text)

@@ -34,6 +34,9 @@ class OtherScreen(FormScreen[Other]):
     Args:
         index: index of the exchange to compare.
         summaries: all exchanges of the session.
+
+    Attributes:
+        neighbour: number that enter accepts without a text: the exchange before, for the first one that after it.
     """
 
     CSS_PATH = "../form.tcss"
@@ -42,7 +45,8 @@ class OtherScreen(FormScreen[Other]):
         super().__init__()
         self.index = index
         self.summaries = summaries
-        hint = "an exchange number, FILE or FILE#N · ↓ choose · enter · esc"
+        self.neighbour = str(index if index else 2) if len(summaries) > 1 else ""
+        hint = "an exchange number, FILE or FILE#N"
         self.fields = [Field("other", f"Compare exchange {index + 1}, or the session, with", hint)]
 
     def offer(self, field: str, text: str) -> FormOffer:
@@ -53,10 +57,13 @@ class OtherScreen(FormScreen[Other]):
         found = [s for s in self.summaries if s.index != self.index and str(s.index + 1).startswith(typed)]
         suggestions = [FormSuggestion(_summary_line(summary), str(summary.index + 1)) for summary in found[:MOST]]
         why_not = "" if suggestions else "no other exchange has this number; for a file type its path"
-        return FormOffer(suggestions, why_not=why_not)
+        return FormOffer(suggestions, why_not=why_not, default="" if typed else self.neighbour)
+
+    def explain(self, field: str, text: str) -> str:
+        return f"enter: compare with exchange {self.neighbour}" if self.neighbour and not text.strip() else ""
 
     def submit(self, field: str, text: str) -> None:
-        typed = text.strip()
+        typed = text.strip() or self.neighbour
         if typed.isdecimal():
             number = int(typed) - 1
             if not 0 <= number < len(self.summaries) or number == self.index:

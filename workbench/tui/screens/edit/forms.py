@@ -22,8 +22,8 @@ class AddScreen(FormScreen[Addition]):
         super().__init__()
         self.choices = choices
         self.fields = [
-            Field("what", "Add", f"enter: {choices[0].name} · ↓ choose"),
-            Field("text", "Text", "tool: its name · parameter: name = JSON · enter add"),
+            Field("what", "Add", f"enter: {choices[0].name}"),
+            Field("text", "Text", "tool: its name · parameter: name = JSON"),
         ]
 
     def offer(self, field: str, text: str) -> FormOffer:
@@ -61,7 +61,7 @@ class ContractChoiceScreen(FormScreen[str]):
     def __init__(self, own: str, title: str = "Check with the contract") -> None:
         super().__init__()
         self.own = own
-        self.fields = [Field("contract", title, f"enter: {own} · ↓ choose · tab complete")]
+        self.fields = [Field("contract", title, f"enter: {own}")]
 
     def offer(self, field: str, text: str) -> FormOffer:
         from workbench.send import matrix
