@@ -158,9 +158,6 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
     def on_mount(self) -> None:
         self.parts.fold()
 
-    def on_resize(self) -> None:
-        self.parts.show_notes()
-
     def value(self, field: str) -> str:
         """Text of a field."""
         return self.query_one(f"#{field}", Input).value
@@ -269,8 +266,14 @@ class Label(Bar):
 class Note(Bar):
     """Lines below a field: what its text means, or what is wrong with it."""
 
+    _said = ("", "")
+
+    def on_resize(self) -> None:
+        self.show_text(*self._said)
+
     def show_text(self, text: str, style: str) -> None:
         """Show a text, as high as it needs to be; nothing for an empty one."""
+        self._said = text, style
         lines = wrap(text, max(20, self.screen.query_one("#form").size.width - 3), style, most=8) if text else []
         self.styles.height = len(lines)
         self.show([line("  ", *each) for each in lines])
