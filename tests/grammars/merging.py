@@ -32,7 +32,20 @@ def _join(one: dict[str, Any], other: dict[str, Any], names_required: bool) -> d
         keys[key] = join_kinds(keys[key], kind) if key in keys else kind
     both = set(one.get("need", ())) & set(other.get("need", ())) if names_required else one.get("need", ())
     need = sorted(both)
-    return {"keys": dict(sorted(keys.items()))} | ({"need": need} if need else {})
+    limits = _join_limits(one, other)
+    return (
+        {"keys": dict(sorted(keys.items()))} | ({"limits": limits} if limits else {}) | ({"need": need} if need else {})
+    )
+
+
+def _join_limits(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Limits that both state; and those of keys that the other does not have, or has without any limit."""
+    first, second = one.get("limits", {}), other.get("limits", {})
+    return {key: first.get(key, second.get(key)) for key in sorted({*first, *second}) if _are_alike(key, first, second)}
+
+
+def _are_alike(key: str, first: dict[str, Any], second: dict[str, Any]) -> bool:
+    return key not in first or key not in second or first[key] == second[key]
 
 
 def join_kinds(one: Any, other: Any) -> Any:
@@ -85,5 +98,7 @@ def _changes(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Itera
         if old["keys"].get(key) != new["keys"].get(key):
             sign = "+" if key not in old["keys"] else "-" if key not in new["keys"] else "~"
             yield f"{sign} {name}.{key}"
+        elif old.get("limits", {}).get(key) != new.get("limits", {}).get(key):
+            yield f"~ {name}.{key}: limits {new.get('limits', {}).get(key) or 'none'}"
     if old.get("need") != new.get("need"):
         yield f"~ {name}: required {', '.join(new.get('need', ())) or 'nothing'}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.grammars.python_limits import described_range, field_limits, is_list
 from workbench.ir import JsonValue
 
 ANY = "any"
@@ -156,20 +158,25 @@ class PythonTypes:
             taken = set(self._names.values())
             self._names[key] = name if name not in taken else f"{name}_{path.stem}"
             self.types[self._names[key]] = None
-            keys, need = self._fields(path, node)
+            limits: dict[str, JsonValue] = {}
+            keys, need = self._fields(path, node, limits)
             made: dict[str, JsonValue] = {"keys": dict(sorted(keys.items()))}
+            if limits:
+                made["limits"] = dict(sorted(limits.items()))
             if need:
                 made["need"] = sorted(need)
             self.types[self._names[key]] = made
         return self._names[key]
 
-    def _fields(self, path: Path, node: ast.ClassDef) -> tuple[dict[str, JsonValue], set[str]]:
+    def _fields(
+        self, path: Path, node: ast.ClassDef, limits: dict[str, JsonValue]
+    ) -> tuple[dict[str, JsonValue], set[str]]:
         keys: dict[str, JsonValue] = {}
         need: set[str] = set()
         for base in node.bases:
             found = self._resolve(path, _name(base))
             if isinstance(found.node, ast.ClassDef) and found.node.name not in MODELS:
-                more, needed = self._fields(found.module, found.node)
+                more, needed = self._fields(found.module, found.node, limits)
                 keys.update(more)
                 need |= needed
             elif _functional_value(found.node):
@@ -177,25 +184,57 @@ class PythonTypes:
                 made = self.types[_name(base)]
                 keys.update(made["keys"] if isinstance(made, dict) else {})
         self._reading.append(node)
-        self._own_fields(path, node, keys, need)
+        limits.update(self._own_fields(path, node, keys, need))
         self._reading.pop()
         return keys, need
 
-    def _own_fields(self, path: Path, node: ast.ClassDef, keys: dict[str, JsonValue], need: set[str]) -> None:
+    def _own_fields(
+        self, path: Path, node: ast.ClassDef, keys: dict[str, JsonValue], need: set[str]
+    ) -> dict[str, JsonValue]:
+        """Add the fields of a class; their limits."""
+        limits: dict[str, JsonValue] = {}
         is_dict = self._is_dict(path, node)
         is_total = not any(k.arg == "total" for k in node.keywords)
-        for field in node.body:
+        for field, after in pairwise([*node.body, None]):
             if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
                 continue
             name, annotation = field.target.id, field.annotation
             if name.startswith("_") or name in ("model_config", "is_unknown") or _name(annotation) == "ClassVar":
                 continue
             alias = _alias(annotation) or _alias(field.value)
-            key = alias or (_camel(name) if self._camel else name)
+            key = alias or (_camel(name) if self._camel else name.rstrip("_") if is_dict else name)
             keys[key] = self._type(path, annotation, is_dict)
+            found = self._limits(path, annotation) | field_limits(field.value, is_list=is_list(keys[key]))
+            limits |= {key: found | described_range(after)} if found or described_range(after) else {}
             need.discard(key)
             if _is_needed(field, is_dict, is_total, self._need_models):
                 need.add(key)
+        return limits
+
+    def _limits(self, path: Path, node: ast.expr) -> dict[str, JsonValue]:
+        """Limits that an annotation states."""
+        if isinstance(node, ast.BinOp):
+            return self._limits(path, node.left) | self._limits(path, node.right)
+        if isinstance(node, ast.Name):
+            found = self._resolve(path, node.id)
+            value = found.node.value if isinstance(found.node, ast.Assign) else None
+            is_annotated = isinstance(value, ast.Subscript) and _name(value.value) in (*TRANSPARENT, *NULLABLE)
+            return self._limits(found.module, value) if is_annotated and value is not None else {}
+        if not isinstance(node, ast.Subscript):
+            return {}
+        name = _name(node.value)
+        inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if name in LISTS:
+            each = self._limits(path, inner[0])
+            return {"each": each} if each else {}
+        if name not in (*TRANSPARENT, *NULLABLE, "Union"):
+            return {}
+        limits: dict[str, JsonValue] = {}
+        for arm in inner if name == "Union" else inner[:1]:
+            limits |= self._limits(path, arm)
+        for mark in inner[1:] if name in TRANSPARENT else ():
+            limits |= field_limits(mark, is_list=is_list(self._type(path, inner[0], False)))
+        return limits
 
     def _is_dict(self, path: Path, node: ast.ClassDef) -> bool:
         for base in node.bases:

@@ -69,8 +69,32 @@ def from_botocore(shapes: dict[str, Any], roots: tuple[str, ...]) -> dict[str, J
         need = sorted(key for key in shape.get("required", ()) if key in members)
         made |= {"need": need} if need else {}
         made |= {"one": True} if shape.get("union") else {}
-        found[name] = made
+        limits = {m.get("locationName", key): _limits(m["shape"], shapes) for key, m in members.items()}
+        limits = {key: each for key, each in sorted(limits.items()) if each}
+        found[name] = made | ({"limits": limits} if limits else {})
     return found
+
+
+_MEASURES = {
+    "string": ("minLength", "maxLength"),
+    "list": ("minItems", "maxItems"),
+    "map": ("minProperties", "maxProperties"),
+}
+
+
+def _limits(name: str, shapes: dict[str, Any]) -> dict[str, Any]:
+    """Limits of a shape; of a blob none: its length is counted in bytes, and the text of it is longer."""
+    shape = shapes[name]
+    if shape["type"] == "blob":
+        return {}
+    low, high = _MEASURES.get(shape["type"], ("minimum", "maximum"))
+    found = {low: shape["min"]} if shape.get("min") else {}
+    found |= {high: shape["max"]} if "max" in shape else {}
+    found |= {"minimum": 0} if shape.get("min") == 0 and low == "minimum" else {}
+    found |= {"pattern": shape["pattern"]} if "pattern" in shape else {}
+    member = shape.get("member") or shape.get("value")
+    inner = _limits(member["shape"], shapes) if member else {}
+    return found | ({"each": inner} if inner else {})
 
 
 def _shape(name: str, shapes: dict[str, Any], todo: list[str]) -> JsonValue:

@@ -149,6 +149,11 @@ def _responses(unpacked: Path) -> Extract:
     return found
 
 
+def _typed_dicts(module: str, request: str, answer: tuple[str, str]) -> Callable[[Path], Extract]:
+    """Reader of OpenRouter's components; a request is a typed dictionary, an answer a class."""
+    return python("openrouter", (f"components/{module}.py", request), (f"components/{answer[0]}.py", answer[1]))
+
+
 def _chat(folder: str, request: str = "CompletionCreateParamsBase", answer: str = "ChatCompletion"):  # type: ignore[no-untyped-def]
     asked = ("types/chat/completion_create_params.py", request)
     return python(folder, asked, ("types/chat/chat_completion.py", answer))
@@ -202,8 +207,76 @@ GRAMMARS: Mapping[tuple[str, str], tuple[Source, ...]] = {
             is_lenient=True,
         ),
     ),
+    ("openai-chat", "together"): (Source("together", _chat("together"), is_lenient=True),),
+    ("openai-chat", "fireworks"): (
+        Source(
+            "fireworks-ai",
+            python(
+                "fireworks",
+                ("types/chat/completion_create_params.py", "CompletionCreateParamsBase"),
+                ("types/chat/completion_create_response.py", "CompletionCreateResponse"),
+            ),
+        ),
+    ),
+    ("openai-chat", "perplexity"): (
+        Source(
+            "perplexityai",
+            python("perplexity", ("types/chat/completion_create_params.py", "CompletionCreateParamsBase")),
+            is_lenient=True,
+        ),
+    ),
+    ("openai-chat", "openrouter"): (
+        Source(
+            "openrouter",
+            _typed_dicts("chatrequest", "ChatRequestTypedDict", ("chatresult", "ChatResult")),
+            is_lenient=True,
+        ),
+    ),
     ("openai-responses", ""): (Source("openai", _responses),),
+    ("openai-responses", "openrouter"): (
+        Source(
+            "openrouter",
+            _typed_dicts(
+                "responsesrequest", "ResponsesRequestTypedDict", ("openresponsesresult", "OpenResponsesResult")
+            ),
+            is_lenient=True,
+        ),
+    ),
+    ("openai-responses", "sglang"): (
+        Source(
+            "sglang",
+            python("sglang", ("srt/entrypoints/openai/protocol.py", "ResponsesRequest")),
+            beside=("openai",),
+            is_lenient=True,
+        ),
+    ),
     ("anthropic-messages", ""): (Source("anthropic", _MESSAGES, ("", "<1")),),
+    ("anthropic-messages", "fireworks"): (
+        Source("fireworks-ai", python("fireworks", ("types/message_create_params.py", "MessageCreateParams"))),
+    ),
+    ("anthropic-messages", "openrouter"): (
+        Source(
+            "openrouter",
+            python("openrouter", ("components/messagesrequest.py", "MessagesRequestTypedDict")),
+            is_lenient=True,
+        ),
+    ),
+    ("anthropic-messages", "vllm"): (
+        Source(
+            "vllm",
+            python("vllm", ("entrypoints/anthropic/protocol.py", "AnthropicMessagesRequest")),
+            beside=("openai",),
+            is_lenient=True,
+        ),
+    ),
+    ("anthropic-messages", "sglang"): (
+        Source(
+            "sglang",
+            python("sglang", ("srt/entrypoints/anthropic/protocol.py", "AnthropicMessagesRequest")),
+            beside=("openai",),
+            is_lenient=True,
+        ),
+    ),
     ("gemini", ""): (Source("google-api-python-client", _vertex), Source("google-genai", _genai)),
     ("gemini-interactions", ""): (Source("google-genai", _interactions),),
     ("ollama", ""): (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.grammars.python_types import PythonTypes
 from tests.grammars.services import from_botocore, from_discovery
 from tests.grammars.sources import GRAMMARS
 from workbench.config import resources
+from workbench.protocols import _value_limits
 from workbench.protocols.grammars import BodyGrammar, grammar_of
 
 TYPES = {
@@ -68,6 +70,38 @@ def test_json_of_protocol_buffers_is_read_as_its_parser_reads_it():
     assert [f.pointer for f in known.faults("#Body", {"mode": "never", "topk": 1})] == ["/mode", "/topk", ""]
 
 
+LIMITED = {
+    "Body": {
+        "keys": {"messages": ["[]", "#Say"], "t": ["|", "num", "null"], "stop": ["|", "str", ["[]", "str"]]},
+        "limits": {"t": {"minimum": 0, "exclusiveMaximum": 2}, "stop": {"maxItems": 2, "each": {"minLength": 1}}},
+    },
+    "Say": {"keys": {"id": "str", "marks": ["{}", "int"]}, "limits": {"id": {"pattern": "[a-z]+", "maxLength": 3}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"t": 0, "stop": ["a", "b"], "messages": [{"id": "abc", "marks": {}}]}, {}),
+        ({"t": None, "stop": ""}, {}),
+        ({"t": -1}, {"/t": "at least 0"}),
+        ({"t": 2}, {"/t": "less than 2"}),
+        ({"t": "2"}, {"/t": "a number"}),
+        ({"stop": ["a", "", "c"]}, {"/stop": "at most 2 elements", "/stop/1": "at least 1 characters"}),
+        ({"messages": [{"id": "a-cd"}]}, {"/messages/0/id": "a text that matches [a-z]+ and at most 3 characters"}),
+    ],
+)
+def test_values_are_held_to_their_limits(body, expected):
+    assert {f.pointer: f.expected for f in grammar(types=LIMITED).faults("#Body", body)} == expected
+
+
+def test_a_shape_with_a_limited_value_is_not_settled_by_its_skeleton():
+    known = grammar(types=LIMITED).of_shapes()
+    assert [f.pointer for f in known.faults("#Body", {"messages": [{"id": "\0", "marks": {"a": 1}}]})] == [
+        "/messages/0/id"
+    ]
+
+
 @pytest.mark.parametrize(("protocol", "provider"), GRAMMARS)
 def test_each_grammar_that_ships_is_whole(protocol, provider):
     known = grammar_of(protocol, provider)
@@ -77,22 +111,38 @@ def test_each_grammar_that_ships_is_whole(protocol, provider):
     assert not known.answer or known.answer in known.types
     for each in known.types.values():
         assert set(each.get("need", ())) <= set(each["keys"])
+        assert set(each.get("limits", ())) <= set(each["keys"])
+        assert all(_are_limits(limits) for limits in each.get("limits", {}).values())
         assert all(name in known.types for kind in each["keys"].values() for name in _names(kind))
+
+
+def _are_limits(limits):
+    inner = limits.get("each")
+    return limits.keys() <= _value_limits.WORDS and re.compile(limits.get("pattern", "")) and (
+        inner is None or _are_limits(inner)
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("protocol", sorted({protocol for protocol, _ in GRAMMARS}))
 def test_each_line_of_an_overlay_has_a_reason_and_an_effect(protocol):
     for line in json.loads(resources.protocol_file(protocol, "grammar-overlay.json") or b"[]"):
-        name = f"grammar-{line['for']}.json" if "for" in line else "grammar.json"
-        types = json.loads(resources.protocol_file(protocol, name))["types"]
         assert line["why"]
-        names = line["type"] if isinstance(line["type"], list) else [line["type"]]
-        assert set(names) <= set(types)
-        for known in (types[name] for name in names):
-            adds = [key for key, kind in line.get("keys", {}).items() if known["keys"].get(key) != kind]
-            frees = [key for key in line.get("optional", ()) if key in known.get("need", ())]
-            asks = set(line.get("required", ())) - set(known.get("need", ()))
-            assert adds or frees or asks or line.get("open"), line
+        for provider in _listed(line.get("for", "")):
+            name = f"grammar-{provider}.json" if provider else "grammar.json"
+            types = json.loads(resources.protocol_file(protocol, name))["types"]
+            assert set(_listed(line["type"])) <= set(types), (provider, line)
+            for known in (types[name] for name in _listed(line["type"])):
+                adds = [key for key, kind in line.get("keys", {}).items() if known["keys"].get(key) != kind]
+                bounds = [
+                    key for key, each in line.get("limits", {}).items() if known.get("limits", {}).get(key) != each
+                ]
+                frees = [key for key in line.get("optional", ()) if key in known.get("need", ())]
+                asks = set(line.get("required", ())) - set(known.get("need", ()))
+                assert adds or bounds or frees or asks or line.get("open"), (provider, line)
+
+
+def _listed(value):
+    return value if isinstance(value, list) else [value]
 
 
 def _names(kind):
@@ -137,6 +187,8 @@ class Answer(BaseModel):
     text: str
     note: Optional[str] = None
     size: int = Field(ge=0)
+    'Required range: `0 <= x <= 9.5`'
+    names: Optional[list[Annotated[str, Field(max_length=8)]]] = Field(None, min_length=1, max_length=MOST)
 """
 
 
@@ -159,7 +211,8 @@ def test_types_are_read_from_the_source_of_a_package(tmp_path):
     assert found.types["Part"] == {"keys": {"shade": ["=", "dark", "light"], "text": "str"}, "need": ["text"]}
     found.root("parts.py", "Answer")
     assert found.types["Answer"] == {
-        "keys": {"note": ["|", "str", "null"], "size": "int", "text": "str"},
+        "keys": {"names": ["|", ["[]", "str"], "null"], "note": ["|", "str", "null"], "size": "int", "text": "str"},
+        "limits": {"names": {"each": {"maxLength": 8}, "minItems": 1}, "size": {"minimum": 0, "maximum": 9.5}},
         "need": ["size", "text"],
     }
 
@@ -177,11 +230,15 @@ def test_types_are_read_from_descriptions_of_services():
         "Ask": {"type": "structure", "required": ["id", "text"], "members": {
             "id": {"shape": "S", "location": "uri"}, "text": {"shape": "S"}, "block": {"shape": "B"}}},
         "B": {"type": "structure", "union": True, "members": {"n": {"shape": "N", "locationName": "count"}}},
-        "S": {"type": "string"}, "N": {"type": "integer"},
+        "S": {"type": "string", "min": 0, "max": 8, "pattern": "[a-z]+"}, "N": {"type": "integer", "min": 0},
     }  # fmt: skip
     assert from_botocore(shapes, ("Ask",)) == {
-        "Ask": {"keys": {"block": "#B", "text": "str"}, "need": ["text"]},
-        "B": {"keys": {"count": "int"}, "one": True},
+        "Ask": {
+            "keys": {"block": "#B", "text": "str"},
+            "need": ["text"],
+            "limits": {"text": {"maxLength": 8, "pattern": "[a-z]+"}},
+        },
+        "B": {"keys": {"count": "int"}, "one": True, "limits": {"count": {"minimum": 0}}},
     }
 
 

@@ -60,7 +60,7 @@ _NAMES = {
         "name-pattern no-empty-properties nullable parameters-required refs refused-keywords root root-object "
         "root-refused tool-types tools-with-history type-lists typed unique-names valid"
     ),
-    "shapes": "ignored refused-keys refused-types required-keys",
+    "shapes": "ignored refused-keys refused-types refused-values required-keys",
     "state": "held",
     "stream": "arguments-unchecked call-shape comments error finish-with-named-tool",
     "usage": "tool-overhead",

@@ -2,8 +2,10 @@
 
 ``grammar.json`` in the folder of a protocol is derived from official types (``python -m tests.grammars``); a provider
 with types of its own has ``grammar-NAME.json`` there. ``grammar-overlay.json`` says by hand what is accepted beyond
-them, or refused all the same: ``{type, keys, optional, required, open, for, why}``, where ``for`` is the provider whose
-own grammar it is about, and a type that is ``open`` accepts anything.
+them, or refused all the same: ``{type, keys, optional, required, limits, open, for, why}``, where ``for`` names the
+providers whose own grammars it is about ("" is the protocol's vendor), and a type that is ``open`` accepts anything.
+An object type has ``keys``, ``need`` (those that it never lacks) and ``limits`` (key → limits of its value, with the
+words of JSON Schema: ``_value_limits``).
 
 A type is ``"any"``, ``"str"``, ``"int"``, ``"num"``, ``"bool"``, ``"null"``, ``"#NAME"`` (an object), or a list:
 ``["[]", T]``, ``["{}", T]`` (a map), ``["=", VALUE, …]``, ``["|", T, …]``.
@@ -21,16 +23,18 @@ from workbench import protocols
 from workbench.config import resources
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols import _value_limits
 from workbench.provenance import escape
 from workbench.wire import loads
 
 Kind: TypeAlias = Any
 """A type as it is in the file."""
 
-UNKNOWN_KEY, WRONG_TYPE, WRONG_VALUE, MISSING, UNKNOWN_VARIANT, NULL = (
+UNKNOWN_KEY, WRONG_TYPE, WRONG_VALUE, BEYOND_LIMIT, MISSING, UNKNOWN_VARIANT, NULL = (
     "key",
     "type",
     "value",
+    "limit",
     "missing",
     "variant",
     "null",
@@ -49,11 +53,12 @@ class ShapeFault:
 
     Attributes:
         pointer: of the key that is unknown, the value that is wrong, or the object that lacks a key.
-        code: ``UNKNOWN_KEY``, ``WRONG_TYPE``, ``WRONG_VALUE``, ``MISSING``, ``UNKNOWN_VARIANT`` (of ``type`` or
-            ``role``) or ``NULL`` (at a key that may be absent).
+        code: ``UNKNOWN_KEY``, ``WRONG_TYPE``, ``WRONG_VALUE``, ``BEYOND_LIMIT``, ``MISSING``, ``UNKNOWN_VARIANT`` (of
+            ``type`` or ``role``) or ``NULL`` (at a key that may be absent).
         name: the key.
         holder: name of the type of the object.
         expected: what the grammar expects, in words.
+        found: size of a value that is beyond a limit of its size, in words.
         known: keys or values that are known there.
     """
 
@@ -63,6 +68,7 @@ class ShapeFault:
     holder: str
     expected: str = ""
     known: tuple[str, ...] = ()
+    found: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,7 @@ class ObjectType:
     name: str
     keys: Mapping[str, Kind]
     need: tuple[str, ...]
+    limits: Mapping[str, _value_limits.Limits]
     is_open: bool = False
 
 
@@ -86,6 +93,7 @@ class BodyGrammar:
         provider: name of the contract whose provider these types are of; others borrow them.
         is_proto: JSON of protocol buffers: keys in both spellings, enums in any case, one value in place of a list.
         is_lenient: the provider passes over keys that it does not know.
+        is_of_shapes: texts, numbers and lists stand for any other: each that has a limit is beyond it.
     """
 
     label: str
@@ -96,21 +104,32 @@ class BodyGrammar:
     is_proto: bool
     is_lenient: bool
     types: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    is_of_shapes: bool = False
     _made: dict[str, ObjectType] = field(default_factory=dict, repr=False, compare=False)
     _admitted: dict[tuple[tuple[str, ...], str], Mapping[str, tuple[str, ...]]] = field(
         default_factory=dict, repr=False, compare=False
     )
+    _of_shapes: list[BodyGrammar] = field(default_factory=list, repr=False, compare=False)
 
     def object(self, name: str) -> ObjectType:
         """A type by its name."""
         found = self._made.get(name)
         if found is None:
             raw = self.types[name]
-            keys = dict(raw["keys"])
+            keys, limits = dict(raw["keys"]), dict(raw.get("limits", ()))
             if self.is_proto:
                 keys |= {_snake(key): kind for key, kind in raw["keys"].items()}
-            found = self._made[name] = ObjectType(name, keys, tuple(raw.get("need", ())), bool(raw.get("open")))
+                limits |= {_snake(key): each for key, each in limits.items()}
+            made = ObjectType(name, keys, tuple(raw.get("need", ())), limits, bool(raw.get("open")))
+            found = self._made[name] = made
         return found
+
+    def of_shapes(self) -> BodyGrammar:
+        """This grammar for bodies whose texts, numbers and lists stand for any other."""
+        if not self._of_shapes:
+            head = self.label, self.date, self.request, self.answer, self.provider, self.is_proto, self.is_lenient
+            self._of_shapes.append(BodyGrammar(*head, self.types, is_of_shapes=True))
+        return self._of_shapes[0]
 
     def request_kind(self, key: str) -> Kind:
         """Type of a top-level field of a request; None if it is unknown."""
@@ -181,6 +200,8 @@ class BodyGrammar:
             yield ShapeFault(pointer, UNKNOWN_KEY, key, known.name, known=tuple(known.keys))
         elif value is not None or _may_be_null(kind):
             yield from self.faults(kind, value, pointer, known.name)
+            for at, found, expected in _value_limits.beyond(known.limits.get(key, {}), value, is_any=self.is_of_shapes):
+                yield ShapeFault(pointer + at, BEYOND_LIMIT, key, known.name, expected, found=found)
         elif not self.is_proto:
             yield ShapeFault(pointer, WRONG_TYPE if key in known.need else NULL, key, known.name, _words(kind))
 
@@ -339,12 +360,14 @@ def _tags(grammar: BodyGrammar) -> set[str]:
 
 def _add_overlay(types: dict[str, Any], lines: Any, provider: str) -> None:
     for line in lines:
-        if line.get("for", "") != provider:
+        providers = line.get("for", "")
+        if provider not in ([providers] if isinstance(providers, str) else providers):
             continue
         names = line["type"]
         for name in [names] if isinstance(names, str) else names:
             known = types[name]
             known["keys"].update(line.get("keys", {}))
+            known["limits"] = known.get("limits", {}) | line.get("limits", {})
             known["open"] = line.get("open", known.get("open", False))
             need = (*known.get("need", ()), *line.get("required", ()))
             known["need"] = [key for key in need if key not in line.get("optional", ())]

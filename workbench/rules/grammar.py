@@ -33,7 +33,7 @@ MOST = 24
 
 _SHAPES = (
     *("content.shape", "content.image-in-result", "content.unsupported-part"),
-    *("schema.malformed", "schema.missing-parameters", "schema.tool-type", "params.missing"),
+    *("schema.malformed", "schema.missing-parameters", "schema.tool-type", "params.missing", "choice.unsupported"),
 )
 """Rules that speak of an object as a whole."""
 _DATE = regex.compile(r"(20\d\d)-?([01]\d)-?([0-3]\d)(?!\d)")
@@ -186,7 +186,7 @@ def _faults_of(message: Message, grammar: grammars.BodyGrammar, key: str) -> tup
 
 def _is_faultless(shape: MessageShape, grammar: grammars.BodyGrammar, key: str) -> bool:
     """No message of a shape has faults, whatever its texts: the grammar admits any text in it."""
-    return not _check_message(grammar, key, shape.skeleton)
+    return not _check_message(grammar.of_shapes(), key, shape.skeleton)
 
 
 def _of_message(message: Message, grammar: grammars.BodyGrammar, key: str) -> tuple[grammars.ShapeFault, ...]:
@@ -271,7 +271,7 @@ def _severity(
     is_ignored = fault.code == grammars.UNKNOWN_KEY and case.contract.term("params.unknown-fields") == "ignored"
     if is_ignored and place.count("/") == 1 and not _similar_key(fault):
         return None
-    if fault.code != grammars.WRONG_VALUE and _is_listed(case, _term(fault), place):
+    if _is_listed(case, _term(fault), place):
         return Severity.WARNING if _is_newer(case, grammar) else Severity.ERROR
     if grammar.is_lenient and fault.code == grammars.UNKNOWN_KEY and not _similar_key(fault):
         return None
@@ -283,6 +283,8 @@ def _severity(
 def _term(fault: grammars.ShapeFault) -> str:
     if fault.code == grammars.MISSING:
         return "shapes.required-keys"
+    if fault.code in (grammars.WRONG_VALUE, grammars.BEYOND_LIMIT):
+        return "shapes.refused-values"
     return "shapes.refused-keys" if fault.code == grammars.UNKNOWN_KEY else "shapes.refused-types"
 
 
@@ -309,7 +311,7 @@ def _is_plain_mistake(fault: grammars.ShapeFault, value: str, protocol: str) -> 
     """A fault that no dialect of the protocol makes right: types of its vendor are borrowed for other providers."""
     if fault.code == grammars.MISSING:
         return fault.name in _ALWAYS_THERE
-    if fault.code in (grammars.WRONG_TYPE, grammars.WRONG_VALUE):
+    if fault.code in (grammars.WRONG_TYPE, grammars.WRONG_VALUE, grammars.BEYOND_LIMIT):
         return fault.code == grammars.WRONG_TYPE
     if fault.code == grammars.UNKNOWN_VARIANT:
         return value in grammars.tags_elsewhere(protocol)
@@ -354,5 +356,8 @@ def _text(fault: grammars.ShapeFault, path: str, value: str) -> str:
         return f"{path or 'the request'} has no {quote(fault.name)}, which is required"
     if fault.code == grammars.UNKNOWN_VARIANT:
         return f"{path} {quote(value)} is not a known value; known: {', '.join(fault.known[:12])}"
+    if fault.code == grammars.BEYOND_LIMIT:
+        found = f"has {fault.found}" if fault.found else f"is {quote(value)}"
+        return f"{path} {found}; accepted: {fault.expected}"
     expected = fault.expected or "another value"
     return f"{path} is {quote(value)}: {expected} is expected"
