@@ -113,6 +113,28 @@ async def test_several_are_a_list_and_each_deed_goes_to_the_one_under_the_cursor
         )
 
 
+async def test_a_tool_call_says_what_is_called_and_is_edited_in_place(recorder: Recorder, holder: Holder) -> None:
+    """At 80x24, where the bytes have no pane of their own."""
+    recorder.asks(user("hello"))
+    call = b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"/a"}}}'
+    of_tools = {"answered_by": "recording", "method": "tools/call", "url": "mcp://files/read_file"}
+    holder.hold(5, call, exchange="e0", reasons=[{**REASON, "kind": "mcp:files", "rule": ""}], **of_tools)
+    async with following(recorder.writer.path, (80, 24)) as driver:
+        await said(driver, "request 1 paused")
+        await driver.press("P")
+        await said(driver, 'with     {"path":"/a"}')
+        await driver.press("d")
+        await said(driver, "Then the call is")
+        await driver.press("escape", "e")
+        await said(driver, "Request, as sent to the tool server")
+        await driver.press("x", "ctrl+s")
+        await said(driver, "all the same")
+        await driver.press("backspace", *["down"] * 6, "end", *["left"] * 1, "b", "ctrl+s")
+        await until(driver.pilot, lambda: holder.asked)
+        (asked,) = holder.asked
+        assert loads(base64.b64decode(asked["body"])) == loads(call.replace(b"/a", b"/ab"))
+
+
 async def test_a_recorder_that_ends_holds_nothing_and_a_replay_has_no_breakpoints(
     recorder: Recorder, holder: Holder
 ) -> None:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
+from workbench.protocols.mcp.server_facts import agent_of
 from workbench.wire import (
     CONNECTION,
     FRAMES,
@@ -90,11 +91,13 @@ class McpChannel:
     Attributes:
         frames: lines of both directions and of standard error, in the order in which they were complete.
         notes: what is wrong with the bytes as a whole.
+        agent: what the client calls itself; empty until it has.
     """
 
     def __init__(self, connection: Exchange, server: str) -> None:
         self.frames: list[Frame] = []
         self.notes: list[str] = []
+        self.agent = ""
         self._base = f"mcp://{quote(server, safe='')}"
         self._connection = replace(connection, kind=ExchangeKind.MCP, request=HttpRequest(STDIO, self._base))
         self._streams = {
@@ -160,6 +163,7 @@ class McpChannel:
         if isinstance(method, str):
             call = _Call(len(self._calls) + 1, frame.direction, method, _tool(message), [number], body)
             self._calls.append(call)
+            self.agent = (frame.direction == SENT and agent_of(message.get("params"))) or self.agent
             self._waiting[_key(frame.direction, id_)] = call
         elif found := self._waiting.pop(_key(_OTHER[frame.direction], id_), None):
             found.frames.append(number)

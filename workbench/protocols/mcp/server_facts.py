@@ -56,7 +56,7 @@ class ServerFacts:
         if not isinstance(result, dict):
             return self
         if method == "initialize":
-            agent = _agent(params) or self.agent
+            agent = agent_of(params) or self.agent
             return replace(self, client=_capabilities(params), server=_capabilities(result), agent=agent)
         if method == "tools/list":
             is_first = not (isinstance(params, dict) and params.get("cursor"))
@@ -67,11 +67,11 @@ class ServerFacts:
                 if isinstance(entry, dict) and isinstance(entry.get("name"), str)
             }
             tools = listed if is_first else {**self.tools, **listed}
-            return replace(self, tools=tools, agent=_agent(params) or self.agent)
+            return replace(self, tools=tools, agent=agent_of(params) or self.agent)
         return self
 
 
-def _agent(params: JsonValue) -> str:
+def agent_of(params: JsonValue) -> str:
     """Name of the client, in the handshake or in ``_meta`` (revision 2026-07-28)."""
     params = params if isinstance(params, dict) else {}
     meta = params.get("_meta")

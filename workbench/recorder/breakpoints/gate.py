@@ -149,6 +149,7 @@ class BreakpointGate:
         listeners: receive every event (see ``breakpoints.remote``).
         before_judging: called before a question: the judge answers once the exchange is in the file.
         trouble: why breakpoints do not work; empty if they do.
+        client: name of the client, for those that do not name themselves in each request.
         tool_calls: calls under way, and streams for their responses.
     """
 
@@ -160,7 +161,7 @@ class BreakpointGate:
         self.trouble = ""
         self.is_tool_hop = is_tool_hop
         self.tool_calls = OpenToolCalls()
-        self._run, self._client = run, client
+        self._run, self.client = run, client
         self._armed: dict[str, Breakpoint] = {}
         self._pauses: dict[int, Pause] = {}
         self._count = 0
@@ -255,7 +256,9 @@ class BreakpointGate:
             has_head: it has the head of its response.
         """
         self._count += 1
-        client = client_of(head.headers.get("user-agent") or "", self._client)
+        client = client_of(head.headers.get("user-agent") or "", self.client)
+        if self.is_tool_hop and not client:
+            client = self._agent
         waits = tool_timeout(client) if self.is_tool_hop else client_timeout(head.headers, client, has_head=has_head)
         now = time.time()
         told = {
@@ -315,6 +318,11 @@ class BreakpointGate:
                 hint=f"possible: {can}",
             )
         return pause
+
+    @property
+    def _agent(self) -> str:
+        """The client as it is known elsewhere, else as it calls itself."""
+        return facts_of(self.client).name or self.client
 
     def _describe(self, pause: Pause) -> Mapping[str, JsonValue]:
         body, sent = pause.exchange.held_body()

@@ -110,6 +110,7 @@ class TapWriter:
         for number, side, line, calls in held:
             if self.pauses:
                 found = [(self._safe(self._channel.exchange(call.number)), call) for call in calls]
+                self.pauses.gate.client = self._channel.agent
                 is_tool = [bool(exchange.request and exchange.request.method == CALL_TOOL) for exchange, _ in found]
                 self.pauses.take(number, side, line, list(compress(found, is_tool)))
 

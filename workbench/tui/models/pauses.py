@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.errors import WireError
+from workbench.recorder.breakpoints import RECORDING
 from workbench.safetext import clip
 from workbench.views import REQUEST, Line, Span, count, line, wrap
+from workbench.wire import dumps, loads
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -63,6 +66,11 @@ class PausedSide(NamedTuple):
     sent: int
     deeds: frozenset[str]
     answered_by: str = ""
+
+    @property
+    def is_tool_hop(self) -> bool:
+        """It is a call of a tool server, or its result."""
+        return self.answered_by == RECORDING
 
     @property
     def why(self) -> str:
@@ -175,10 +183,15 @@ def row_heading() -> Line:
     return line(Span("paused now", "role", 16 + _RULE), Span("for ", "muted", -_TIME), Span("left", "muted", -_TIME))
 
 
-def facts(held: PausedSide, number: int | None, now: float, width: int) -> list[Line]:
-    """Details of a pause: side, URL, client, reasons, duration, and bytes."""
+def facts(held: PausedSide, number: int | None, now: float, width: int, body: bytes | None = None) -> list[Line]:
+    """Details of a pause: side, URL, client, reasons, duration, and bytes.
+
+    Args:
+        body: the paused bytes; None while they are unknown. Of a message of a tool server they say what is called.
+    """
     told = [line(Span(f"{SIGN} {paused_name(held, number)} is paused", "warning strong"))]
     told.append(line(Span("to       " if held.side == REQUEST else "from     ", "muted"), Span(clip(held.url, 200))))
+    told += _message_facts(body) if held.is_tool_hop and body else ()
     if held.client:
         told.append(line(Span("client   ", "muted"), Span(clip(held.client, 100))))
     for why in held.reasons:
@@ -194,6 +207,37 @@ def facts(held: PausedSide, number: int | None, now: float, width: int) -> list[
     return [piece for each in told for piece in _wrap_facts(each, width)]
 
 
+def _message_facts(body: bytes) -> Iterator[Line]:
+    """Tool and arguments of a ``tools/call``, or what its response says."""
+    try:
+        message = loads(body)
+    except WireError:
+        return
+    params, result, error = (
+        message.get(n) if isinstance(message, dict) else None for n in ("params", "result", "error")
+    )
+    if isinstance(params, dict):
+        yield line(Span("tool     ", "muted"), Span(clip(str(params.get("name")), 200), "strong"))
+        yield line(Span("with     ", "muted"), Span(clip(_text(params.get("arguments")), 400)))
+    elif isinstance(result, dict) and result.get("isError") is True:
+        yield line(Span("failed   ", "muted"), Span(clip(_content_text(result), 400), "error"))
+    elif result is not None or error is not None:
+        name, value = ("error    ", error) if result is None else ("result   ", result)
+        yield line(Span(name, "muted"), Span(clip(_content_text(value), 400)))
+
+
+def _content_text(value: JsonValue) -> str:
+    """The texts of a result, else all of it as JSON."""
+    content = value.get("content") if isinstance(value, dict) else None
+    parts = content if isinstance(content, list) else []
+    texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    return " ".join(texts) if texts else _text(value)
+
+
+def _text(value: JsonValue) -> str:
+    return dumps(value).decode("utf-8", "replace")
+
+
 def _wrap_facts(of: Line, width: int) -> list[Line]:
     room = sum(len(span.text) for span in of)
     if room <= width or len(of) != 2:
@@ -207,7 +251,7 @@ def _wrap_facts(of: Line, width: int) -> list[Line]:
 DEEDS: Mapping[str, str] = {
     "continue": "forwarded unchanged",
     "edit": "forwarded with the edits",
-    "answer": "answered by a simulator",
+    "answer": "answered in place of the server",
     "drop": "dropped",
 }
 """Decision → its outcome in words."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.tui.models.rows import LaidOut
 from workbench.tui.models.rowtable import RowTable, is_json
 from workbench.views import REQUEST, RESPONSE, Line, Span, count, duration, line, size
+from workbench.wire import ExchangeKind
 
 if TYPE_CHECKING:
     from workbench.protocols import DecodedExchange
@@ -78,7 +79,8 @@ def head_lines(decoded: DecodedExchange, side: str, *, with_headers: bool) -> li
     """Lines above the body: request or status line, headers or their number, a note on the body."""
     if decoded.exchange.frames:
         sent = "sent" if side == REQUEST else "received"
-        return [line(Span(f"{count(len(_frames(decoded, side)), 'WebSocket frame')} {sent}, one per line", "muted"))]
+        unit = "line" if decoded.exchange.kind is ExchangeKind.MCP else "WebSocket frame"
+        return [line(Span(f"{count(len(_frames(decoded, side)), unit)} {sent}, one per line", "muted"))]
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     if http is None:
         return []

@@ -9,6 +9,7 @@ from workbench.recorder.breakpoints import RECORDING, TOOLS, parse
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import PausedSide
 from workbench.tui.panes.points import FILTER
+from workbench.views import REQUEST
 
 if TYPE_CHECKING:
     from workbench.tui.screens.breakpoints.screen import BreakpointsScreen
@@ -82,7 +83,11 @@ class PauseDecisions:
 
         if paused := self.paused_for("drop"):
             name = pauses.paused_name(paused, self.screen.session.state.number_of(paused.exchange))
-            question = f"Drop {name}? This closes the client's connection; the client may retry."
+            end = "closes the client's connection; the client may retry"
+            if paused.is_tool_hop:
+                unsent = "the call is not sent, and " if paused.side == REQUEST else ""
+                end = f"{unsent}the client gets no response"
+            question = f"Drop {name}? " + (f"Then {end}." if paused.is_tool_hop else f"This {end}.")
 
             def drop(is_sure: bool | None) -> None:
                 if is_sure:
@@ -95,7 +100,7 @@ class PauseDecisions:
         from workbench.tui.screens.edit.forms import ContractChoiceScreen
 
         paused = self.paused_for("answer")
-        if paused and paused.answered_by == RECORDING:
+        if paused and paused.is_tool_hop:
             self.screen.listener.decide(paused, lambda remote: remote.answer(paused.id, RECORDING))
         elif paused:
             state = self.screen.session.state

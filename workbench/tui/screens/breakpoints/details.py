@@ -44,7 +44,7 @@ class PauseDetails:
         screen, here, paused = self.screen, self.screen.points.here, self.screen.paused_here
         if paused:
             number = screen.session.state.number_of(paused.exchange)
-            lines = pauses.facts(paused, number, pause_listener.now(), screen.why.text_width)
+            lines = pauses.facts(paused, number, pause_listener.now(), screen.why.text_width, self.body_of(paused))
             screen.why.title(line(f" Why {pauses.paused_name(paused, number)} is paused "))
         else:
             lines = self._describe(here.kind if here else "")
@@ -86,6 +86,7 @@ class PauseDetails:
         self._bodies[key] = message.body
         if self.screen.points.here and self.screen.points.here.key == key:
             self._show_body(message.paused)
+            self.show()
 
     def _show_body(self, paused: PausedSide | None) -> None:
         screen = self.screen

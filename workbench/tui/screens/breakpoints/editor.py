@@ -1,4 +1,4 @@
-"""Editing of paused exchanges: requests on the edit screen, responses in place, both in the person's own editor."""
+"""Editing of paused exchanges: requests to models on the edit screen, other messages in place, all in an own editor."""
 
 from __future__ import annotations
 
@@ -6,14 +6,51 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.errors import WorkbenchError
+from workbench import regex
+from workbench.errors import WireError, WorkbenchError
 from workbench.safetext import from_bytes
 from workbench.tui.models.pauses import PausedSide
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.views import REQUEST
+from workbench.wire import loads
 
 if TYPE_CHECKING:
     from workbench.tui.screens.breakpoints.screen import BreakpointsScreen
+
+
+_TOKEN = regex.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^\s{}\[\],:"]++')
+_BESIDE = {"{": "}", "[": "]"}
+
+
+def _with_line_breaks(text: str) -> str:
+    """JSON of one line with a line for each value; tokens stay as they are. Other text stays."""
+    from workbench.tui.models.rowtable import is_json
+
+    if "\n" in text or not is_json(text.encode("utf-8", "surrogateescape")):
+        return text
+    made, depth, before = "", 0, ""
+    for token in _TOKEN.findall(text):
+        depth -= token in ("}", "]")
+        is_empty = _BESIDE.get(before) == token
+        if (before in ("{", "[", ",") or token in ("}", "]")) and not is_empty:
+            made += "\n" + "  " * depth
+        made += token + (" " if token == ":" else "")
+        depth += token in ("{", "[")
+        before = token
+    return made
+
+
+def _fault_of(body: bytes) -> str:
+    """Why a body is not JSON; empty if it is."""
+    try:
+        loads(body)
+    except WireError as error:
+        return str(error)
+    return ""
+
+
+def _to_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 class PausedBodyEditor:
@@ -22,6 +59,7 @@ class PausedBodyEditor:
     def __init__(self, screen: BreakpointsScreen) -> None:
         self.screen = screen
         self._writing: tuple[Writing, PausedSide, bytes] | None = None
+        self._doubted = ""  # a text that is not JSON, and was said to be none
 
     @property
     def is_writing(self) -> bool:
@@ -31,9 +69,10 @@ class PausedBodyEditor:
     # Actions.
 
     def edit(self) -> None:
-        """Edit a request on the edit screen, a response in place."""
+        """Edit a request to a model on the edit screen, another message in place."""
         if paused := self.screen.decisions.paused_for("edit"):
-            self._with_body(paused, self._edit_request if paused.side == REQUEST else self._edit_response)
+            is_of_model = paused.side == REQUEST and not paused.is_tool_hop
+            self._with_body(paused, self._edit_request if is_of_model else self._edit_in_place)
 
     def edit_outside(self) -> None:
         """Edit the bytes in the person's own editor."""
@@ -71,18 +110,21 @@ class PausedBodyEditor:
         else:
             self.screen.decisions.pass_on(paused, body[: paused.sent] + edited)
 
-    def _edit_response(self, paused: PausedSide, body: bytes) -> None:
+    def _edit_in_place(self, paused: PausedSide, body: bytes) -> None:
         from workbench.tui.models.ways import is_plain
 
         text = from_bytes(body[paused.sent :])
+        if paused.is_tool_hop:
+            text = _with_line_breaks(text)
         if self._writing:
             return
         if len(body) > MOST_IN_PLACE or b"\r" in body or not is_plain(text):
             self.screen.refuse("cannot be edited here · E: open your editor")
             return
-        part = "Rest of the response" if paused.sent else "Response"
-        writing = Writing(text, f"{part}, as sent to the client", is_line=False, id="writing")
-        self._writing = writing, paused, body
+        part = "Rest of the response" if paused.sent else paused.side.capitalize()
+        to = "tool server" if paused.side == REQUEST else "client"
+        writing = Writing(text, f"{part}, as sent to the {to}", is_line=False, id="writing")
+        self._writing = writing, paused, body[: paused.sent] + _to_bytes(text)
         self.screen.mount(writing, after=self.screen.body)
         self.screen.add_class("-writing")
         self.screen.show_keys("editing: ctrl+s forward it · esc keep it paused  ")
@@ -93,8 +135,14 @@ class PausedBodyEditor:
     def take(self, text: str) -> None:
         """Pass on the response as edited."""
         if self._writing:
+            from workbench.tui.models.rowtable import is_json
+
             _, paused, body = self._writing
-            edited = body[: paused.sent] + text.encode("utf-8", "surrogateescape")
+            edited = body[: paused.sent] + _to_bytes(text)
+            if text != self._doubted and is_json(body) and (why := _fault_of(edited)):
+                self._doubted = text
+                self.screen.refuse(f"{why} · ctrl+s again: forward it all the same")
+                return
             self.stop()
             if edited == body:
                 self.screen.refuse("no change; it stays paused")

@@ -101,7 +101,7 @@ class BreakpointsScreen(Screen["int | None"]):
         numbered = [(each, self.session.state.number_of(each.exchange)) for each in paused]
         kinds = [
             (n, KINDS[n].description if n in KINDS else OTHERS[n.startswith(OF_TOOLS)])
-            for n in dict.fromkeys((*KINDS, *armed))
+            for n in (*(n for n in armed if n not in KINDS), *KINDS)
         ]
         self.points.show(points(numbered, kinds, armed, pause_listener.now()))
         if is_first and paused:
