@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         received_words,
     )
     from workbench.views.lines import (
+        ADDRESS,
         BLANK,
         LINK,
         STYLES,
@@ -78,6 +79,7 @@ else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
+    "ADDRESS",
     "BLANK",
     "LINK",
     "PROBE_SIGNS",

@@ -31,7 +31,8 @@ STYLES = (
 LINK = "link:"
 """Begins a style name that makes its text a link to the address that follows; only for addresses of our own data."""
 
-_ADDRESS = regex.compile(r"https?://[!-~]+?(?=[.,;:)\]']*(?:\s|$))")
+ADDRESS = regex.compile(r"https?://[!-~]+?(?=[.,;:)\]']*(?:\s|$))")
+"""An address in a text, without the punctuation behind it."""
 
 
 class Span(NamedTuple):
@@ -116,7 +117,7 @@ def _cut(span: Span, found: list[tuple[int, int]], style: str) -> list[Span]:
 
 def link_addresses(lines: Iterable[Line], text: str) -> list[Line]:
     """Wrapped lines of a text of our own, with its addresses as links, also those that are broken over lines."""
-    found = [(m.start(), m.end(), m[0]) for m in _ADDRESS.finditer(text)]
+    found = [(m.start(), m.end(), m[0]) for m in ADDRESS.finditer(text)]
     if not found:
         return list(lines)
     at, made = 0, []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TypeAlias
@@ -76,6 +77,12 @@ def session(text: str, *, name: str = "it") -> MemorySession:
     )
 
 
+@cache
+def contracts_text() -> str:
+    """What our contracts say: only the sources that they name are links."""
+    return "".join(path.read_text() for path in folder("profiles").glob("*.yaml"))
+
+
 class Page(HTMLParser):
     """Reads a page: every element is closed, and none of them does anything."""
 
@@ -90,8 +97,12 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag not in ("script", "img", "iframe", "object", "link", "form", "base")
         for name, value in attrs:
-            assert name in ("class", "id", "href", "charset", "lang", "http-equiv", "content", "name", "open"), name
-            assert name != "href" or re.fullmatch("#[fxb][0-9]+", value or "")
+            assert name in ("class", "id", "href", "rel", "charset", "lang", "http-equiv", "content", "name", "open"), (
+                name
+            )
+            if name == "href" and not re.fullmatch("#[fxb][0-9]+", value or ""):
+                assert value and value.startswith("https://") and value in contracts_text(), value
+                assert ("rel", "noopener noreferrer") in attrs
         if tag not in VOID:
             self.open.append(tag)
 

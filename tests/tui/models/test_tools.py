@@ -8,7 +8,7 @@ from workbench.ir import ToolDef
 from workbench.rules import schema_check
 from workbench.tui.models import tools
 from workbench.tui.models.tools import ToolDeclaration, ToolJudgement
-from workbench.views.lines import plain
+from workbench.views.lines import LINK, plain
 from workbench.wire.jsontext import JsonIndex, dumps
 
 ONE_OF = {
@@ -49,7 +49,7 @@ def test_a_row_has_what_is_refused_then_the_changes_then_the_check() -> None:
     assert words[0] == "refused" and words[-1] == "remaining"
     assert words == sorted(words, key=["refused", "ignored", "change", "remaining"].index)
     assert rows[0].pointer == "/oneOf" and rows[0].spans == (span,) and rows[0].is_keyword
-    assert any("source: " in text for text, _ in rows[0].text)
+    assert rows[0].source.startswith("source: ")
     assert any('"oneOf"' in text for text, _ in rows[-1].text)
 
 
@@ -69,3 +69,11 @@ def test_every_dialect_has_its_lines(schema: object) -> None:
         assert tools.verdict_words(found).startswith(found.verdict)
         for row in tools.rows_of(found, {}):
             assert tools.body(row, 40) is not None
+
+
+def test_only_the_source_of_a_row_has_links() -> None:
+    row = tools.DialectRow(
+        (), (("see https://traffic.example", ""),), source="source: https://docs.example/tools, 2026"
+    )
+    styles = {span.text: span.style for made in tools.body(row, 60) for span in made}
+    assert [style for style in styles.values() if LINK in style] == [f"muted {LINK}https://docs.example/tools"]

@@ -21,6 +21,7 @@ from workbench.formats.exporters._report import (
     report,
 )
 from workbench.formats.exporters._report_story import StoryText
+from workbench.views import ADDRESS
 
 TITLE = "HTML report"
 SUFFIX = ".html"
@@ -115,7 +116,7 @@ def _finding(told: FindingText) -> Iterator[str]:
         ("Evidence", escape(told.evidence)),
         ("Began", escape(told.began)),
         ("Provider error", told.says and f"<code>{escape(told.says)}</code>"),
-        ("Source", escape(told.source)),
+        ("Source", _linked(told.source)),
     )
     yield f"<dl>{''.join(_row(name, value) for name, value in rows if value)}</dl>"
     if told.excerpt:
@@ -124,6 +125,16 @@ def _finding(told: FindingText) -> Iterator[str]:
     for repair in told.repairs:
         yield from _repair(repair)
     yield "</article>"
+
+
+def _linked(source: str) -> str:
+    """The source of a fact, in words of our own, with its addresses as links."""
+    made, at = [], 0
+    for found in ADDRESS.finditer(source):
+        address = escape(found[0])
+        made += [escape(source[at : found.start()]), f'<a href="{address}" rel="noopener noreferrer">{address}</a>']
+        at = found.end()
+    return "".join((*made, escape(source[at:])))
 
 
 def _repair(repair: RepairText) -> Iterator[str]:

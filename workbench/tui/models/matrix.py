@@ -91,9 +91,8 @@ def _finding(row: MatrixRow, found: Finding, *, is_answer: bool) -> DialectRow:
         text.append((f"{row.title} responds {row.refusal.status}: {said}", "error"))
     if found.evidence:
         text.append((found.evidence, "muted"))
-    if found.source:
-        text.append((f"source: {found.source}", "muted"))
-    return DialectRow(head, tuple(text), found.pointer, (found.span,) if found.span else (), True)
+    source = f"source: {found.source}" if found.source else ""
+    return DialectRow(head, tuple(text), found.pointer, (found.span,) if found.span else (), True, source)
 
 
 def _loss(loss: Loss) -> DialectRow:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import cells
 from workbench.tui.models.rowtable import Range
-from workbench.views import SCHEMA_SIGNS, Line, Span, count, line, plain, size, wrap
+from workbench.views import SCHEMA_SIGNS, Line, Span, count, line, link_addresses, plain, size, wrap
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue, ToolDef
@@ -62,6 +62,7 @@ class DialectRow(NamedTuple):
         pointer: place it is about, from the root of the schema; None if it is about no place.
         spans: byte ranges of that place in the schema's JSON.
         is_keyword: True if it is about a keyword at that place.
+        source: where the fact comes from, in words of our own; its addresses are links.
     """
 
     head: Line
@@ -69,6 +70,7 @@ class DialectRow(NamedTuple):
     pointer: str | None = None
     spans: tuple[Range, ...] = ()
     is_keyword: bool = False
+    source: str = ""
 
 
 def open_head(head: Line, text: Sequence[tuple[str, str]], width: int) -> Line:
@@ -160,9 +162,10 @@ def _issue(issue: Issue, spans: dict[str, Range], word: str = "") -> DialectRow:
         Span(f"{issue.pointer or 'the schema'}  ", "strong"),
         Span(issue.message, "muted"),
     )
-    text = ((issue.message, ""), (f"source: {issue.source}" if issue.source else "not in any contract", "muted"))
+    source = f"source: {issue.source}" if issue.source else "not in any contract"
     is_keyword = bool(issue.keyword) and issue.pointer.endswith(f"/{issue.keyword}")
-    return DialectRow(head, text, issue.pointer, _spans(spans, issue.pointer), is_keyword)
+    spans_here = _spans(spans, issue.pointer)
+    return DialectRow(head, ((issue.message, ""),), issue.pointer, spans_here, is_keyword, source)
 
 
 def _step(step: LoweringStep, spans: dict[str, Range], part: str) -> DialectRow:
@@ -189,7 +192,8 @@ def body(row: DialectRow, width: int) -> list[Line]:
     """Further lines of a row; they repeat its first line only if that is cut."""
     is_whole = cells(plain(row.head)) <= width
     told = [(text, style) for text, style in row.text if not (is_whole and text in plain(row.head))]
-    return [made for text, style in told for made in wrap(text, width, style, indent=4, most=MOST)]
+    made = [each for text, style in told for each in wrap(text, width, style, indent=4, most=MOST)]
+    return made + link_addresses(wrap(row.source, width, "muted", indent=4), row.source) if row.source else made
 
 
 def laid_out(value: JsonValue) -> str:
