@@ -16,9 +16,13 @@ from workbench.protocols import _value_limits
 from workbench.protocols.grammars import BodyGrammar, grammar_of
 
 TYPES = {
-    "Body": {"keys": {"messages": ["[]", ["|", "#Ask", "#Say"]], "n": "int", "t": "num"}, "need": ["messages"]},
+    "Body": {
+        "keys": {"messages": ["[]", ["|", "#Ask", "#Say"]], "n": "int", "t": "num", "side": "#Side"},
+        "need": ["messages"],
+    },
     "Ask": {"keys": {"role": ["=", "user"], "content": ["|", "str", ["[]", "#Text"]]}, "need": ["role", "content"]},
     "Say": {"keys": {"role": ["=", "assistant"], "content": ["|", "str", "null"]}, "need": ["role"]},
+    "Side": {"keys": {"a": "int", "b": ["|", "int", "null"]}, "one": True},
     "Text": {"keys": {"type": ["=", "text"], "text": "str", "marks": ["{}", "int"]}, "need": ["type", "text"]},
 }
 
@@ -51,6 +55,8 @@ ask = {"role": "user", "content": "hi"}
             [("/messages/0/content/0/marks/x~1y", "type", "x~1y")],
         ),
         ({"messages": [{"role": "assistant", "text": "a"}]}, [("/messages/0/text", "key", "text")]),
+        ({"messages": [ask], "side": {"a": 1, "b": None}}, []),
+        ({"messages": [ask], "side": {"a": 1, "b": 2}}, [("/side", "many", "b")]),
     ],
 )
 def test_faults_are_at_their_place(body, expected):

@@ -169,6 +169,20 @@ def test_what_dialects_have_is_no_fault(inspect, provider, pointer, value):
     assert not [f for f in found if f.pointer == pointer]
 
 
+@pytest.mark.parametrize(
+    ("provider", "severities"), [("openai", ["error"]), ("groq", ["warning"]), ("xai", ["warning"]), ("llama.cpp", [])]
+)
+def test_what_no_provider_accepts_is_a_warning_where_nothing_is_known(inspect, provider, severities):
+    found = inspect(planted("openai-chat", "/temperature", 3), protocol="openai-chat", provider=provider)
+    assert [f.severity for f in found if f.pointer == "/temperature"] == severities
+
+
+def test_an_object_of_one_key_with_two_is_named(inspect):
+    body = planted("bedrock-converse", "/messages/0/content/0/cachePoint", {"type": "default"})
+    found = inspect(body, protocol="bedrock-converse", provider="bedrock")
+    assert [(f.rule, f.pointer) for f in found] == [("content.shape", "/messages/0/content/0")]
+
+
 def test_a_model_newer_than_the_types_makes_an_error_a_warning(inspect):
     body = planted("anthropic-messages", "/messages/0/content/0/note", 1) | {"model": "claude-sonnet-9-20991201"}
     found = inspect(body, protocol="anthropic-messages", provider="anthropic")

@@ -73,6 +73,13 @@ def protocol_file(protocol: str, name: str) -> bytes | None:
     return file.read_bytes() if file.is_file() else None
 
 
+def provider_grammars(protocol: str) -> list[str]:
+    """Names of the providers with a grammar of their own in the folder of a protocol."""
+    files = (_PACKAGE / "protocols" / protocol.replace("-", "_")).glob("grammar-*.json")
+    names = sorted(file.stem.removeprefix("grammar-") for file in files)
+    return [name for name in names if name != "overlay"]
+
+
 def model_facts(name: str) -> bytes:
     """A file of the table of model facts."""
     return (_PACKAGE / "contracts" / name).read_bytes()

@@ -4,8 +4,8 @@
 with types of its own has ``grammar-NAME.json`` there. ``grammar-overlay.json`` says by hand what is accepted beyond
 them, or refused all the same: ``{type, keys, optional, required, limits, open, for, why}``, where ``for`` names the
 providers whose own grammars it is about ("" is the protocol's vendor), and a type that is ``open`` accepts anything.
-An object type has ``keys``, ``need`` (those that it never lacks) and ``limits`` (key → limits of its value, with the
-words of JSON Schema: ``_value_limits``).
+An object type has ``keys``, ``need`` (those that it never lacks), ``one`` (true: it has one key only) and ``limits``
+(key → limits of its value, with the words of JSON Schema: ``_value_limits``).
 
 A type is ``"any"``, ``"str"``, ``"int"``, ``"num"``, ``"bool"``, ``"null"``, ``"#NAME"`` (an object), or a list:
 ``["[]", T]``, ``["{}", T]`` (a map), ``["=", VALUE, …]``, ``["|", T, …]``.
@@ -30,12 +30,13 @@ from workbench.wire import loads
 Kind: TypeAlias = Any
 """A type as it is in the file."""
 
-UNKNOWN_KEY, WRONG_TYPE, WRONG_VALUE, BEYOND_LIMIT, MISSING, UNKNOWN_VARIANT, NULL = (
+UNKNOWN_KEY, WRONG_TYPE, WRONG_VALUE, BEYOND_LIMIT, MISSING, TOO_MANY, UNKNOWN_VARIANT, NULL = (
     "key",
     "type",
     "value",
     "limit",
     "missing",
+    "many",
     "variant",
     "null",
 )
@@ -53,8 +54,9 @@ class ShapeFault:
 
     Attributes:
         pointer: of the key that is unknown, the value that is wrong, or the object that lacks a key.
-        code: ``UNKNOWN_KEY``, ``WRONG_TYPE``, ``WRONG_VALUE``, ``BEYOND_LIMIT``, ``MISSING``, ``UNKNOWN_VARIANT`` (of
-            ``type`` or ``role``) or ``NULL`` (at a key that may be absent).
+        code: ``UNKNOWN_KEY``, ``WRONG_TYPE``, ``WRONG_VALUE``, ``BEYOND_LIMIT``, ``MISSING``, ``TOO_MANY`` (keys of
+            which one is accepted), ``UNKNOWN_VARIANT`` (of ``type`` or ``role``) or ``NULL`` (at a key that may be
+            absent).
         name: the key.
         holder: name of the type of the object.
         expected: what the grammar expects, in words.
@@ -73,13 +75,17 @@ class ShapeFault:
 
 @dataclass(frozen=True, slots=True)
 class ObjectType:
-    """An object: its keys with their types, and those that it never lacks; anything at all if it is open."""
+    """An object: its keys with their types, those that it never lacks, and whether it has one only.
+
+    It is anything at all if it is open.
+    """
 
     name: str
     keys: Mapping[str, Kind]
     need: tuple[str, ...]
     limits: Mapping[str, _value_limits.Limits]
     is_open: bool = False
+    is_union: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +126,8 @@ class BodyGrammar:
             if self.is_proto:
                 keys |= {_snake(key): kind for key, kind in raw["keys"].items()}
                 limits |= {_snake(key): each for key, each in limits.items()}
-            made = ObjectType(name, keys, tuple(raw.get("need", ())), limits, bool(raw.get("open")))
+            need, is_open = tuple(raw.get("need", ())), bool(raw.get("open"))
+            made = ObjectType(name, keys, need, limits, is_open, bool(raw.get("one")))
             found = self._made[name] = made
         return found
 
@@ -134,6 +141,10 @@ class BodyGrammar:
     def request_kind(self, key: str) -> Kind:
         """Type of a top-level field of a request; None if it is unknown."""
         return self.object(self.request).keys.get(key)
+
+    def member_faults(self, key: str, value: JsonValue) -> list[ShapeFault]:
+        """Places in the value of a top-level field of a request that differ from its type or its limits."""
+        return list(self._member(self.object(self.request), key, value, f"/{escape(key)}"))
 
     def faults(self, kind: Kind, value: JsonValue, pointer: str = "", holder: str = "") -> Iterator[ShapeFault]:
         """Places below a value that differ from a type.
@@ -193,6 +204,9 @@ class BodyGrammar:
         for key in known.need:
             if key not in value and not (self.is_proto and _snake(key) in value):
                 yield ShapeFault(pointer, MISSING, key, known.name)
+        present = [key for key, inner in value.items() if inner is not None and key in known.keys]
+        if known.is_union and len(present) > 1:
+            yield ShapeFault(pointer, TOO_MANY, present[1], known.name, known=tuple(present))
 
     def _member(self, known: ObjectType, key: str, value: JsonValue, pointer: str) -> Iterator[ShapeFault]:
         kind = known.keys.get(key)
@@ -259,6 +273,19 @@ def grammar_of(protocol: str, provider: str = "") -> BodyGrammar | None:
     """The grammar of a protocol, that of the provider itself if it has one; None if no grammar is known."""
     own = _load(protocol, f"grammar-{provider}.json") if provider else None
     return own or _load(protocol, "grammar.json")
+
+
+@cache
+def own_grammars(protocol: str) -> tuple[BodyGrammar, ...]:
+    """The grammars of a protocol, each of a provider with types of its own."""
+    names = ("", *resources.provider_grammars(protocol))
+    return tuple(known for name in names if (known := grammar_of(protocol, name)))
+
+
+def states_values(kind: Kind) -> bool:
+    """A type lists values, and admits no other text."""
+    arms = kind[1:] if isinstance(kind, list) and kind[0] == "|" else [kind]
+    return "str" not in arms and any(isinstance(arm, list) and arm[0] == "=" for arm in arms)
 
 
 @cache

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
-from workbench import regex
-from workbench.contracts import Finding, Severity, dotted_path
+from workbench import contracts, regex
+from workbench.contracts import Basis, Finding, Severity, dotted_path
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
 from workbench.named_tuple import NamedTuple
@@ -70,7 +70,7 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def _groups(case: RuleContext, grammar: grammars.BodyGrammar, found: list[Finding]) -> Iterator[list[_PlacedFault]]:
     """Faults where no finding speaks; the places of one unknown key together."""
-    asked = [f for f in found if f.side == REQUEST and f.severity is not Severity.INFO and f.breaks is not None]
+    asked = [f for f in found if f.side == REQUEST and (_is_break(f) or f.rule == "params.ignored")]
     grouped: dict[tuple[str, ...], list[_PlacedFault]] = {}
     for each in _faults(case, grammar):
         fault = each.fault
@@ -78,6 +78,10 @@ def _groups(case: RuleContext, grammar: grammars.BodyGrammar, found: list[Findin
             key = (fault.holder, fault.name) if fault.code == grammars.UNKNOWN_KEY else (each.pointer, fault.name)
             grouped.setdefault((fault.code, *key), []).append(each)
     yield from list(grouped.values())[:MOST]
+
+
+def _is_break(finding: Finding) -> bool:
+    return finding.severity is not Severity.INFO and finding.breaks is not None
 
 
 _READ_UNASKED = ("function", "name", "arguments", "call_id", "input", "toolUseId", "message", "content", "summary")
@@ -238,8 +242,10 @@ def _speaks(finding: Finding, judged: _PlacedFault) -> bool:
 
 def _finding(case: RuleContext, grammar: grammars.BodyGrammar, group: list[_PlacedFault]) -> Iterator[Finding]:
     (fault, pointer), *others = group
-    value = "" if fault.code == grammars.MISSING else _text_at(case, pointer)
-    severity = _severity(case, grammar, fault, pointer, value)
+    there = None if fault.code in (grammars.MISSING, grammars.TOO_MANY) else _value_at(case, pointer)
+    value = "" if there is None else show_value(there)
+    votes = _votes(case, grammar, fault, pointer, there)
+    severity = Severity.WARNING if votes else _severity(case, grammar, fault, pointer, value)
     if severity is None:
         return
     path, term, types = dotted_path(pointer), _term(fault), f"{grammar.label} ({grammar.date})"
@@ -247,18 +253,48 @@ def _finding(case: RuleContext, grammar: grammars.BodyGrammar, group: list[_Plac
     source = f"{stated.source} ({stated.date}); {types}" if stated else types
     said = {"path": path, "field": fault.name, "name": fault.name, "found": value, "value": value}
     rule = every_rule()[_slug(fault, pointer[len(base(case.decoded)) :], value)]
-    finding = case.finding(rule, REQUEST, pointer, _text(fault, path, value), source=source, values=said)
+    text = _text(fault, path, value) + (f"; {votes} providers that state a limit refuse it" if votes else "")
+    finding = case.finding(rule, REQUEST, pointer, text, source=source, values=said)
     if severity is not Severity.ERROR or not (
         fault.code == grammars.UNKNOWN_KEY and finding.check and not finding.check.when
     ):
         finding = replace(finding, check=None, refusal="")
     finding = replace(finding, severity=severity, fact=term if stated else "")
+    finding = replace(finding, basis=Basis.COMMON) if votes else finding
     yield with_related(finding, (each.pointer for each in others)) if others else finding
 
 
-def _text_at(case: RuleContext, pointer: str) -> str:
+def _value_at(case: RuleContext, pointer: str) -> JsonValue:
     span = case.decoded.place(REQUEST, pointer).span
-    return show_value(loads(case.decoded.request_text[slice(*span)])) if span else ""
+    return loads(case.decoded.request_text[slice(*span)]) if span else None
+
+
+FEWEST_VOTES = 3
+"""Providers that have to state a limit before it is one of the protocol."""
+
+
+def _votes(
+    case: RuleContext, grammar: grammars.BodyGrammar, fault: grammars.ShapeFault, pointer: str, value: JsonValue
+) -> int:
+    """Number of providers that limit a parameter, if each of them refuses a value of which this one says nothing.
+
+    Servers that anyone can run have no fixed address: they take what their operator lets them take.
+    """
+    is_value = fault.code == grammars.WRONG_VALUE or (
+        fault.code == grammars.BEYOND_LIMIT and isinstance(value, int | float)
+    )
+    if grammar.provider == case.contract.name or not is_value or pointer.count("/") > 1 or base(case.decoded):
+        return 0
+    if case.contract.name not in contracts.endpoints():
+        return 0
+    saying = [
+        known
+        for known in grammars.own_grammars(case.decoded.protocol or "")
+        if fault.name in known.object(known.request).limits
+        or (fault.code == grammars.WRONG_VALUE and grammars.states_values(known.request_kind(fault.name)))
+    ]
+    is_refused = all(known.member_faults(fault.name, value) for known in saying)
+    return len(saying) if len(saying) >= FEWEST_VOTES and is_refused else 0
 
 
 def _severity(
@@ -313,6 +349,8 @@ def _is_plain_mistake(fault: grammars.ShapeFault, value: str, protocol: str) -> 
         return fault.name in _ALWAYS_THERE
     if fault.code in (grammars.WRONG_TYPE, grammars.WRONG_VALUE, grammars.BEYOND_LIMIT):
         return fault.code == grammars.WRONG_TYPE
+    if fault.code == grammars.TOO_MANY:
+        return True
     if fault.code == grammars.UNKNOWN_VARIANT:
         return value in grammars.tags_elsewhere(protocol)
     return bool(_similar_key(fault))
@@ -354,6 +392,8 @@ def _text(fault: grammars.ShapeFault, path: str, value: str) -> str:
         return f"{path} is not a known field" + (f"; did you mean {quote(meant)}?" if meant else "")
     if fault.code == grammars.MISSING:
         return f"{path or 'the request'} has no {quote(fault.name)}, which is required"
+    if fault.code == grammars.TOO_MANY:
+        return f"{path} has {', '.join(fault.known)}; accepted: one of them"
     if fault.code == grammars.UNKNOWN_VARIANT:
         return f"{path} {quote(value)} is not a known value; known: {', '.join(fault.known[:12])}"
     if fault.code == grammars.BEYOND_LIMIT:
