@@ -20,6 +20,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from workbench.recorder.breakpoints.gate import BreakpointGate
 from workbench.recorder.capture.keeper import Keeper, redactor_for
 from workbench.recorder.capture.queue import Capture
 from workbench.recorder.relay.server import Relay
@@ -191,23 +192,27 @@ class Ends:
 
 
 @asynccontextmanager
-async def recorder(upstream: int, path: Path) -> AsyncIterator[int]:
-    """The port of a recorder in front of an upstream."""
+async def recorder(upstream: int, path: Path, held: str = "") -> AsyncIterator[int]:
+    """The port of a recorder in front of an upstream, with a breakpoint armed if one is named."""
     capture = Capture(Keeper(SessionWriter(path), redactor_for({}, b"salt"), run="run"))
-    relay = Relay({"main": f"http://127.0.0.1:{upstream}"}, capture)
+    gate = BreakpointGate("run", path)
+    if held:
+        gate.arm(held)
+    relay = Relay({"main": f"http://127.0.0.1:{upstream}"}, capture, gate=gate)
     await relay.start()
     try:
         yield int(relay.url("main").rpartition(":")[2].rstrip("/"))
     finally:
         await relay.close()
+        gate.close()
         capture.close()
 
 
-async def run_cases(count: int, path: Path, first: int = 0) -> Ends:
+async def run_cases(count: int, path: Path, first: int = 0, held: str = "") -> Ends:
     """So many connections through a recorder that writes to a file, made from the seeds from ``first`` on."""
     ends, slots = Ends(), asyncio.Semaphore(_AT_ONCE)
     server = await asyncio.start_server(ends.serve, "127.0.0.1", 0)
-    async with server, recorder(server.sockets[0].getsockname()[1], path) as port:
+    async with server, recorder(server.sockets[0].getsockname()[1], path, held) as port:
 
         async def one(seed: int) -> None:
             async with slots:
@@ -289,12 +294,12 @@ async def _time(port: int, count: int) -> tuple[float, float]:
     return trip, rate
 
 
-async def _times(count: int, path: Path) -> tuple[tuple[float, float], tuple[float, float]]:
+async def _times(count: int, path: Path, held: str) -> tuple[tuple[float, float], tuple[float, float]]:
     server = await asyncio.start_server(_echo, "127.0.0.1", 0)
     upstream = server.sockets[0].getsockname()[1]
     async with server:
         direct = await _time(upstream, count)
-        async with recorder(upstream, path) as port:
+        async with recorder(upstream, path, held) as port:
             return direct, await _time(port, count)
 
 
@@ -307,18 +312,19 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.real websocket", description=__doc__)
     parser.add_argument("--connections", type=int, default=5_000, help="connections with random frames")
     parser.add_argument("--frames", type=int, default=5_000, help="frames whose time is measured")
+    parser.add_argument("--held", default="", metavar="KIND", help="a breakpoint that is armed, such as frame:none")
     given = parser.parse_args(arguments)
-    return run(given.connections, given.frames)
+    return run(given.connections, given.frames, given.held)
 
 
-def run(connections: int, frames: int) -> int:
+def run(connections: int, frames: int, held: str = "") -> int:
     """Print what was measured; 1 if a byte was changed or a message is missing."""
     began, cpu = time.perf_counter(), time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         total = Totals()
         for first in range(0, connections, _OF_A_FILE):
             path = Path(folder) / f"cases-{first}.wb"
-            ends = asyncio.run(run_cases(min(_OF_A_FILE, connections - first), path, first))
+            ends = asyncio.run(run_cases(min(_OF_A_FILE, connections - first), path, first, held))
             total.add(ends, path)
             path.unlink()
         took, used = time.perf_counter() - began, time.process_time() - cpu
@@ -329,7 +335,7 @@ def run(connections: int, frames: int) -> int:
         print(f"{took:.1f} s, {used:.1f} CPU s")
         for line in total.problems[:10]:
             print(f"  {line}")
-        direct, through = asyncio.run(_times(frames, Path(folder) / "times.wb"))
+        direct, through = asyncio.run(_times(frames, Path(folder) / "times.wb", held))
         trips = f"round trip {direct[0] * 1000:.3f} -> {through[0] * 1000:.3f} ms"
         print(f"added time of a frame: {(through[0] - direct[0]) * 500:.3f} ms ({trips})")
         print(f"frames a second, 200 bytes, there and back: {direct[1]:,.0f} direct, {through[1]:,.0f} recorded")

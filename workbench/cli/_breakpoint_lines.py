@@ -20,7 +20,9 @@ KINDS_TEXT = """\
   mcp-damage   a tools/call, its result, or a request that tells the model of it, with a finding of the family mcp
   mcp:NAME     each tools/call to a tool server and each result of it; mcp:NAME/TOOL: those of one tool
   filter:EXPR  exchanges that match a filter, as in the app: 'filter:tool:Bash', 'filter:rule:schema model:gpt'
-  all          every kind but mcp:NAME and filters"""
+  frame:TYPE   messages of a WebSocket by their type, or by a key of theirs, with * for any characters:
+               frame:response.create, frame:toolCall; of one direction: frame:sent/TYPE, frame:received/TYPE
+  all          every kind but mcp:NAME, frame:TYPE and filters"""
 
 
 def reasons_line(reasons: Sequence[Mapping[str, JsonValue]]) -> str:
@@ -41,6 +43,7 @@ def pause_lines(pause: Mapping[str, JsonValue], name: str, now: float | None = N
     left = f", {pause['sent']:,} already sent" if pause["sent"] else ""
     held = f"{pause['bytes']:,} bytes{left}"
     yield f"   paused for {max(0.0, now - pause['since']):.0f} s · {held} · {timeout_words(pause, now)}"
+    yield from (f"   {pause[key]}" for key in ("note", "limit") if pause.get(key))
     yield f"   {' · '.join(f'--{deed} {name}' for deed in pause['deeds'])}"
 
 
@@ -56,8 +59,8 @@ def timeout_words(pause: Mapping[str, JsonValue], now: float) -> str:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the argument."""
     text = (
-        "pause on one of: closure, reasoning, id, arguments, repeat, mcp-damage, mcp:NAME, filter:EXPR, or all; "
-        "may be given several times"
+        "pause on one of: closure, reasoning, id, arguments, repeat, mcp-damage, mcp:NAME, frame:TYPE, filter:EXPR, "
+        "or all; may be given several times"
     )
     parser.add_argument("--break", dest="breaks", action="append", default=[], metavar="KIND", help=text)
 
@@ -83,7 +86,7 @@ def of_models(breaks: Sequence[str]) -> list[str]:
     """Those of the breakpoints that apply to models."""
     from workbench.recorder.breakpoints import parse
 
-    return [kind for kind in breaks if any(each.sides for each in parse(kind))]
+    return [kind for kind in breaks if any(each.sides or each.frame_sides for each in parse(kind))]
 
 
 def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, JsonValue]], None]:
@@ -95,7 +98,8 @@ def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, J
             case {"event": "paused", "pause": {"id": number, "side": side, "reasons": reasons, "deeds": deeds}}:
                 what = f"pause {number}: {side}, {reasons_line(reasons)}"
                 first, *others = (f"--{deed}" for deed in deeds)
-                say(f"{what} — workbench breakpoints {file} {first} {number}, or {', '.join(others)}")
+                more = f", or {', '.join(others)}" if others else ""
+                say(f"{what} — workbench breakpoints {file} {first} {number}{more}")
             case {"event": "ended", "pause": number, "how": how}:
                 say(f"pause {number}: {how}")
             case {"event": "unjudged", "exchange": exchange, "why": why}:

@@ -26,14 +26,20 @@ A tools/call to a tool server (MCP) is paused before it is sent, its result befo
 connection pass meanwhile. --answer N recording gives the client the result that this session has for the same call,
 recording:FILE that of another one; the server gets no call. Over stdio, --drop discards the message.
 
+A message of a WebSocket is held before it is passed on (frame:TYPE), and so is the request of one of its turns, or the
+response from its first tool call to its end, if one of the other kinds is hit. Later messages of that direction wait
+behind it, pings too. --edit and --drop (of the message alone) need a connection without compression, or with one that
+keeps nothing between messages: record --break does not offer compression to the server, and the recording says so. A
+connection that was open before the first breakpoint was armed is not held.
+
 N is the number of a pause, or the id of its exchange: if several recorders write FILE, each has its own numbers. --arm,
 --disarm and --wait apply to all of them.
 
 JSON output is one object: {{"armed": [KIND], "trouble", "pauses": [{{"id", "exchange" (its id in the session), "side":
 "request"|"response", "reasons": [{{"kind", "rule", "words", "pointer"}}], "method", "url", "client", "since" (seconds
 since the epoch), "answered_by": "simulator"|"recording", "timeout" (seconds the client waits, or null), "timeout_from",
-"times_out_at", "bytes", "sent" (bytes of the response already sent), "deeds": ["continue", "edit", "answer", "drop"]}}]
-}}, as it is afterwards.
+"times_out_at", "bytes", "sent" (bytes of the response already sent), "deeds": ["continue", "edit", "answer", "drop"],
+"limit" (why not each decision is possible), "note"}}]}}, as it is afterwards.
 
 Exit status: 0 done, or nothing is paused; 1 nothing was asked for and something is paused; 2 no recorder writes FILE,
 or a decision is not possible; 3 --wait timed out; 4 the recorder ended meanwhile. With --timeout, --wait waits

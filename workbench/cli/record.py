@@ -36,7 +36,8 @@ Open the file while it grows: workbench open FILE
 
 WebSockets (Codex, the Responses API, Realtime, Gemini Live) pass unchanged and are recorded: the connection with its
 messages, and each turn in it as an exchange of its own, once it is over. --no-websocket refuses them with 426,
-and clients that can use HTTP then do; so does --break, since a breakpoint cannot hold a message of a WebSocket.
+and clients that can use HTTP then do. With --break, they are opened without compression, so that a message that a
+breakpoint holds can be edited; the recording says so. --break frame:TYPE holds messages of a type.
 
 --tls-listen lets the recorder listen with TLS: Google's SDK of Gemini Live accepts nothing else. A certificate is made
 for this run, in a folder that only you can read, and never installed: the client trusts it by the variables
@@ -211,7 +212,7 @@ def _start(
         hop=args.hop,
         client=name,
         breaks=args.breaks,
-        passes_websockets=not (args.no_websocket or _breakpoint_lines.of_models(args.breaks)),
+        passes_websockets=not args.no_websocket,
         certificate=str(chain or ""),
         on_trouble=_say,
         on_event=on_event,

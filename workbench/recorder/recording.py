@@ -89,6 +89,7 @@ def record(
     capture = Capture(keeper)
     gate = BreakpointGate(keeper.run, out, client=task["client"], is_tool_hop=task["hop"] == TOOL_HOP)
     gate.before_judging = capture.write_now
+    gate.declines_compression = bool(task["breaks"])
     try:
         listener = make_server(capture, gate)
         asyncio.run(_record(listener, capture, upstreams, out, ArmedBreakpoints(gate, task["breaks"])))

@@ -128,6 +128,5 @@ def _start(plan: Plan, trouble: Callable[[str], None]) -> RecorderProcess:
         plan.out,
         hop=plan.hop,
         breaks=plan.breaks,
-        passes_websockets=not plan.breaks,
         on_trouble=trouble,
     )

@@ -70,7 +70,16 @@ if TYPE_CHECKING:
     )
     from workbench.wire.translation import Translation, translation_of
     from workbench.wire.urls import split_url
-    from workbench.wire.websocket import MessageReader, accept_key, close_of, close_payload, deflate_of, frame_of
+    from workbench.wire.websocket import (
+        Deflate,
+        MessageReader,
+        SocketMessage,
+        accept_key,
+        close_of,
+        close_payload,
+        deflate_of,
+        frame_of,
+    )
 else:
     __getattr__ = lazy(__name__)
 
@@ -92,6 +101,7 @@ __all__ = [
     "BodyText",
     "Change",
     "Chunk",
+    "Deflate",
     "Exchange",
     "ExchangeKind",
     "Fidelity",
@@ -115,6 +125,7 @@ __all__ = [
     "Redactor",
     "Remove",
     "Replace",
+    "SocketMessage",
     "SseEvent",
     "SseReader",
     "State",

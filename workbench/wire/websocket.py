@@ -83,6 +83,11 @@ class MessageReader:
         self._begun: list[_Frame] = []
 
     @property
+    def begun_at(self) -> int | None:
+        """Offset of the first frame of a message that is not complete; None if there is none."""
+        return self._begun[0].start if self._begun else None
+
+    @property
     def waiting_bytes(self) -> int:
         """Bytes of a frame or message that is not complete."""
         return len(self._held) + sum(len(frame.payload) for frame in self._begun)
@@ -177,14 +182,17 @@ def _unmask(payload: bytes, mask: bytes) -> bytes:
     return (int.from_bytes(payload) ^ int.from_bytes(key)).to_bytes(len(payload))
 
 
-def frame_of(opcode: str, payload: bytes) -> bytes:
-    """One unfragmented frame of a server: unmasked, not compressed."""
+def frame_of(opcode: str, payload: bytes, mask: bytes = b"") -> bytes:
+    """One unfragmented frame that is not compressed: of a server, or with the four bytes of a mask of a client."""
     first = 0x80 | next(number for number, name in OPCODES.items() if name == opcode)
-    size = len(payload)
+    size, masked = len(payload), 0x80 if mask else 0
     if size < 126:
-        return bytes((first, size)) + payload
-    head = bytes((first, 126)) + size.to_bytes(2) if size < 1 << 16 else bytes((first, 127)) + size.to_bytes(8)
-    return head + payload
+        head = bytes((first, masked | size))
+    elif size < 1 << 16:
+        head = bytes((first, masked | 126)) + size.to_bytes(2)
+    else:
+        head = bytes((first, masked | 127)) + size.to_bytes(8)
+    return head + mask + (_unmask(payload, mask) if mask else payload)
 
 
 def accept_key(key: str) -> str:

@@ -92,7 +92,7 @@ async def test_a_refused_handshake_is_an_answer_like_others() -> None:
             client.send(sent)
 
 
-NOT_PASSED = "this recorder does not forward WebSockets (--no-websocket, --break): use plain HTTP requests"
+NOT_PASSED = "this recorder does not forward WebSockets (--no-websocket): use plain HTTP requests"
 
 
 async def test_they_can_be_refused() -> None:

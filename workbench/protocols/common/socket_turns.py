@@ -44,6 +44,9 @@ _BLANKS = b" \t\r\n"
 _MOST_HELD = 64
 """Messages that are kept until one of them shows the protocol."""
 
+_MOST_OPEN = 64
+"""Turns, the newest ones, of which one may still get an event: the Responses API has 32 lanes and queues 16 more."""
+
 EVENTS = "converted from WebSocket messages, one event each"
 
 
@@ -177,6 +180,14 @@ class SocketTurns:
         for turn in self._splitter.turns if self._splitter else ():
             if turn.numbers and not turn.events:
                 yield turn.numbers[-1]
+
+    def number_of(self, frame: int) -> int:
+        """The recent turn whose request or response has a frame last; 0 if none does."""
+        for number in range(len(self), max(0, len(self) - _MOST_OPEN), -1):
+            turn = self._turn(number)
+            if (turn.events and turn.events[-1][0] == frame) or (turn.numbers and turn.numbers[-1] == frame):
+                return number
+        return 0
 
     def is_over(self, number: int) -> bool:
         """True once the response of a turn is complete; turns are numbered from one."""

@@ -13,13 +13,14 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.recorder.breakpoints.gate import RECORDING
-    from workbench.recorder.breakpoints.kinds import ALL, KINDS, TOOLS, parse
+    from workbench.recorder.breakpoints.kinds import ALL, FRAMES, KINDS, TOOLS, parse
     from workbench.recorder.breakpoints.remote import Recorders, Remote, pause_names
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
     "ALL",
+    "FRAMES",
     "KINDS",
     "RECORDING",
     "TOOLS",

@@ -29,6 +29,7 @@ def preload() -> None:
     from workbench import protocols
     from workbench.protocols.clients import every_client
     from workbench.recorder.breakpoints import (
+        held_tunnel,  # noqa: F401
         intercepted_exchange,  # noqa: F401
         kinds,  # noqa: F401
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -93,6 +93,16 @@ class PausedExchange(Protocol):
         """The held body without content coding, and how many bytes of it are already sent."""
         ...
 
+    @property
+    def limit(self) -> str:
+        """Why not every action can end the pause; empty if each can."""
+        ...
+
+    @property
+    def note(self) -> str:
+        """What the pause means for the connection, in a sentence without a full stop; empty for nothing."""
+        ...
+
     def resume(self) -> None:
         """Pass the message on unchanged."""
         ...
@@ -151,6 +161,8 @@ class BreakpointGate:
         trouble: why breakpoints do not work; empty if they do.
         client: name of the client, for those that do not name themselves in each request.
         tool_calls: calls under way, and streams for their responses.
+        declines_compression: WebSockets that may be held are opened without compression, so that messages can be
+            edited.
     """
 
     def __init__(
@@ -161,6 +173,7 @@ class BreakpointGate:
         self.trouble = ""
         self.is_tool_hop = is_tool_hop
         self.tool_calls = OpenToolCalls()
+        self.declines_compression = False
         self._run, self.client = run, client
         self._armed: dict[str, Breakpoint] = {}
         self._pauses: dict[int, Pause] = {}
@@ -173,10 +186,11 @@ class BreakpointGate:
         """Arm a breakpoint. Raises UsageError."""
         from workbench.recorder.breakpoints.kinds import parse
 
-        for each in parse(name):
-            self._armed[each.name] = each
+        armed = parse(name)
+        self._armed.update({each.name: each for each in armed})
         self.trouble = ""
-        self._judge.start()
+        if any(each.sides or each.tool_sides for each in armed):
+            self._judge.start()
         self._emit({"event": "armed", "armed": self.armed_names})
 
     def disarm(self, name: str) -> None:
@@ -203,6 +217,19 @@ class BreakpointGate:
     def armed_sides(self) -> frozenset[str]:
         """Sides that an armed breakpoint checks at this hop."""
         return frozenset().union(*(each.sides_at(is_tool_hop=self.is_tool_hop) for each in self._armed.values()))
+
+    def holds_frames(self, url: str) -> bool:
+        """True if an armed breakpoint may hold messages of a WebSocket that is opened now."""
+        if any(each.frame_sides for each in self._armed.values()):
+            return True
+        from workbench import protocols
+
+        name = self.protocol_of(url) if self.armed_sides and not self.is_tool_hop else None
+        return name is not None and protocols.get(name).splitter is not None
+
+    def frame_reasons(self, side: str, types: Sequence[str]) -> tuple[Mapping[str, JsonValue], ...]:
+        """Reasons to pause a message of a WebSocket by its type."""
+        return tuple(r._asdict() for each in self._armed.values() for r in each.frame_reasons(side, types))
 
     def protocol_of(self, url: str) -> str | None:
         """The protocol that a URL belongs to; None if to none."""
@@ -264,7 +291,7 @@ class BreakpointGate:
         told = {
             "id": self._count, "exchange": id_, "side": side, "reasons": list(reasons),
             "method": head.method, "url": head.url, "client": client, "since": now,
-            "answered_by": RECORDING if self.is_tool_hop else "simulator",
+            "answered_by": RECORDING if self.is_tool_hop else "simulator", "note": exchange.note,
             "timeout": waits.seconds, "timeout_from": waits.words,
             "times_out_at": None if waits.seconds is None else now - quiet + waits.seconds,
         }  # fmt: skip
@@ -312,11 +339,9 @@ class BreakpointGate:
     def _pause_allowing(self, number: JsonValue, action: str) -> Pause:
         pause = self.find_pause(number)
         if action not in pause.exchange.actions():
-            can = ", ".join(pause.exchange.actions())
-            raise UsageError(
-                f"this decision is not possible for pause {number}: part of the response is already sent",
-                hint=f"possible: {can}",
-            )
+            can, why = ", ".join(pause.exchange.actions()), pause.exchange.limit
+            what = f"this decision is not possible for pause {number}{': ' if why else ''}{why}"
+            raise UsageError(what, hint=f"possible: {can}")
         return pause
 
     @property
@@ -326,7 +351,8 @@ class BreakpointGate:
 
     def _describe(self, pause: Pause) -> Mapping[str, JsonValue]:
         body, sent = pause.exchange.held_body()
-        return {**pause.description, "bytes": len(body), "sent": sent, "deeds": list(pause.exchange.actions())}
+        can = {"deeds": list(pause.exchange.actions()), "limit": pause.exchange.limit}
+        return {**pause.description, "bytes": len(body), "sent": sent, **can}
 
     def _emit(self, event: Mapping[str, JsonValue]) -> None:
         for listener in tuple(self.listeners):

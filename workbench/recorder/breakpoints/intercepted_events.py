@@ -22,6 +22,8 @@ from workbench.recorder.events import (
     ResponseStarted,
     SafeListener,
 )
+from workbench.recorder.relay.socket_tunnel import Handshake
+from workbench.wire import Headers, State
 
 EDITED, UNEDITED = "edited at a breakpoint", "before it was edited at a breakpoint"
 INSTEAD = "not forwarded: answered at a breakpoint"
@@ -98,6 +100,61 @@ class ChildExchange:
         for each in response:
             self.on_event(each)
         self.on_event(end)
+
+
+class SocketChild:
+    """A WebSocket as the upstream saw it, recorded from its beginning once it differs from what the client saw.
+
+    Args:
+        handshake: of the client's connection.
+        branch: what was changed.
+    """
+
+    def __init__(self, listener: SafeListener, handshake: Handshake, branch: str) -> None:
+        self._listener, self._handshake, self._branch = listener, handshake, branch
+        self._key = 0
+        self._before: list[RequestBytes | ResponseBytes] = []
+        self._size = 0
+
+    @property
+    def is_shown(self) -> bool:
+        """It is recorded."""
+        return bool(self._key)
+
+    def add(self, event: RequestBytes | ResponseBytes) -> None:
+        """Record bytes that passed at the upstream's side, or remember them."""
+        if self._key:
+            self._listener.on_event(event._replace(key=self._key))
+        elif self._size <= MAX_HELD_REQUEST:
+            self._size += len(event.data)
+            self._before.append(event)
+
+    def show(self) -> None:
+        """Record it from now on, beginning with what passed before; nothing of that if it was too much to remember."""
+        if self._key:
+            return
+        self._key = self._listener.new_key()
+        _, at, upstream, head, answer, is_declined = self._handshake
+        kept = [(n, v) for n, v in head.headers if not (is_declined and n.lower() == "sec-websocket-extensions")]
+        head = replace(
+            head,
+            headers=Headers(tuple(kept)),
+            hop=hop_behind(head.hop),
+            parent=self._handshake.key,
+            branch=self._branch,
+        )
+        self._listener.on_event(RequestStarted(self._key, at, upstream, head))
+        self._listener.on_event(RequestEnded(self._key, at))
+        self._listener.on_event(ResponseStarted(self._key, at, answer))
+        for event in self._before if self._size <= MAX_HELD_REQUEST else ():
+            self.add(event)
+        self._before.clear()
+
+    def end(self, at: float, why: str) -> None:
+        """Record its end."""
+        if self._key:
+            state = State.ABORTED if why else State.COMPLETE
+            self._listener.on_event(ExchangeEnded(self._key, at, state, why))
 
 
 class InterceptedEvents:

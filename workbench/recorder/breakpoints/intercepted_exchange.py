@@ -318,6 +318,16 @@ class InterceptedExchange:
             return (CONTINUE, DROP)
         return (CONTINUE, EDIT, ANSWER, DROP) if answer.is_head_alone_sent else (CONTINUE, EDIT, DROP)
 
+    @property
+    def limit(self) -> str:
+        """Why not every action can end the pause; empty if each can."""
+        return "" if len(self.actions()) == 4 else "part of the response is already sent"
+
+    @property
+    def note(self) -> str:
+        """What the pause means for the connection: nothing."""
+        return ""
+
     def held_body(self) -> tuple[bytes, int]:
         """The held body without content coding, and how many bytes of it are already sent."""
         if self._response:

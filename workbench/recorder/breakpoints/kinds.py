@@ -4,15 +4,18 @@ A kind names rules of this program, by family or one by one, and the side of the
 request before it is forwarded, a response before its tool calls reach the client. ``filter:EXPRESSION`` breaks on
 anything the filter language can express; terms about the response (``tool:``, ``finish:`` …) are checked there.
 At the hop between client and tool servers, ``mcp:SERVER`` or ``mcp:SERVER/TOOL`` breaks before a ``tools/call`` goes
-out and before its result goes back.
+out and before its result goes back. ``frame:TYPE`` breaks on messages of a WebSocket, of one direction
+(``frame:sent/TYPE``, ``frame:received/TYPE``) or both; the other kinds apply to its turns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
+from workbench import regex
 from workbench.contracts import Finding, Severity
 from workbench.errors import UsageError
 from workbench.filters import And, Expression, Facts, Filter, Not, Or, Term
@@ -167,6 +170,12 @@ FILTER: Final = "filter:"
 TOOLS: Final = "mcp:"
 """Begins the name of a breakpoint on a tool server, or on one of its tools."""
 
+FRAMES: Final = "frame:"
+"""Begins the name of a breakpoint on messages of a WebSocket."""
+
+_DIRECTIONS: Final = {"sent": REQUEST, "received": RESPONSE}
+_TYPE = regex.compile(r"[\w.*?-]{1,100}")
+
 _BOTH: Final = frozenset((REQUEST, RESPONSE))
 
 _OF_THE_ANSWER: Final = frozenset(("tool", "status", "response", "time", "state", "finish", "reasoning"))
@@ -181,6 +190,7 @@ class Breakpoint:
         name: as it was armed.
         sides: of exchanges with models on which it is checked.
         tool_sides: of exchanges with tool servers.
+        frame_sides: directions of a WebSocket whose messages it is checked on, as sides.
     """
 
     name: str
@@ -188,6 +198,15 @@ class Breakpoint:
     _kind: BreakpointKind | None = None
     _filter: Filter | None = field(default=None, compare=False)
     tool_sides: frozenset[str] = frozenset()
+    frame_sides: frozenset[str] = frozenset()
+    _type: str = ""
+
+    def frame_reasons(self, side: str, types: Iterable[str]) -> Iterator[PauseReason]:
+        """Reasons to pause a message of a WebSocket that has these types (see ``frame_types``)."""
+        found = next((each for each in types if fnmatchcase(each, self._type)), "") if side in self.frame_sides else ""
+        if found:
+            where = "has not been sent to the server" if side == REQUEST else "has not reached the client"
+            yield PauseReason(self.name, "", f"the message {found} {where}", "")
 
     @property
     def is_filter(self) -> bool:
@@ -245,10 +264,29 @@ def parse(name: str) -> tuple[Breakpoint, ...]:
         named = named if "/" in named else f"{named}/*"
         term = Term("mcp", ":" if "*" in named or "?" in named else "=", named)
         return (Breakpoint(name, frozenset(), _filter=Filter(term), tool_sides=_BOTH),)
+    if name.startswith(FRAMES):
+        return (_of_frames(name),)
     if name not in KINDS:
-        hint = f"there are {', '.join(KINDS)}, {ALL}, {TOOLS}SERVER/TOOL and {FILTER}EXPRESSION"
+        hint = f"there are {', '.join(KINDS)}, {ALL}, {TOOLS}SERVER/TOOL, {FRAMES}TYPE and {FILTER}EXPRESSION"
         raise UsageError(f"there is no breakpoint {name!a}", hint=hint)
     return (_of_kind(name),)
+
+
+def _of_frames(name: str) -> Breakpoint:
+    direction, slash, kind = name.removeprefix(FRAMES).rpartition("/")
+    if (slash and direction not in _DIRECTIONS) or not _TYPE.fullmatch(kind):
+        hint = f"give the type of a message, or a key of it: {FRAMES}response.create, {FRAMES}sent/toolResponse"
+        raise UsageError(f"{name!a} names no messages of a WebSocket", hint=hint)
+    sides = frozenset((_DIRECTIONS[direction],)) if slash else _BOTH
+    return Breakpoint(name, frozenset(), frame_sides=sides, _type=kind)
+
+
+def frame_types(value: JsonValue, opcode: str) -> tuple[str, ...]:
+    """Names by which a message of a WebSocket is found: its type, else its keys, else its opcode."""
+    if isinstance(value, Mapping) and value:
+        kind = value.get("type")
+        return (kind,) if isinstance(kind, str) else tuple(value)
+    return (opcode,)
 
 
 def _of_kind(name: str) -> Breakpoint:

@@ -27,7 +27,8 @@ PAUSE: ``id``; ``exchange`` (id in the session); ``side`` (``"request"`` or ``"r
 ``since`` (seconds since the epoch); ``answered_by`` (``"simulator"``, or ``"recording"`` for a tool server);
 ``timeout`` (seconds the client waits, null if unknown), ``timeout_from`` (how we know), ``times_out_at`` (seconds since
 the epoch, or null); ``bytes`` (of the body that is held), ``sent`` (of them already passed on); ``deeds`` (those of
-``continue``, ``edit``, ``answer``, ``drop`` that are possible).
+``continue``, ``edit``, ``answer``, ``drop`` that are possible), ``limit`` (why not all are; empty if all are); of a
+message of a WebSocket ``note`` (what waits behind it).
 """
 
 from __future__ import annotations

@@ -147,6 +147,16 @@ class HeldMessage:
         """Actions that can end the pause."""
         return CONTINUE, EDIT, ANSWER, DROP
 
+    @property
+    def limit(self) -> str:
+        """Why not every action can end the pause: each can."""
+        return ""
+
+    @property
+    def note(self) -> str:
+        """What the pause means for the connection: nothing."""
+        return ""
+
     def held_body(self) -> tuple[bytes, int]:
         """The message, and how many bytes of it are already sent: none."""
         return self._message, 0

@@ -17,7 +17,7 @@ from workbench.recorder.relay.connector import Connector
 from workbench.recorder.relay.forward import Forward
 from workbench.recorder.relay.refusal_log import RefusalLog
 from workbench.recorder.relay.routes import Routes, Upstream
-from workbench.recorder.relay.socket_tunnel import SocketTunnel
+from workbench.recorder.relay.socket_tunnel import Handshake, SocketTunnel
 from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection
 from workbench.wire import CLIENT_LEFT
 from workbench.wire.http1 import Admission, BadMessage, BodyReader, HeadBuffer, Request, read_request, request_body
@@ -120,9 +120,15 @@ class ClientConnection(asyncio.Protocol):
         self._transport.write_eof()
         return True
 
-    def open_tunnel(self, key: int, connection: UpstreamConnection, *, is_full: bool) -> SocketTunnel:
+    def open_tunnel(self, handshake: Handshake, connection: UpstreamConnection, *, is_full: bool) -> SocketTunnel:
         """Join the client with an upstream that has agreed to a WebSocket."""
-        tunnel = SocketTunnel(self, self._context.listener, key, connection, is_full=is_full)
+        listener, gate = self._context.listener, self._context.gate
+        if gate and gate.holds_frames(handshake.request.url):
+            from workbench.recorder.breakpoints.held_tunnel import HeldTunnel
+
+            tunnel: SocketTunnel = HeldTunnel(self, listener, handshake, connection, is_full=is_full, gate=gate)
+        else:
+            tunnel = SocketTunnel(self, listener, handshake.key, connection, is_full=is_full)
         connection.user = self._forward = tunnel
         tunnel.set_client_full(self.is_full)
         tunnel.request_data(self._unread.take_rest())
@@ -195,8 +201,10 @@ class ClientConnection(asyncio.Protocol):
             return self._intercept(gate, sides, upstream, request, target, body)
         if gate and gate.is_tool_hop and is_event_stream(request):
             return self._intercept(gate, None, upstream, request, target, body)
+        is_declined = gate is not None and gate.declines_compression and gate.holds_frames(upstream.url(target))
         return Forward(
-            self, desk.listener, desk.pool, desk.connector, upstream, request, target, body, desk.hop, self.open_tunnel
+            self, desk.listener, desk.pool, desk.connector, upstream, request, target, body, desk.hop, self.open_tunnel,
+            declines=is_declined,
         )  # fmt: skip
 
     def _intercept(

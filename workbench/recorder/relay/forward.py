@@ -26,7 +26,7 @@ from workbench.recorder.relay.body_digests import BodyDigests
 from workbench.recorder.relay.client_side import ClientSide, reply
 from workbench.recorder.relay.connector import Connector, Unreachable
 from workbench.recorder.relay.routes import Upstream
-from workbench.recorder.relay.socket_tunnel import SocketTunnel
+from workbench.recorder.relay.socket_tunnel import Handshake, SocketTunnel
 from workbench.recorder.relay.upstream_connection import ConnectionPool, UpstreamConnection
 from workbench.wire import State
 from workbench.wire.http1 import (
@@ -46,14 +46,15 @@ from workbench.wire.http1 import (
 )
 
 _IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
+_EXTENSIONS = b"sec-websocket-extensions"
 _HUNG_UP = "the upstream closed the connection before its response was complete"
 
 
 class OpenTunnel(Protocol):
     """Joins the client with a connection to an upstream."""
 
-    def __call__(self, key: int, connection: UpstreamConnection, *, is_full: bool) -> SocketTunnel:
-        """Take over the connection for the exchange ``key``; ``is_full`` if it takes no more at present."""
+    def __call__(self, handshake: Handshake, connection: UpstreamConnection, *, is_full: bool) -> SocketTunnel:
+        """Take over the connection of an exchange; ``is_full`` if it takes no more at present."""
         ...
 
 
@@ -65,12 +66,13 @@ class Forward:
         body: reads the framing of the request body.
         hop: name of the hop.
         open_tunnel: called for a WebSocket, once the upstream has agreed to it; None if none may pass.
+        declines: extensions of a WebSocket (compression) that the client offers are not passed on.
     """
 
     def __init__(
         self, client: ClientSide, listener: SafeListener, pool: ConnectionPool, connector: Connector,
         upstream: Upstream, request: Request, target: bytes, body: BodyReader, hop: str = "",
-        open_tunnel: OpenTunnel | None = None,
+        open_tunnel: OpenTunnel | None = None, *, declines: bool = False,
     ) -> None:  # fmt: skip
         self._loop = asyncio.get_running_loop()
         self._client = client
@@ -79,6 +81,7 @@ class Forward:
         self._request, self._target, self._request_body, self._hop = request, target, body, hop
         self._is_request_whole = body.is_done
         self._open_tunnel = open_tunnel if request.method == b"GET" and asks_websocket(request) else None
+        self._declines = declines and bool(request.values(_EXTENSIONS))
         self._request_digests, self._response_digests = BodyDigests(), BodyDigests()
         self._head_size = 0
         self._connecting: asyncio.Task[None] | None = None
@@ -97,9 +100,9 @@ class Forward:
 
     def start(self, data: bytes) -> bytes:
         """Start, with the bytes that came after the head; returns those after the end of the request."""
-        now = self._loop.time()
+        now = self._started_at = self._loop.time()
         request = self._request
-        head = RequestHead(
+        head = self._head = RequestHead(
             method=request.method.decode("latin-1"),
             target=request.target.decode("latin-1"),
             url=self._upstream.url(self._target),
@@ -212,6 +215,8 @@ class Forward:
         """The head as received, except for the base of its target, Host and hop-by-hop headers."""
         request, authority = self._request, self._upstream.authority
         fields = request.fields if self._open_tunnel else end_to_end(request)
+        if self._declines:
+            fields = tuple(field for field in fields if field.key != _EXTENSIONS)
         lines = [f.line if f.key != b"host" else f.with_value(authority).line for f in fields]
         if not request.values(b"host"):
             lines.insert(0, b"Host: " + authority)
@@ -334,7 +339,9 @@ class Forward:
         self._listener.on_event(ResponseStarted(self._key, now, head))
         self._has_ended = True
         self._client.write(heads + render(response.start, [f.line for f in response.fields]))
-        open_tunnel(self._key, connection, is_full=self._is_upstream_full).response_data(self._heads.take_rest())
+        asked, name = self._head, self._upstream.name
+        handshake = Handshake(self._key, self._started_at, name, asked, head, self._declines)
+        open_tunnel(handshake, connection, is_full=self._is_upstream_full).response_data(self._heads.take_rest())
 
     # How it ends
 

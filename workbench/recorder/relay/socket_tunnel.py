@@ -9,14 +9,41 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from workbench.recorder.events import ExchangeEnded, RequestBytes, ResponseBytes, SafeListener
+from workbench.recorder.events import (
+    ExchangeEnded,
+    RequestBytes,
+    RequestHead,
+    ResponseBytes,
+    ResponseHead,
+    SafeListener,
+)
 from workbench.recorder.relay.body_digests import BodyDigests
 from workbench.recorder.relay.client_side import SocketSide
 from workbench.recorder.relay.upstream_connection import UpstreamConnection
-from workbench.wire import State
+from workbench.wire import BodyDigest, State
 
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+class Handshake(NamedTuple):
+    """An upgrade that the upstream has agreed to.
+
+    Attributes:
+        key: of its exchange.
+        at: time of its first event.
+        upstream: name of the upstream.
+        is_declined: the compression that the client offered was not passed on.
+    """
+
+    key: int
+    at: float
+    upstream: str
+    request: RequestHead
+    response: ResponseHead
+    is_declined: bool = False
 
 
 class SocketTunnel:
@@ -114,6 +141,14 @@ class SocketTunnel:
     def _end(self, why: str) -> None:
         if not self._is_over:
             self._is_over = True
-            passed = {"request": self._sent.result(), "response": self._received.result()}
             state = State.ABORTED if why else State.COMPLETE
-            self._listener.on_event(ExchangeEnded(self._key, self._loop.time(), state, why, passed))
+            self._listener.on_event(
+                ExchangeEnded(self._key, self._loop.time(), state, self._note(why), self._digests())
+            )
+
+    def _note(self, why: str) -> str:
+        """What is said of the connection at its end."""
+        return why
+
+    def _digests(self) -> Mapping[str, BodyDigest]:
+        return {"request": self._sent.result(), "response": self._received.result()}

@@ -48,6 +48,8 @@ class PausedSide(NamedTuple):
         size: number of bytes received, ``sent`` of them passed on already.
         deeds: possible decisions: ``continue``, ``edit``, ``answer``, ``drop``.
         answered_by: what can respond: ``"simulator"``, or ``"recording"`` for a call of a tool server.
+        limit: why not every decision is possible; empty if each is.
+        note: what the pause means for the connection; empty for nothing.
     """
 
     recorder: Path
@@ -66,6 +68,8 @@ class PausedSide(NamedTuple):
     sent: int
     deeds: frozenset[str]
     answered_by: str = ""
+    limit: str = ""
+    note: str = ""
 
     @property
     def is_tool_hop(self) -> bool:
@@ -98,6 +102,8 @@ def held_of(recorder: Path, pause: Mapping[str, JsonValue]) -> PausedSide:
         pause.get("sent", 0),
         frozenset(pause.get("deeds", ())),
         pause.get("answered_by", ""),
+        pause.get("limit", ""),
+        pause.get("note", ""),
     )
 
 
@@ -204,6 +210,9 @@ def facts(held: PausedSide, number: int | None, now: float, width: int, body: by
         told.append(line(Span("         ", "muted"), Span(f"its timeout is {clock(held.timeout)}{known}", "muted")))
     left = f", {held.sent:,} of them already forwarded" if held.sent else ", none forwarded yet"
     told.append(line(Span("bytes    ", "muted"), Span(f"{count(held.size, 'byte')}{left}")))
+    for lead, words in (("note     ", held.note), ("limit    ", held.limit)):
+        if words:
+            told.append(line(Span(lead, "muted"), Span(words)))
     return [piece for each in told for piece in _wrap_facts(each, width)]
 
 
@@ -260,7 +269,8 @@ DEEDS: Mapping[str, str] = {
 def refusal_text(held: PausedSide, deed: str) -> str:
     """Reason why a decision is not possible."""
     can = ", ".join(name for name in DEEDS if name in held.deeds) or "nothing"
-    return f"this {held.side} cannot be {DEEDS[deed]}; possible: {can}"
+    why = f": {held.limit}" if held.limit else ""
+    return f"this {held.side} cannot be {DEEDS[deed]}{why}; possible: {can}"
 
 
 def point_line(name: str, says: str, *, is_armed: bool) -> Line:

@@ -100,7 +100,10 @@ def points(
         Point(
             None,
             FILTER,
-            line(Span("    filter … ", "", 15), Span("exchanges that match a filter, or mcp:SERVER/TOOL", "muted")),
+            line(
+                Span("    filter … ", "", 15),
+                Span("exchanges that match a filter; mcp:SERVER/TOOL; frame:TYPE", "muted"),
+            ),
         )
     )
     return made

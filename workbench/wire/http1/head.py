@@ -269,9 +269,7 @@ class Admission:
         self._check_host(request)
         _check_page(request)
         if b"websocket" in request.tokens(b"upgrade") and not self._passes_websockets:
-            raise BadMessage(
-                "this recorder does not forward WebSockets (--no-websocket, --break): use plain HTTP requests", 426
-            )
+            raise BadMessage("this recorder does not forward WebSockets (--no-websocket): use plain HTTP requests", 426)
         return target
 
     def _check_method(self, request: Request) -> None:

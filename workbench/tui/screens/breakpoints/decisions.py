@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
-from workbench.recorder.breakpoints import RECORDING, TOOLS, parse
+from workbench.recorder.breakpoints import FRAMES, RECORDING, TOOLS, parse
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import PausedSide
 from workbench.tui.panes.points import FILTER
@@ -43,8 +43,8 @@ class PauseDecisions:
             if not expression or not expression.strip():
                 return
             given = expression.strip()
-            is_of_tools = given.startswith(TOOLS) and " " not in given
-            name = given if is_of_tools else f"{FILTERED}{given}"
+            is_name = given.startswith((TOOLS, FRAMES)) and " " not in given
+            name = given if is_name else f"{FILTERED}{given}"
             try:
                 parse(name)
             except WorkbenchError as error:
@@ -52,7 +52,7 @@ class PauseDecisions:
             else:
                 self.screen.listener.toggle(name)
 
-        hint = "a filter: tool:bash, text~word, rule:closure; or calls to a tool server: mcp:files/read_file"
+        hint = "a filter: tool:bash, text~word, rule:closure; or mcp:files/read_file, frame:response.create"
         self.screen.app.push_screen(AskScreen("Pause exchanges that pass", hint), arm_filter)
 
     # Paused exchanges.
@@ -88,6 +88,8 @@ class PauseDecisions:
                 unsent = "the call is not sent, and " if paused.side == REQUEST else ""
                 end = f"{unsent}the client gets no response"
             question = f"Drop {name}? " + (f"Then {end}." if paused.is_tool_hop else f"This {end}.")
+            if paused.note:  # of a WebSocket, which stays open
+                question = f"Drop {name}? The message is left out; the connection stays open."
 
             def drop(is_sure: bool | None) -> None:
                 if is_sure:

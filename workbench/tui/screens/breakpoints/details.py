@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from workbench.errors import WorkbenchError
-from workbench.recorder.breakpoints import KINDS, TOOLS
+from workbench.recorder.breakpoints import FRAMES, KINDS, TOOLS
 from workbench.tui import pause_listener
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import PausedSide
@@ -60,6 +60,8 @@ class PauseDetails:
         words = "exchanges that pass this filter"
         if kind.startswith(TOOLS):
             words = "a tools/call before it is sent, and its result before it goes back"
+        if kind.startswith(FRAMES):
+            words = "messages of this type on WebSockets that are opened from now on"
         texts: tuple[str, ...] = (kind, f"Pauses {words}.") if kind else ()
         if kind in KINDS:
             sides = " and ".join(f"the {side}" for side in ("request", "response") if side in KINDS[kind].sides)
@@ -71,6 +73,7 @@ class PauseDetails:
             texts = (
                 "A filter, as with & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",
                 "mcp:SERVER or mcp:SERVER/TOOL: calls to a tool server, and their results.",
+                "frame:TYPE, frame:sent/TYPE, frame:received/TYPE: messages of WebSockets that are opened from now on.",
             )
         return [piece for text in texts for piece in wrap(text, self.screen.why.text_width, "muted")]
 

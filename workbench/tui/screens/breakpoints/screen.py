@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
-from workbench.recorder.breakpoints import KINDS
+from workbench.recorder.breakpoints import FRAMES, KINDS
 from workbench.recorder.breakpoints import TOOLS as OF_TOOLS
 from workbench.safetext import clip, visible
 from workbench.tui import keys, pause_listener
@@ -33,10 +33,14 @@ if TYPE_CHECKING:
     from workbench.tui.pause_listener import PauseListener
     from workbench.tui.screens.session.screen import SessionScreen
 
-OTHERS = ("exchanges that pass this filter", "calls to a tool server, and their results")
-"""Descriptions of breakpoints that are no kinds."""
+OTHERS = {OF_TOOLS: "calls to a tool server, and their results", FRAMES: "messages of a WebSocket"}
+"""Descriptions of breakpoints that are no kinds, by the beginning of their names."""
 
 PANES = ("points", "why", "held")
+
+
+def _other(name: str) -> str:
+    return next((says for mark, says in OTHERS.items() if name.startswith(mark)), "exchanges that pass this filter")
 
 
 class BreakpointsScreen(Screen["int | None"]):
@@ -99,10 +103,8 @@ class BreakpointsScreen(Screen["int | None"]):
         is_first = not any(row.held for row in self.points.rows)
         paused, armed = self.listener.paused_sides, self.listener.armed_names
         numbered = [(each, self.session.state.number_of(each.exchange)) for each in paused]
-        kinds = [
-            (n, KINDS[n].description if n in KINDS else OTHERS[n.startswith(OF_TOOLS)])
-            for n in (*(n for n in armed if n not in KINDS), *KINDS)
-        ]
+        named = (*(n for n in armed if n not in KINDS), *KINDS)
+        kinds = [(n, KINDS[n].description if n in KINDS else _other(n)) for n in named]
         self.points.show(points(numbered, kinds, armed, pause_listener.now()))
         if is_first and paused:
             self.points.find(pauses.first_to_decide(paused))
