@@ -148,3 +148,24 @@ async def test_a_recorder_that_ends_holds_nothing_and_a_replay_has_no_breakpoint
         await until(driver.pilot, lambda: not driver.screen.state.is_live)
         await driver.press("P")
         assert "breakpoints need a live recording" in toasts(driver)[-1]
+
+
+async def test_a_message_of_a_websocket_is_edited_in_place_and_what_waits_behind_it_is_said(
+    recorder: Recorder, holder: Holder
+) -> None:
+    recorder.whole(user("hello"))
+    why = {"kind": "frame:*", "rule": "", "words": "the message session.update has not been sent", "pointer": ""}
+    words = {"note": "later messages wait behind it, pings too", "limit": "its messages are compressed together"}
+    async with following(recorder.writer.path, (120, 40)) as driver:
+        await rows(driver, 1)
+        holder.hold(1, b'{"type":"session.update"}', exchange="e0", reasons=[why], deeds=["continue", "edit"], **words)
+        await driver.press("P")
+        for text in ("message sent", "pings too", "compressed together"):
+            await said(driver, text)
+        await driver.press("d")
+        await said(driver, "cannot be dropped: its messages are compressed together")
+        await driver.press("e")
+        await said(driver, "Message, as sent to the server")
+        await driver.press("ctrl+home", "space", "ctrl+s")
+        await until(driver.pilot, lambda: holder.asked)
+        assert base64.b64decode(holder.asked[0]["body"]) == b' {"type":"session.update"}'

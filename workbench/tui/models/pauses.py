@@ -77,6 +77,11 @@ class PausedSide(NamedTuple):
         return self.answered_by == RECORDING
 
     @property
+    def is_message(self) -> bool:
+        """It is a message of a WebSocket, which stays open."""
+        return bool(self.note)
+
+    @property
     def why(self) -> str:
         """The first reason in short: its rule, else its breakpoint."""
         return (self.reasons[0].rule or self.reasons[0].kind) if self.reasons else "a breakpoint"

@@ -88,7 +88,7 @@ class PauseDecisions:
                 unsent = "the call is not sent, and " if paused.side == REQUEST else ""
                 end = f"{unsent}the client gets no response"
             question = f"Drop {name}? " + (f"Then {end}." if paused.is_tool_hop else f"This {end}.")
-            if paused.note:  # of a WebSocket, which stays open
+            if paused.is_message:
                 question = f"Drop {name}? The message is left out; the connection stays open."
 
             def drop(is_sure: bool | None) -> None:

@@ -105,6 +105,7 @@ class PauseDetails:
             index = JsonIndex(body)
             spans = [span for why in paused.reasons if why.pointer and (span := index.span(why.pointer))]
         side = "request body" if paused.side == REQUEST else "response body"
+        side = f"message {'sent' if paused.side == REQUEST else 'received'}" if paused.is_message else side
         sent = f", the first {paused.sent:,} already forwarded" if paused.sent else ""
         screen.body.title(line(f" Paused · {side} · {count(len(body), 'byte')}{sent} "))
         screen.body.show(body, (StyledSpans("broken", tuple(sorted(spans))),), "no body")

@@ -63,7 +63,7 @@ class PausedBodyEditor:
 
     @property
     def is_writing(self) -> bool:
-        """A response is being edited in place."""
+        """A response or message is being edited in place."""
         return self._writing is not None
 
     # Actions.
@@ -71,7 +71,7 @@ class PausedBodyEditor:
     def edit(self) -> None:
         """Edit a request to a model on the edit screen, another message in place."""
         if paused := self.screen.decisions.paused_for("edit"):
-            is_of_model = paused.side == REQUEST and not paused.is_tool_hop
+            is_of_model = paused.side == REQUEST and not (paused.is_tool_hop or paused.is_message)
             self._with_body(paused, self._edit_request if is_of_model else self._edit_in_place)
 
     def edit_outside(self) -> None:
@@ -121,8 +121,8 @@ class PausedBodyEditor:
         if len(body) > MOST_IN_PLACE or b"\r" in body or not is_plain(text):
             self.screen.refuse("cannot be edited here · E: open your editor")
             return
-        part = "Rest of the response" if paused.sent else paused.side.capitalize()
-        to = "tool server" if paused.side == REQUEST else "client"
+        part = "Rest of the response" if paused.sent else "Message" if paused.is_message else paused.side.capitalize()
+        to = "client" if paused.side != REQUEST else "server" if paused.is_message else "tool server"
         writing = Writing(text, f"{part}, as sent to the {to}", is_line=False, id="writing")
         self._writing = writing, paused, body[: paused.sent] + _to_bytes(text)
         self.screen.mount(writing, after=self.screen.body)
@@ -133,7 +133,7 @@ class PausedBodyEditor:
     # The field.
 
     def take(self, text: str) -> None:
-        """Pass on the response as edited."""
+        """Pass on what was edited."""
         if self._writing:
             from workbench.tui.models.rowtable import is_json
 
