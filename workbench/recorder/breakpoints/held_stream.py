@@ -44,6 +44,8 @@ _JSON = ResponseHead(200, "OK", Headers((("Content-Type", "application/json"),))
 class HeldEvent:
     """An event with the response to a tool call, as an exchange that may be paused."""
 
+    limit = note = ""
+
     def __init__(
         self, stream: HeldStream, gate: BreakpointGate, call: PostedCall, event: bytes, message: bytes
     ) -> None:

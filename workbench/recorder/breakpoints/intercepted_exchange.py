@@ -82,6 +82,8 @@ class InterceptedExchange:
         body: reads the framing of the request body.
     """
 
+    note = ""
+
     def __init__(
         self, client: ClientSide, gate: BreakpointGate, sides: frozenset[str], listener: SafeListener,
         make_forward: MakeForward, upstream: str, head: RequestHead, request: Request, body: BodyReader,
@@ -322,11 +324,6 @@ class InterceptedExchange:
     def limit(self) -> str:
         """Why not every action can end the pause; empty if each can."""
         return "" if len(self.actions()) == 4 else "part of the response is already sent"
-
-    @property
-    def note(self) -> str:
-        """What the pause means for the connection: nothing."""
-        return ""
 
     def held_body(self) -> tuple[bytes, int]:
         """The held body without content coding, and how many bytes of it are already sent."""

@@ -117,6 +117,8 @@ class HeldMessage:
         place: where it is in its line.
     """
 
+    limit = note = ""
+
     def __init__(
         self, pauses: TapPauses, line: HeldLine, side: str, message: bytes, call: Exchange, place: CallInLine
     ) -> None:
@@ -146,16 +148,6 @@ class HeldMessage:
     def actions(self) -> tuple[str, ...]:
         """Actions that can end the pause."""
         return CONTINUE, EDIT, ANSWER, DROP
-
-    @property
-    def limit(self) -> str:
-        """Why not every action can end the pause: each can."""
-        return ""
-
-    @property
-    def note(self) -> str:
-        """What the pause means for the connection: nothing."""
-        return ""
 
     def held_body(self) -> tuple[bytes, int]:
         """The message, and how many bytes of it are already sent: none."""
