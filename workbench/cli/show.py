@@ -12,8 +12,8 @@
 
 The view textcalls finds text that is meant as a tool call, in any format; with --parser FORMAT, the parser of one
 format reads all texts instead. FORMAT is one of
-  claude-xml deepseek-v3 deepseek-v31 dsml functools gemma glm harmony hermes json-fence kimi kimi-k3 llama-json
-  minimax minimax-m3 mistral pythonic qwen3-coder react
+  claude-xml cline-xml deepseek-v3 deepseek-v31 dsml functools gemma glm groq harmony hermes json-fence kimi kimi-k3
+  llama-json minimax minimax-m3 mistral pythonic qwen3-coder react tool-code
 
 JSON output is one object: {"path", "as", "about", "exchanges": [VIEW, …]}, one VIEW for each exchange:
   "about"     notes in the session file: "story", "source", "made" (constructed or recorded)

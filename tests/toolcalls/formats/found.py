@@ -11,9 +11,12 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.toolcalls.formats import Finding, Prose, TextCall, TextFormat
 
-TOOLS = tuple(
-    ToolDef(name, None, {"type": "object", "properties": {key: {} for key in ("a", "b", "path")}})
-    for name in ("read", "list", "get_weather")
+TOOLS = (
+    *(
+        ToolDef(name, None, {"type": "object", "properties": {key: {} for key in ("a", "b", "path")}})
+        for name in ("read", "list", "get_weather")
+    ),
+    ToolDef("find", None, {"type": "object", "properties": {"q": {"type": "string"}}}),
 )
 
 Case = tuple[str, str, list[tuple[Any, ...]]]

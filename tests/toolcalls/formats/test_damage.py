@@ -33,7 +33,7 @@ UNNAMED = {
 
 
 def tokens(text_format: TextFormat, text: str) -> list[tuple[int, int]]:
-    tags = getattr(text_format.parser(), "tags", None)
+    tags = getattr(text_format.parser(TOOLS), "tags", None)
     found = [m.span() for m in tags.pattern.finditer(text)] if tags else []
     return found if len(found) > 1 else [*found, *(m.span() for m in PUNCTUATION.finditer(text))]
 
@@ -74,14 +74,14 @@ FORMS = {
     "gemma 4": '<|tool_call>call:get_weather{city:<|"|>Rome<|"|>}<tool_call|>',
     "react": f"Thought: I look.\nAction: get_weather\nAction Input: {OBJECT}",
     "react, one object": 'Action:\n```json\n{"action": "get_weather", "action_input": {"city": "Rome"}}\n```',
-    "element": "<get_weather>\n<city>Rome</city>\n</get_weather>",
-    "element, attributes": '<get_weather city="Rome"/>',
-    "element, JSON": f"<get_weather>{OBJECT}</get_weather>",
-    "tool_code": '```tool_code\nprint(get_weather(city="Rome"))\n```',
-    "tool_code, element": '<tool_code>\nprint(default_api.get_weather(city="Rome"))\n</tool_code>',
+    "cline-xml": "<get_weather>\n<city>Rome</city>\n</get_weather>",
+    "cline-xml, attributes": '<get_weather city="Rome"/>',
+    "cline-xml, JSON": f"<get_weather>{OBJECT}</get_weather>",
+    "tool-code": '```tool_code\nprint(get_weather(city="Rome"))\n```',
+    "tool-code, element": '<tool_code>\nprint(default_api.get_weather(city="Rome"))\n</tool_code>',
     "functools": f'functools[{{"name": "get_weather", "arguments": {OBJECT}}}]',
-    "llama-json": f"<function=get_weather>{OBJECT}</function>",
-    "groq": f"<function=get_weather{OBJECT}</function>",
+    "groq": f"<function=get_weather>{OBJECT}</function>",
+    "groq, no angle": f"<function=get_weather{OBJECT}</function>",
     "groq, head lost": f"get_weather{OBJECT}</function>",
 }
 
@@ -91,7 +91,7 @@ def test_forms_that_no_server_asks_for_are_calls(form: str) -> None:
     text = FORMS[form]
     (call,) = find(text, TOOLS)
     assert (call.format, call.name, call.input) == (form.partition(",")[0].partition(" ")[0], "get_weather", CITY)
-    assert bool(call.problems) == form.startswith("groq")
+    assert bool(call.problems) == form.startswith("groq,")
     assert call.end == len(text)
     assert stray_markers(text, [call]) == ()
     assert find(f"It is written so:\n~~~~\n{text}\n~~~~\nThat is all.", TOOLS) == ()
@@ -99,7 +99,7 @@ def test_forms_that_no_server_asks_for_are_calls(form: str) -> None:
     assert find(f"For example:\n\n> {quoted}\n\nThat is all.", TOOLS) == ()
 
 
-@pytest.mark.parametrize("form", ["gemma", "gemma 4", "tool_code, element"])
+@pytest.mark.parametrize("form", ["gemma", "gemma 4", "tool-code, element"])
 def test_a_damaged_form_is_never_silent_and_never_another(form: str) -> None:
     text, named = FORMS[form], form.partition(",")[0].partition(" ")[0]
     damaged = set(damages(text, [m.span() for m in vocabulary()[named].pattern.finditer(text)])) - {text}
@@ -140,6 +140,12 @@ SENTENCES = (
     "import functools\n\nfunctools.partial(get_weather, 'Rome')",
     "function get_weather(city) { return 21; }",
     "<parameters for get_weather are in the manual>",
+    "In tool_code blocks get_weather is called.",
+    "Use <get_weather/> where Action: get_weather[Rome] is what ReAct writes.",
+    'The request body:\n\n{"name": "get_weather", "arguments": {...}}',
+    "In Python it looks like this:\n\nget_weather(city=...)",
+    "<function=get_weather> opens a function, and </function> closes it.",
+    "<ul><li>get_weather</li><li><code>city</code></li></ul>",
 )
 
 

@@ -15,23 +15,26 @@ from hypothesis import strategies as st
 
 from tests.toolcalls.formats import (
     found,
+    test_cline_xml,
     test_deepseek_v3,
     test_deepseek_v31,
     test_dsml,
     test_functools,
     test_gemma,
+    test_groq,
     test_harmony,
     test_json_fence,
     test_llama_json,
     test_mistral,
     test_pythonic,
     test_react,
+    test_tool_code,
 )
 from workbench.errors import LocalProtocolError
 
 MODULES: tuple[ModuleType, ...] = (
-    *(test_deepseek_v3, test_deepseek_v31, test_dsml, test_gemma, test_harmony),
-    *(test_functools, test_react),
+    *(test_cline_xml, test_deepseek_v3, test_deepseek_v31, test_dsml, test_gemma, test_groq, test_harmony),
+    *(test_functools, test_react, test_tool_code),
     *(test_json_fence, test_llama_json, test_mistral, test_pythonic),
 )
 LENGTH = 100_000

@@ -1,4 +1,4 @@
-"""Llama 3.x: bare JSON, the Python tag, and functions in tags."""
+"""Llama 3.x: bare JSON and the Python tag."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ READ = '{"name": "read", "parameters": {"path": "/a"}}'
 LIST = '{"name": "list", "parameters": {}}'
 OK = ("read", {"path": "/a"})
 NO_JSON = "arguments are not JSON"
-MARKUP = [TAG, EOM, EOT, "; ", ";", "<function=read>", "</function>", READ, "{", '{"name": "', "<|", "</func"]
+MARKUP = [TAG, EOM, EOT, "; ", ";", READ, "{", '{"name": "', "<|", "<|eo"]
 HOSTILE = [
     TAG,
     TAG + "{",
@@ -26,8 +26,6 @@ HOSTILE = [
     "{",
     READ,
     TAG + READ + ";",
-    "<function=read>{",
-    "<function=",
     "x{",
 ]
 
@@ -73,11 +71,6 @@ CASES: list[found.Case] = [
         [("brave_search", {"query": "a b"}, "no such tool")],
     ),
     ("code", f"{TAG}import os\nprint(1){EOM}", [(None, None, "code for the interpreter")]),
-    ("function", '<function=read>{"path": "/a"}</function>', [OK]),
-    ("function, prose around", 'I look: <function=read>{"path": "/a"}</function> done', [OK]),
-    ("function, end in a string", '<function=read>{"a": "</function>"}</function>', [("read", {"a": "</function>"})]),
-    ("function, cut", '<function=read>{"path": "/a', [("read", None, NO_JSON, "unclosed")]),
-    ("functions", '<function=read>{"path": "/a"}</function><function=list>{}</function>', [OK, ("list", {})]),
 ]
 
 INNOCENT = [
@@ -95,8 +88,6 @@ INNOCENT = [
     f"{READ}; {{}}",
     f"[{READ}",
     '{"name": "',
-    "<function=read>\n<parameter=a>\n1\n</parameter>\n</function>",
-    "<function=read> is the tag.",
     TAG,
     "<|python_ta",
     EOT,

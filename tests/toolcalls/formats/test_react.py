@@ -9,8 +9,8 @@ from workbench.toolcalls.formats.react import text_format
 READ = 'Action: read\nAction Input: {"path": "/a"}'
 OK = ("read", {"path": "/a"})
 NO_JSON = "arguments are not JSON"
-MARKUP = ["Action:", "Action Input:", "Observation:", "Thought:", " read\n", "{", '"path"', "}"]
-HOSTILE = ["Action:", "Action: read\nAction Input: {", READ, f"{READ}\n", "Observation:", "Action: a\n", "Thought:"]
+MARKUP = ["Action:", "Action Input:", "Observation:", "Thought:", " read\n", "{", '"path"', "}", "find[", "]"]
+HOSTILE = ["Action:", "Action: read\nAction Input: {", READ, f"{READ}\n", "Observation:", "Action: a\n", "Action: find[", "Action: {"]
 
 CASES: list[found.Case] = [
     ("one", READ, [OK]),
@@ -23,6 +23,17 @@ CASES: list[found.Case] = [
     ("an input that is a text", "Action: read\nAction Input: /a\nObservation: x", [("read", None, NO_JSON)]),
     ("unclosed", READ[:-1], [("read", None, NO_JSON, "unclosed")]),
     ("no such tool", READ.replace("read", "rm"), [("rm", {"path": "/a"}, "no such tool")]),
+    ("one object", 'Action:\n```json\n{"action": "read", "action_input": {"path": "/a"}}\n```', [OK]),
+    ("one object, no fence", 'Action: {"action": "read", "action_input": {"path": "/a"}}\nObservation: x', [OK]),
+    ("one line", "Action: find[/a]", [("find", {"q": "/a"})]),
+    ("one line, more", "Thought: x\nAction: find[a [b] c]\nObservation: x", [("find", {"q": "a [b] c"})]),
+    ("one line, round", 'Action: find("/a")', [("find", {"q": "/a"})]),
+    ("one line, Python", 'Action: read(path="/a")', [OK]),
+    ("one line, JSON", 'Action: read {"path": "/a"}', [OK]),
+    ("one line, its input", 'Action: read Action Input: {"path": "/a"}', [OK]),
+    ("one line, two", "Action: find[/a]\nAction: find[/b]", [("find", {"q": "/a"}), ("find", {"q": "/b"})]),
+    ("one line, several parameters", "Action: read[/a]", [("read", None, NO_JSON)]),
+    ("one line, not closed", "Action: find[/a", [("find", None, "unclosed")]),
     ("behind reasoning", f"<think>I need it.</think>{READ}", [OK]),
 ]
 
@@ -34,6 +45,9 @@ INNOCENT = [
     "Action:",
     "Action: read\n",
     "Call to Action: buy now\nThe end.",
+    "Action: buy[now], see [1]",
+    "Action: find[/a] is what ReAct writes.",
+    'Action: {"say": "hello"}',
 ]
 
 

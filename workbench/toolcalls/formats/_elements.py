@@ -133,6 +133,7 @@ class ElementGrammar:
     trims: ClassVar[bool] = False
     has_blocks: ClassVar[bool] = True
     is_flat: ClassVar[bool] = True
+    is_half_text: ClassVar[bool] = False
 
     def __init__(self, types: ToolTypes) -> None:
         self.types = types

@@ -50,7 +50,7 @@ _PLACEHOLDER = regex.compile(
 _SENTENCE_END = regex.compile(r"(?:[.!?:;…。！？：)]|</?think>|</?mm:think>)\s*\Z")
 _LIST_OR_QUOTE = regex.compile(r"\s*(?:>|[-*+•]\s|\d{1,3}[.)]\s|[|])")
 _CLOSERS = regex.compile(r"(?:\s|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>)*+\Z")
-_TOKENS = ("<|", "<｜", "[TOOL_CALLS]", "]<]minimax[>[", "functools[", "Action:")
+_TOKENS = ("<|", "<｜", "[TOOL_CALLS]", "]<]minimax[>[", "functools[", "Action:", "```tool_code", "<tool_code>")
 """Beginnings of calls that no sentence runs into: a word before one hides no call."""
 _TOKEN_OR_LINE = regex.compile(r"[<\n]")
 _MAX_HEADER = 400
@@ -324,7 +324,7 @@ def _is_between(text: str, start: int, end: int) -> bool:
 
 _PAIR = regex.compile(r"[_▁]?(?:begin|end|start)[_▁]?")
 _MARKER_NAME = regex.compile(r"(?:antml:)?([A-Za-z_▁]+)")
-_NEVER_ALONE = regex.compile(r"<(?:antml:)?(?:invoke|function=)")
+_NEVER_ALONE = regex.compile(r"<(?:antml:)?(?:invoke|function=)(?=.)")
 
 
 def _without_pairs(markers: Sequence[StrayMarker]) -> list[StrayMarker]:

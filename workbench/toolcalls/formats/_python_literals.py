@@ -27,6 +27,7 @@ _STRING: Final = regex.compile(
 )
 _STRUCTURE: Final = regex.compile(_STRING.pattern + r"|\\.|[\[\](){}]", re.DOTALL)
 _ESCAPE: Final = regex.compile(r"\\(\r?\n|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL)
+_QUOTE: Final = regex.compile(r"""\\.|'{3}|"{3}|['"]|\n""", re.DOTALL)
 _ONE: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "\n": "", "\r\n": ""}
 _NOT_JSON: Final = "a tuple or set, which JSON does not have"
 _WORDS: Final = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
@@ -240,3 +241,25 @@ def _closing(text: str, at: int) -> int:
                 return found.start() if char == ")" else -1
             depth -= 1
     return -1
+
+
+class PythonStrings:
+    """Follows the strings of Python code that arrives in pieces.
+
+    Pieces end at tags, which never divide a quote from its neighbours or a backslash from what it escapes.
+    """
+
+    __slots__ = ("_quote",)
+
+    def __init__(self) -> None:
+        self._quote = ""
+
+    def is_inside(self, text: str) -> bool:
+        """True if the place behind this piece is in a string."""
+        for found in _QUOTE.finditer(text):
+            mark = found[0]
+            if not self._quote:
+                self._quote = mark if mark[0] in "'\"" else ""
+            elif mark.startswith(self._quote) or (mark == "\n" and len(self._quote) == 1):
+                self._quote = ""
+        return bool(self._quote)

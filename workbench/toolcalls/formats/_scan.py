@@ -102,6 +102,11 @@ class Grammar(Protocol):
         """Finds the tags that are of no quiet kind; None if the format never says ``SKIM``."""
         ...
 
+    @property
+    def is_half_text(self) -> bool:
+        """The beginning of a tag at the end of the text is text of the call, and not half a tag."""
+        ...
+
     def skim(self, block: Block, text: str, start: int) -> bool:
         """Take all tags of a text after ``SKIM`` at once; False, and nothing is taken, if ``step`` has to see them.
 
@@ -127,6 +132,7 @@ class PlainGrammar:
     """Base of the formats that look at every tag."""
 
     loud: ClassVar[re.Pattern[str] | None] = None
+    is_half_text: ClassVar[bool] = False
 
     def skim(self, block: Block, text: str, start: int) -> bool:
         """Leave every tag to ``step``."""
@@ -320,7 +326,8 @@ class TagParser:
     def _to_the_end(self, block: Block, final: bool) -> bool:
         """Without another tag: all text belongs to the call, except for a possible start of a tag."""
         window, at = self._window, self._at
-        stop = self._tags.find_partial(window, at)
+        is_text = final and self._grammar.is_half_text
+        stop = len(window) if is_text else self._tags.find_partial(window, at)
         if at < stop:
             block.pieces.append(window[at:stop])
         self._at = stop

@@ -89,11 +89,19 @@ def _is_the_answer(text: str, found: Sequence[TextCall], tools: Sequence[ToolDef
     intro = text[: found[0].start].rpartition("</think>")[2].strip()
     if not intro or len(intro) > _MAX_INTRO:
         return not intro
+    is_apart = text[: found[0].start].endswith("\n") and not announces_example(intro)
+    return intends_call(intro) or (is_apart and all(_fits(call, tools) for call in found))
+
+
+def intends_call(intro: str) -> bool:
+    """The last sentence says that the model is about to act."""
+    return bool(_INTENT.search(_SENTENCES.split(intro)[-1]))
+
+
+def announces_example(intro: str) -> bool:
+    """The last sentence announces an example, or anything with a colon."""
     last = _SENTENCES.split(intro)[-1]
-    is_apart = text[: found[0].start].endswith("\n") and not (
-        EXAMPLE.search(last) or last.rstrip().endswith((":", "："))
-    )
-    return bool(_INTENT.search(last)) or (is_apart and all(_fits(call, tools) for call in found))
+    return bool(EXAMPLE.search(last)) or last.rstrip().endswith((":", "："))
 
 
 def _fits(call: TextCall, tools: Sequence[ToolDef]) -> bool:

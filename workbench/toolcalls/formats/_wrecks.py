@@ -16,11 +16,14 @@ from typing import Final
 from workbench import regex
 from workbench.errors import WireError
 from workbench.toolcalls.call_problems import DAMAGED
-from workbench.toolcalls.formats import TextCall, _forms, every
+from workbench.toolcalls.formats import TextCall, every
 from workbench.toolcalls.formats._control_tokens import HALVES
 from workbench.toolcalls.formats._json_calls import calls_only
+from workbench.toolcalls.formats._python_literals import call as python_call
 from workbench.toolcalls.formats._scan import TagParser
 from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Tags
+from workbench.toolcalls.formats._unmarked_calls import announces_example, intends_call
+from workbench.toolcalls.formats.cline_xml import HTML
 from workbench.wire import loads
 
 LEAST_HALF: Final = 5
@@ -38,13 +41,16 @@ _STEMS: Final = regex.compile(
 _XML: Final = ("<param", "<func", "<invo")  # lines of XML that people write may break inside these
 _KEYS: Final = regex.compile(r"""["'](?:arguments|parameters|input|args|tool_input)\b|\b(?:arguments|parameters)["']""")
 _FENCES: Final = regex.compile(r"\A(?:`{3,}\w*|\s)+|[`\s]+\Z|`{3,}\w*\Z")
+_FENCE_BEHIND: Final = regex.compile(r"\n```\s*\Z")
 _OPENED: Final = regex.compile(r"<[|｜][^<>]{1,40}[|｜]>\Z")
+_ELEMENT: Final = regex.compile(r"</?(?!think\b)([A-Za-z_][\w\-.]{0,127})(\s[^<>\n]{0,200})?/?>")
+_HALF_ELEMENT: Final = regex.compile(r"</?[A-Za-z_][\w\-.]{0,127}\s*\Z")
 _BLANK: Final = regex.compile(r"\s")
 _VALUE: Final = regex.compile(r"[\])}`\s]*|\s*[\[{](?:[^\]}]*|.*[\]}]\s*`*)", re.DOTALL)
 _MARKUP: Final = r"[\s'\"(){}\[\],:=]"
 
 
-WORDS: Final = ("react",)
+WORDS: Final = ("react", "cline-xml")
 """Formats whose tags are words that people write: what is left of them tells nothing."""
 
 
@@ -52,7 +58,7 @@ WORDS: Final = ("react",)
 def vocabulary() -> dict[str, Tags]:
     """Format → its tags, where it has any."""
     parsers = ((f.name, f.parser()) for f in every() if f.name not in WORDS)
-    return {name: parser.tags for name, parser in parsers if isinstance(parser, TagParser)} | _forms.TAGS
+    return {name: parser.tags for name, parser in parsers if isinstance(parser, TagParser)}
 
 
 def wrecked_calls(text: str, names: frozenset[str]) -> list[TextCall]:
@@ -64,15 +70,24 @@ def wrecked_calls(text: str, names: frozenset[str]) -> list[TextCall]:
     half = half_token(text)
     if half >= 0:
         tokens.append((half, len(text)))
+    tokens = sorted({*tokens, *_elements(text, names)})
     found = [call for group in _groups(tokens) if (call := _wreck(text, group, named, glued))]
-    whole = _truncated_value(text, names)
-    return found or ([whole] if whole else [])
+    return found or _broken_values(text, names)
 
 
 def _tokens(tags: Tags, text: str) -> Iterator[tuple[int, int]]:
     for match in tags.pattern.finditer(text):
         if tags.kind(match) not in (NESTED_OPEN, NESTED_CLOSE) and len(match[0]) >= LEAST_HALF:
             yield match.span()
+
+
+def _elements(text: str, names: frozenset[str]) -> list[tuple[int, int]]:
+    """The tags and halves of tags of a text with an element by the name of a tool."""
+    if not any(f"<{name}" in text or f"</{name}" in text for name in names - HTML):
+        return []
+    found = [m.span() for m in _ELEMENT.finditer(text) if not m[2] or m[1] in names]
+    half = _HALF_ELEMENT.search(text, max(0, len(text) - _MAX_HALF))
+    return [*found, half.span()] if half else found
 
 
 def _groups(tokens: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
@@ -110,18 +125,37 @@ def _wreck(
     return TextCall(near, found[1], None, raw, start, end, problems=(DAMAGED,))
 
 
-def _truncated_value(text: str, names: frozenset[str]) -> TextCall | None:
-    """A text that is a JSON or Python call and nothing else, and is broken."""
+def _broken_values(text: str, names: frozenset[str]) -> list[TextCall]:
+    """A text, or a last paragraph that nothing announces as an example, that is a broken JSON or Python call."""
+    whole = _truncated_value(text, 0, names)
+    last = text.rstrip().rfind("\n\n") + 2
+    if whole or last < 2 or (announces_example(intro := text[:last].strip()) and not intends_call(intro)):
+        return [whole] if whole else []
+    call = _truncated_value(text, last, names)
+    return [call] if call and not _is_whole(call.raw, names) else []
+
+
+def _is_whole(text: str, names: frozenset[str]) -> bool:
+    """A call that can be read: where it is one is decided by what is around it."""
+    inner = _FENCES.sub("", text)
+    made = python_call(inner, 0)
+    return bool(calls_only(inner, names)) or (made is not None and made.end == len(inner))
+
+
+def _truncated_value(text: str, at: int, names: frozenset[str]) -> TextCall | None:
+    """The text from a place on, if it is a broken call."""
     name = f"({'|'.join(sorted(map(re.escape, names)))})"
-    body = text.strip()
+    body = text[at:].strip()
     if body[-1:] not in "`}])\"':,={[(":
         return None
-    start = text.find(body)
+    start = text.index(body, at)
     json = rf"(?:`++\w*+|{_MARKUP})*+(?:name|tool|function|tool_name|function_name){_MARKUP}++{name}{_MARKUP}"
     found = re.compile(json).match(body)
-    if found and body.count("```") <= 2 and body[-1:] in "`}]\"':,{[" and _is_truncated_call(body, names):
+    is_json = found is not None and any(quote in found[0] for quote in "\"'")
+    if found and is_json and body.count("```") <= 2 and body[-1:] in "`}]\"':,{[" and _is_truncated_call(body, names):
         return TextCall("json-fence", found[1], None, body, start, start + len(body), problems=(DAMAGED,))
     begun = rf"[\[\]()=\s]*+{name}\s{{0,4}}[\[(=]{{0,4}}\s{{0,4}}"
+    body = _FENCE_BEHIND.sub("", body)
     arguments = r"\w+\s{0,4}[=(]{0,4}\s{0,4}['\"\d\[{][^\n]*[\])=(\[]\Z"
     found = re.compile(begun + arguments).match(body)
     if found and "\n" not in body:
@@ -151,7 +185,8 @@ def half_token(text: str, stop: int | None = None) -> int:
         return -1
     every_tags = (*vocabulary().values(), HALVES)
     start = min((tags.find_partial(piece, 0) for tags in every_tags), default=len(piece))
-    is_whole = any(tags.pattern.fullmatch(piece, start) for tags in every_tags)
+    ends = piece[-1] not in "=(" and not piece[-1].isalnum()  # other tags need something behind them
+    is_whole = ends and any(tags.pattern.fullmatch(piece, start) for tags in every_tags)
     return end - len(piece) + start if len(piece) - start >= LEAST_HALF and not is_whole else -1
 
 

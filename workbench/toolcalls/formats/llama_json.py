@@ -1,8 +1,8 @@
 """Llama 3.x: one JSON object with ``name`` and ``parameters``, with or without ``<|python_tag|>`` in front.
 
 Facts: chat templates of Llama 3.1 to 3.3; vLLM's ``llama_tool_parser`` and sglang's ``llama32_detector`` (several
-calls, separated by ``;``); built-in tools are Python after the tag (``brave_search.call(query="…")``); prompts may
-ask for ``<function=NAME>{…}</function>``. Without a tag the whole text has to be calls: vLLM takes any object
+calls, separated by ``;``); built-in tools are Python after the tag (``brave_search.call(query="…")``). What prompts may
+ask for besides, ``<function=NAME>{…}</function>``, is the format ``groq``. Without a tag the whole text has to be calls: vLLM takes any object
 in prose for one, and so quotes and examples.
 """
 
@@ -36,8 +36,6 @@ TAGS: Final = Tags(
     TagSpec("python", "<|python_tag|>"),
     TagSpec("over", "<|eom_id|>"),
     TagSpec("over", "<|eot_id|>"),
-    TagSpec("function", "<function=", r"[\w.\-:/]{1,128}>", r"[\w.\-:/]{0,128}"),
-    TagSpec("function_end", "</function>"),
 )
 _BUILT_IN: Final = regex.compile(r"\s*[A-Za-z_]\w*\.call\(")
 _SEPARATORS: Final = "; \t\r\n,"
@@ -56,11 +54,11 @@ class _LlamaJsonState:
 
 class _LlamaJsonGrammar(PlainGrammar):
     tags = TAGS
-    opens = frozenset({"python", "function"})
+    opens = frozenset({"python"})
 
     def accepts(self, opener: Tag, head: str) -> bool | None:
         first = head.lstrip()[:1]
-        if opener.kind == "function" or first == "{" or not first:
+        if first == "{" or not first:
             return first == "{" if first or len(head) > 100 else None
         if _BUILT_IN.match(head):
             return True
@@ -68,14 +66,14 @@ class _LlamaJsonGrammar(PlainGrammar):
 
     def step(self, block: Block, tag: Tag) -> int:
         state = _state(block)
-        closes = tag.kind == ("over" if block.opener.kind == "python" else "function_end")
+        closes = tag.kind == "over"
         if state.strings.is_inside(block, tag):
             state.doubtful = state.doubtful or (tag if closes else None)
             return GO_ON
         if closes:
             state.end = tag
             return END
-        return BEFORE if tag.kind in ("python", "function", "over") else GO_ON
+        return BEFORE if tag.kind == "python" else GO_ON
 
     def read(self, block: Block, tools: Sequence[ToolDef]) -> list[TextCall]:
         state, text, base = _state(block), block.text(), block.start
@@ -85,10 +83,7 @@ class _LlamaJsonGrammar(PlainGrammar):
         stop = end.start - base if end else TAGS.find_partial(text, 0)
         begin = len(block.opener.text)
         body = text[begin:stop]
-        if block.opener.kind == "function":
-            found = _function(block.opener, body, is_closed=end is not None)
-        else:
-            found = _calls_after_tag(body)
+        found = _calls_after_tag(body)
         names = names_of(tools)
         found = [w._replace(call=_check_name(w.call, names)) for w in found]
         calls = adjoin_calls(_NAME, found, base, base + size, base + begin, is_nested=block.is_nested)
@@ -108,13 +103,6 @@ def _check_name(call: JsonCall, names: frozenset[str]) -> JsonCall:
     if call.name is None and NO_NAME not in call.problems:
         return call
     return call._replace(problems=tuple(dict.fromkeys((*call.problems, *unknown(call.name, names)))))
-
-
-def _function(opener: Tag, body: str, *, is_closed: bool) -> list[LocatedCall]:
-    found = read(body)
-    problems = found.problems if is_closed else (*found.problems, UNCLOSED)
-    call = JsonCall(opener.text[len("<function=") : -1], found.value, body.strip(), None, problems)
-    return [LocatedCall(call, 0, len(body))]
 
 
 def _calls_after_tag(body: str) -> list[LocatedCall]:

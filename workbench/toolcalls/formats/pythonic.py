@@ -154,14 +154,15 @@ class Pythonic:
         """The list; strings with the quotes that Python chooses."""
         if not calls:
             raise LocalProtocolError("no call to write", hint="a format without tags has no empty block")
-        return f"[{', '.join(_render_call(c) for c in calls)}]"
+        return f"[{', '.join(python_text(c) for c in calls)}]"
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:
         """Text as a JSON string, as the templates of these models write it."""
         return "\n".join(json_text(result_text(r)) for r in results)
 
 
-def _render_call(found: ToolCallIR) -> str:
+def python_text(found: ToolCallIR) -> str:
+    """A call as Python with keyword arguments. Raises LocalProtocolError for names that are none in Python."""
     name = name_of(found)
     if not all(_IDENTIFIER.fullmatch(part) for part in name.split(".")):
         raise LocalProtocolError(f"{name!r} is not a Python name", hint="use letters, digits and _")
