@@ -17,7 +17,17 @@ READ = "<read>\n<path>/a</path>\n</read>"
 OK = ("read", {"path": "/a"})
 NO_JSON = "arguments are not JSON"
 MARKUP = ["<read>", "</read>", "<path>", "</path>", "<a>", "</a>", "<tool_use>", "</tool_use>", "<p>", "{}"]
-HOSTILE = ["<read>", "<read><path>", "<a>", "</a>", READ, "<read><a>x</a>y", "<tool_use><x>", "<", "<read><path></read>"]
+HOSTILE = [
+    "<read>",
+    "<read><path>",
+    "<a>",
+    "</a>",
+    READ,
+    "<read><a>x</a>y",
+    "<tool_use><x>",
+    "<",
+    "<read><path></read>",
+]
 
 CASES: list[found.Case] = [
     ("one", READ, [OK]),
@@ -120,7 +130,9 @@ def test_round_trip(said: list[tuple[str, dict[str, Any]]], size: int) -> None:
 
 
 def test_render() -> None:
-    assert text_format.render([found.call("read", {"path": "/a"}), found.call("list", {})]) == f"{READ}\n<list>\n</list>"
+    assert (
+        text_format.render([found.call("read", {"path": "/a"}), found.call("list", {})]) == f"{READ}\n<list>\n</list>"
+    )
 
 
 def test_results() -> None:

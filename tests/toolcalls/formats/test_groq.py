@@ -14,7 +14,15 @@ READ = '<function=read>{"path": "/a"}</function>'
 OK = ("read", {"path": "/a"})
 DAMAGED, NO_JSON = "its markup is damaged", "arguments are not JSON"
 MARKUP = ["<function=", "<function(", "read", ">", ")", "{", '"path": "/a"', "}", "</function>", "<function>", "</func"]
-HOSTILE = ["<function=", "<function=read>{", "<function=read{", READ, "<function(", "</function>", '<function=a>{"a": "']
+HOSTILE = [
+    "<function=",
+    "<function=read>{",
+    "<function=read{",
+    READ,
+    "<function(",
+    "</function>",
+    '<function=a>{"a": "',
+]
 
 CASES: list[found.Case] = [
     ("one", READ, [OK]),

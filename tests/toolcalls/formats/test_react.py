@@ -10,7 +10,16 @@ READ = 'Action: read\nAction Input: {"path": "/a"}'
 OK = ("read", {"path": "/a"})
 NO_JSON = "arguments are not JSON"
 MARKUP = ["Action:", "Action Input:", "Observation:", "Thought:", " read\n", "{", '"path"', "}", "find[", "]"]
-HOSTILE = ["Action:", "Action: read\nAction Input: {", READ, f"{READ}\n", "Observation:", "Action: a\n", "Action: find[", "Action: {"]
+HOSTILE = [
+    "Action:",
+    "Action: read\nAction Input: {",
+    READ,
+    f"{READ}\n",
+    "Observation:",
+    "Action: a\n",
+    "Action: find[",
+    "Action: {",
+]
 
 CASES: list[found.Case] = [
     ("one", READ, [OK]),

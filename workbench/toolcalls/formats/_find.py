@@ -110,7 +110,9 @@ def _calls(
     if not text_format.markers and not trusted:
         yield from _unmarked_calls.unmarked_calls(text_format, text, tools, said)
         return
-    if text_format.markers and not any(m in text for m in text_format.markers):
+    openings = getattr(text_format, "openings", None)  # of a format whose tags are the names of tools
+    markers = text_format.markers if openings is None or trusted else openings(said)
+    if markers and not any(marker in text for marker in markers):
         return
     parser = text_format.parser(tools)
     yield from (f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall))

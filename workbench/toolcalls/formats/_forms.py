@@ -30,9 +30,14 @@ _NO_ACTION: Final = regex.compile(
 _NO_LIST: Final = regex.compile(r"[\[({\"'`]{0,4}\bfunct(?!ion)\w{0,5}\W{0,8}name\W{1,8}([\w.\-]{1,128})")
 _NO_FENCE: Final = regex.compile(r"\Atool_code\s{1,8}(?:print\(\s{0,8})?")
 _NO_FENCE_END: Final = regex.compile(r"(?:\s*\))?(?:\s*```)?")
-_BROKEN_BLOCK: Final = regex.compile(r"^(?![ \t]*[>|*\-])[^\s\w]{0,9}\w{0,64}`{0,6}(tool_code|`{3}too\w{0,5})", re.MULTILINE)
+_BROKEN_BLOCK: Final = regex.compile(
+    r"^(?![ \t]*[>|*\-])[^\s\w]{0,9}\w{0,64}`{0,6}(tool_code|`{3}too\w{0,5})", re.MULTILINE
+)
 _NEAR: Final = 400  # characters around the name of a block in which the tool is named
-_NO_TAG: Final = regex.compile(r"^[ \t>=(]{0,8}(?:</?f(?:u(?:n(?:c(?:t(?:i(?:on?)?)?)?)?)?)?[=(]?)?([\w.\-]{1,128})([)=]?>?)\s{0,4}(?=\{)", re.MULTILINE)
+_NO_TAG: Final = regex.compile(
+    r"^[ \t>=(]{0,8}(?:</?f(?:u(?:n(?:c(?:t(?:i(?:on?)?)?)?)?)?)?[=(]?)?([\w.\-]{1,128})([)=]?>?)\s{0,4}(?=\{)",
+    re.MULTILINE,
+)
 _NO_TAG_END: Final = regex.compile(r"\s{0,4}</function>")
 
 

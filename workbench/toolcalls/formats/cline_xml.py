@@ -61,17 +61,16 @@ _OTHERS: Final = frozenset(("invoke", "parameter", "function", "arg_key", "arg_v
 _NAMED: Final = ("name", "tool_name")
 _SAID: Final = ("arguments", "parameters", "input", "args")
 
-HTML: Final = frozenset(
-    (
-        "a abbr address animate area article aside audio b base bdi bdo blockquote body br button canvas caption cite"
-        " code col data datalist dd defs del desc details dfn dialog div dl dt em embed fieldset figcaption figure"
-        " filter font footer form g h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe image img input ins kbd label"
-        " legend li line link main map mark math mask menu meta meter nav noscript object ol optgroup option output p"
-        " param path pattern picture pre progress q rect rp rt ruby s samp script search section select set slot small"
-        " source span strong style sub summary sup svg switch table tbody td template text textarea tfoot th thead time"
-        " title tr track tt u ul use var video view wbr"
-    ).split()
+_HTML_NAMES: Final = (
+    "a abbr address animate area article aside audio b base bdi bdo blockquote body br button canvas caption cite "
+    "code col data datalist dd defs del desc details dfn dialog div dl dt em embed fieldset figcaption figure "
+    "filter font footer form g h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe image img input ins kbd label "
+    "legend li line link main map mark math mask menu meta meter nav noscript object ol optgroup option output p "
+    "param path pattern picture pre progress q rect rp rt ruby s samp script search section select set slot small "
+    "source span strong style sub summary sup svg switch table tbody td template text textarea tfoot th thead time "
+    "title tr track tt u ul use var video view wbr"
 )
+HTML: Final = frozenset(_HTML_NAMES.split())
 """Elements of HTML and SVG, which answers contain without a tool in mind."""
 
 
@@ -114,7 +113,7 @@ class _ClineGrammar(PlainGrammar):
         """True if a declared tool is named and a parameter follows, or an element in a wrapper."""
         name, attributes = _parts(opener.text)
         if name not in self.types.names:
-            return self._accepts_wrapped(head) if name in WRAPPERS and not attributes else False
+            return self._accepts_in_wrapper(head) if name in WRAPPERS and not attributes else False
         if attributes.endswith("/"):
             return self._is_whole(name, attributes)
         if _ATTRIBUTE.search(attributes):
@@ -129,7 +128,7 @@ class _ClineGrammar(PlainGrammar):
             return None if self.tags.find_partial(rest, 0) == 0 and len(head) < 600 else False
         return found[2] == name and name not in HTML if found[1] else self.takes(name, found[2])
 
-    def _accepts_wrapped(self, head: str) -> bool | None:
+    def _accepts_in_wrapper(self, head: str) -> bool | None:
         """True if an element with parameters or JSON follows."""
         rest, tag = head.lstrip(), None
         for _ in range(2):
@@ -183,11 +182,11 @@ class _ClineGrammar(PlainGrammar):
     def _open(self, block: Block, state: _ClineState, own: str, name: str) -> int:
         if state.key:
             return BACK if block.back and name in self.types.names else GO_ON
-        if self.takes(own, name) and (name not in self.types.names or name in self._declared(own)):
+        if self.takes(own, name) and (name not in self.types.names or name in self._properties(own)):
             state.key = name
         return BEFORE if name in self.types.names and not state.key else GO_ON
 
-    def _declared(self, name: str) -> Mapping[str, JsonValue]:
+    def _properties(self, name: str) -> Mapping[str, JsonValue]:
         declared = self.types.schema(name).get("properties")
         return declared if isinstance(declared, Mapping) else {}
 
@@ -203,11 +202,11 @@ class _ClineGrammar(PlainGrammar):
         text = block.text()
         name = _parts(block.opener.text)[0]
         if name not in self.types.names:
-            return list(self._wrapped(block, text, name))
+            return list(self._in_wrapper(block, text, name))
         found = self._call(name, text, block.start, is_nested=block.is_nested)
         return [found] if found else []
 
-    def _wrapped(self, block: Block, text: str, wrapper: str) -> Iterator[TextCall]:
+    def _in_wrapper(self, block: Block, text: str, wrapper: str) -> Iterator[TextCall]:
         close = re.compile(rf"</{wrapper}\s{{0,4}}>\s*\Z").search(text)
         stop, more = (close.start(), ()) if close else (len(text), (NO_BLOCK_END,))
         at, start = len(block.opener.text), 0
@@ -231,7 +230,7 @@ class _ClineGrammar(PlainGrammar):
             is_last = n == len(found) - 1
             end = len(text) if is_last and close else call.end - block.start
             problems = (*call.problems, *(more if is_last else ()))
-            yield _placed(call, block.start + start, block.start + end, problems, is_nested=block.is_nested)
+            yield _at_place(call, block.start + start, block.start + end, problems, is_nested=block.is_nested)
             start = end
 
     def _by_fields(self, text: str, start: int) -> TextCall | None:
@@ -269,15 +268,13 @@ class _ClineGrammar(PlainGrammar):
         if name in HTML and (faults or not close or not self._is_plain(name, value)):
             return None
         size = len(text.rstrip()) if close else opened.end() + len(body.rstrip())
-        problems = tuple(
-            dict.fromkeys((*faults, *(() if close else (UNCLOSED,)), *unknown(name, self.types.names)))
-        )
+        problems = tuple(dict.fromkeys((*faults, *(() if close else (UNCLOSED,)), *unknown(name, self.types.names))))
         raw = body if close else body.rstrip()
         return TextCall(_NAME, name, value, raw, start, start + size, problems=problems, is_nested=is_nested)
 
     def _is_plain(self, name: str, value: JsonValue) -> bool:
         """There are arguments, and all of them are declared."""
-        return isinstance(value, dict) and bool(value) and value.keys() <= self._declared(name).keys()
+        return isinstance(value, dict) and bool(value) and value.keys() <= self._properties(name).keys()
 
     def _arguments(self, name: str, body: str) -> tuple[JsonValue, tuple[str, ...], int]:
         """(value, problems, where it ends in the body)."""
@@ -353,7 +350,7 @@ def _gap_problems(text: str) -> list[str]:
     return [STRAY_TEXT if _TAG.sub("", rest).strip() else STRAY_END]
 
 
-def _placed(call: TextCall, start: int, end: int, problems: tuple[str, ...], *, is_nested: bool) -> TextCall:
+def _at_place(call: TextCall, start: int, end: int, problems: tuple[str, ...], *, is_nested: bool) -> TextCall:
     return TextCall(_NAME, call.name, call.input, call.raw, start, end, problems=problems, is_nested=is_nested)
 
 
@@ -367,6 +364,10 @@ class ClineXml:
     def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:
         """A parser of one text."""
         return TagParser(_ClineGrammar(tool_types(tools)), tools)
+
+    def openings(self, names: Collection[str]) -> tuple[str, ...]:
+        """Texts of which every call of these tools contains one; quicker than to read all tags of a page."""
+        return (*(f"<{name}" for name in names), *(f"<{wrapper}>" for wrapper in WRAPPERS))
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """An element for each call, a line for each tag and parameter."""
@@ -396,12 +397,12 @@ def _tool(call: ToolCallIR) -> ToolDef:
 def _render_call(call: ToolCallIR) -> str:
     name = _identifier(name_of(call), "tool")
     lines = [
-        f"<{_identifier(key, 'parameter')}>{_written(value)}</{key}>" for key, value in arguments_of(call).items()
+        f"<{_identifier(key, 'parameter')}>{_value_text(value)}</{key}>" for key, value in arguments_of(call).items()
     ]
     return "\n".join((f"<{name}>", *lines, f"</{name}>"))
 
 
-def _written(value: JsonValue) -> str:
+def _value_text(value: JsonValue) -> str:
     text = raw_or_json(value)
     return f"\n{text}\n" if text[:1] == "\n" or text[-1:] == "\n" else text
 

@@ -1,9 +1,9 @@
 """Llama 3.x: one JSON object with ``name`` and ``parameters``, with or without ``<|python_tag|>`` in front.
 
 Facts: chat templates of Llama 3.1 to 3.3; vLLM's ``llama_tool_parser`` and sglang's ``llama32_detector`` (several
-calls, separated by ``;``); built-in tools are Python after the tag (``brave_search.call(query="…")``). What prompts may
-ask for besides, ``<function=NAME>{…}</function>``, is the format ``groq``. Without a tag the whole text has to be calls: vLLM takes any object
-in prose for one, and so quotes and examples.
+calls, separated by ``;``); built-in tools are Python after the tag (``brave_search.call(query="…")``). What
+prompts may ask for besides, ``<function=NAME>{…}</function>``, is the format ``groq``. Without a tag the whole text has
+to be calls: vLLM takes any object in prose for one, and so quotes and examples.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from workbench import regex
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.call_problems import NO_NAME, TRAILING, UNCLOSED
+from workbench.toolcalls.call_problems import NO_NAME, TRAILING
 from workbench.toolcalls.formats import Finding, TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import (
     JsonCall,
@@ -29,7 +29,7 @@ from workbench.toolcalls.formats._python_literals import call as python_call
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, PlainGrammar, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
-from workbench.toolcalls.json_text import JsonTracker, names_of, read, unknown, values
+from workbench.toolcalls.json_text import JsonTracker, names_of, unknown, values
 
 _NAME: Final = "llama-json"
 TAGS: Final = Tags(

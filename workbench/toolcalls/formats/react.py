@@ -93,7 +93,9 @@ class _ReactGrammar(PlainGrammar):
         rest = text[head.end() :]
         if head.lastindex is None:
             said = _action_object(rest)
-            return [self._call(block, said[0], said[1], rest[: said[2]], begin=head.end(), stop=said[3])] if said else []
+            return (
+                [self._call(block, said[0], said[1], rest[: said[2]], begin=head.end(), stop=said[3])] if said else []
+            )
         if rest.startswith(("[", "(")) and not _HEAD.match(text, begin):
             return self._one_line(block, head[1], rest, head.end())
         value, raw, problems = _input(rest)

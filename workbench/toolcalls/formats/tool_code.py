@@ -55,7 +55,7 @@ class _ToolCodeGrammar(PlainGrammar):
         return None if _HEAD_BEGINS.fullmatch(head) and len(head) < 290 else False
 
     def step(self, block: Block, tag: Tag) -> int:
-        """The element ends outside of strings; a fence ends where its code does, before the next block at the latest."""
+        """The element ends outside of strings; a fence where its code does, or before the next block."""
         strings: PythonStrings = block.state or PythonStrings()
         block.state = strings
         if strings.is_inside(block.between() if len(block.tags) > 1 else block.text()[len(block.opener.text) :]):
