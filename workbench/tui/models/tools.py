@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 VERDICTS = {
     "accepted": "accepted unchanged",
-    "changed": "changed: needs a change to be accepted",
+    "changed": "accepted after a change",
     "refused": "refused: no change makes it acceptable",
 }
 
@@ -116,7 +116,7 @@ def dialect_line(judged: JudgedSchema, *, is_here: bool) -> Line:
     reason = f"{first.pointer or 'the schema'}: {first.message}" if first else ""
     return line(
         Span(f"{sign} ", style),
-        Span(f"{judged.dialect.name} ", "accent strong" if is_here else "strong", 21),
+        Span(f"{judged.dialect.name} ", "accent strong" if is_here else "strong", 24),
         Span(f"{judged.verdict} ", style, 9),
         Span(reason, "muted"),
     )
