@@ -202,11 +202,11 @@ def _junit_case(suite: ET.Element, verdict: CaseVerdict) -> None:
         ET.SubElement(case, "system-out").text = "\n".join(visible(_damage_text(found)) for found in rest)
 
 
-def _is_error(found: CaseDamage) -> bool:
-    return found.severity == "error"
+def _is_error(damage: CaseDamage) -> bool:
+    return damage.severity == "error"
 
 
-def _damage_text(found: CaseDamage) -> str:
+def _damage_text(damage: CaseDamage) -> str:
     from workbench.diff.damage import damage_words  # loaded by what made the report
 
-    return f"{damage_words(found.kind)} {found.was or found.at} ({found.side}): {found.words}"
+    return f"{damage_words(damage.kind)} {damage.was or damage.at} ({damage.side}): {damage.words}"

@@ -90,18 +90,18 @@ def _difference_lines(one: Comparison) -> Iterator[str]:
         yield from _answer_lines(one)
 
 
-def _request_lines(found: Difference) -> Iterator[str]:
-    if found.first is None:
+def _request_lines(difference: Difference) -> Iterator[str]:
+    if difference.first is None:
         yield "  request: identical"
         return
-    where = f" {_pointer(found)}" if found.is_read else ""
-    unchanged = f"{int(found.unchanged_share * 100)} % of the bytes unchanged"
-    yield f"  request: first difference at byte {found.first:,}{where}, {unchanged}"
-    yield from _bytes(found.before, found.after, found.first)
-    for change in found.changes[:MOST_LINES]:
+    where = f" {_pointer(difference)}" if difference.is_read else ""
+    unchanged = f"{int(difference.unchanged_share * 100)} % of the bytes unchanged"
+    yield f"  request: first difference at byte {difference.first:,}{where}, {unchanged}"
+    yield from _bytes(difference.before, difference.after, difference.first)
+    for change in difference.changes[:MOST_LINES]:
         yield f"    {_SIGNS[change.kind.value]} {_change_words(change)}"
-    if len(found.changes) > MOST_LINES:
-        yield f"    … and {len(found.changes) - MOST_LINES} more"
+    if len(difference.changes) > MOST_LINES:
+        yield f"    … and {len(difference.changes) - MOST_LINES} more"
 
 
 def _change_words(change: ItemChange) -> str:
@@ -175,12 +175,12 @@ def _value(value: JsonValue) -> str:
     return _output.cut(dumps(value).decode("utf-8", "replace"), 60)
 
 
-def _pointer(found: Difference) -> str:
+def _pointer(difference: Difference) -> str:
     """Pointer to the value with the first difference: in the second body, or in the first if that is longer."""
     from workbench.wire import JsonIndex
 
-    first = found.first or 0
-    text = found.after if first < len(found.after) else found.before
+    first = difference.first or 0
+    text = difference.after if first < len(difference.after) else difference.before
     return JsonIndex(text).pointer_at(first) or "(whole body)"
 
 
@@ -200,9 +200,9 @@ def as_json(compared: ComparedFiles, further: Sequence[ComparedFiles] = ()) -> J
     }
 
 
-def _pair_json(found: ComparedFiles, one: Comparison) -> JsonValue:
+def _pair_json(compared_files: ComparedFiles, one: Comparison) -> JsonValue:
     return {
-        "hops": [found.before.hop, found.after.hop],
+        "hops": [compared_files.before.hop, compared_files.after.hop],
         "outer": one.outer or None,
         "tries": list(one.tries),
         "damage": [_damage_json(damage) for damage in one.damages],
@@ -232,11 +232,11 @@ def _damage_json(damage: Damage) -> JsonValue:
     }
 
 
-def _request_json(found: Difference) -> JsonValue:
+def _request_json(difference: Difference) -> JsonValue:
     return {
-        "first": found.first,
-        "pointer": _pointer(found) if found.first is not None and found.is_read else None,
-        "ranges": [[list(hunk.before), list(hunk.after)] for hunk in found.hunks],
+        "first": difference.first,
+        "pointer": _pointer(difference) if difference.first is not None and difference.is_read else None,
+        "ranges": [[list(hunk.before), list(hunk.after)] for hunk in difference.hunks],
         "changes": [
             {
                 "kind": change.kind.value,
@@ -249,7 +249,7 @@ def _request_json(found: Difference) -> JsonValue:
                     for d in change.details
                 ],
             }
-            for change in found.changes
+            for change in difference.changes
         ],
     }
 

@@ -83,10 +83,10 @@ def _read(path: str) -> str:
 class CallAnswers:
     """Finds the result of each tool call."""
 
-    def __init__(self, session: Session, index: int, given: GivenResults, args: argparse.Namespace) -> None:
+    def __init__(self, session: Session, index: int, given_results: GivenResults, args: argparse.Namespace) -> None:
         from workbench.send.loop import RecordedResults
 
-        self._given, self._index, self._wants_recorded = given.results, index, args.recorded
+        self._given, self._index, self._wants_recorded = given_results.results, index, args.recorded
         self._recording = RecordedResults(session, args.protocol)
         self._is_asked = sys.stdin.isatty() and sys.stderr.isatty() and args.file != "-"
 

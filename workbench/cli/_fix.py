@@ -70,14 +70,14 @@ def _is_body(session: Session) -> bool:
     return getattr(session, "format", "") == TITLE and len(session) == 1 and session.exchange(0).request is not None
 
 
-def _write(made: MemorySession, source: Session, out: Path, *, is_body: bool) -> None:
+def _write(session: MemorySession, source: Session, out: Path, *, is_body: bool) -> None:
     from workbench.wire.session import store
 
-    request = made.exchange(0).request if is_body else None
+    request = session.exchange(0).request if is_body else None
     if request is not None:
         out.write_bytes(request.body.raw)
     else:
-        store.save(made.exchanges, out, about=made.about, form=store.form_of(source))
+        store.save(session.exchanges, out, about=session.about, form=store.form_of(source))
 
 
 def _lines(done: list[ExchangeFix], out: Path) -> Iterator[str]:

@@ -55,7 +55,9 @@ def servers(args: argparse.Namespace, client: str, out: Path) -> TappedServers:
 
 
 @contextmanager
-def recorded(found: TappedServers, out: Path, client: str, breaks: Sequence[str] = ()) -> Iterator[TappedServers]:
+def recorded(
+    tapped_servers: TappedServers, out: Path, client: str, breaks: Sequence[str] = ()
+) -> Iterator[TappedServers]:
     """The servers, those at a URL with a recorder before them for its time.
 
     Args:
@@ -67,13 +69,13 @@ def recorded(found: TappedServers, out: Path, client: str, breaks: Sequence[str]
 
     armed = _breakpoint_lines.of_tools(breaks)
     with ExitStack() as stack:
-        if found.marks:
-            stack.enter_context(made_for_now(found.marks))
-        if armed and found.tapped:
+        if tapped_servers.marks:
+            stack.enter_context(made_for_now(tapped_servers.marks))
+        if armed and tapped_servers.tapped:
             stack.enter_context(announcing(out, _breakpoint_lines.announcer(out, _say)))
-        if found.urls:
+        if tapped_servers.urls:
             recorder = process.start(
-                found.urls,
+                tapped_servers.urls,
                 out,
                 hop=TOOL_HOP,
                 client=client,
@@ -81,15 +83,15 @@ def recorded(found: TappedServers, out: Path, client: str, breaks: Sequence[str]
                 on_trouble=_say,
             )
             stack.callback(recorder.stop)
-            yield found.at_recorder(recorder.urls)
+            yield tapped_servers.at_recorder(recorder.urls)
         else:
-            yield found
-        if found.marks and not wait_for_end(found.marks):
+            yield tapped_servers
+        if tapped_servers.marks and not wait_for_end(tapped_servers.marks):
             _say(f"{out} is still being written")
 
 
 @contextmanager
-def handed_over(found: TappedServers, others: Mapping[str, str]) -> Iterator[tuple[list[str], dict[str, str]]]:
+def handed_over(tapped_servers: TappedServers, others: Mapping[str, str]) -> Iterator[tuple[list[str], dict[str, str]]]:
     """Arguments and variables for the client, with the file that they name, which is removed at the end.
 
     Args:
@@ -98,10 +100,10 @@ def handed_over(found: TappedServers, others: Mapping[str, str]) -> Iterator[tup
     from workbench.recorder import private_file
     from workbench.recorder.mcp_tap import COPY_PATH
 
-    with private_file("mcp", found.file) as path:
-        own = {name: value.replace(COPY_PATH, path) for name, value in found.variables.items()}
+    with private_file("mcp", tapped_servers.file) as path:
+        own = {name: value.replace(COPY_PATH, path) for name, value in tapped_servers.variables.items()}
         both = {name: _merge_objects(others[name], own[name]) for name in own.keys() & others.keys()}
-        yield [word.replace(COPY_PATH, path) for word in found.arguments], {**others, **own, **both}
+        yield [word.replace(COPY_PATH, path) for word in tapped_servers.arguments], {**others, **own, **both}
 
 
 def _merge_objects(one: str, other: str) -> str:
@@ -111,11 +113,11 @@ def _merge_objects(one: str, other: str) -> str:
     return dumps({**loads(one.encode()), **loads(other.encode())}).decode()
 
 
-def run_alone(args: argparse.Namespace, found: TappedServers, out: Path, client: str) -> int:
+def run_alone(args: argparse.Namespace, tapped_servers: TappedServers, out: Path, client: str) -> int:
     """Run the client with its servers behind taps, its model untouched."""
     words = args.words
     with (
-        recorded(found, out, client, args.breaks) as at_recorder,
+        recorded(tapped_servers, out, client, args.breaks) as at_recorder,
         handed_over(at_recorder, {}) as (arguments, variables),
     ):
         status = _hand_over.run((words[0], *arguments, *words[1:]), os.environ | variables)

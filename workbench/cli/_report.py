@@ -76,16 +76,16 @@ class FileReport:
         }
 
 
-def _contradicted_json(found: ContradictedFact) -> dict[str, object]:
+def _contradicted_json(contradicted_fact: ContradictedFact) -> dict[str, object]:
     return {
-        "contract": found.contract,
-        "rule": found.rule,
-        "fact": found.fact,
-        "source": found.source,
-        "date": found.date,
-        "by": found.by,
-        "count": len(found.exchanges),
-        "exchanges": list(found.exchanges),
+        "contract": contradicted_fact.contract,
+        "rule": contradicted_fact.rule,
+        "fact": contradicted_fact.fact,
+        "source": contradicted_fact.source,
+        "date": contradicted_fact.date,
+        "by": contradicted_fact.by,
+        "count": len(contradicted_fact.exchanges),
+        "exchanges": list(contradicted_fact.exchanges),
     }
 
 

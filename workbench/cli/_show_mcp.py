@@ -33,16 +33,16 @@ def passages(inspector: Inspector, wanted: Sequence[int]) -> list[ToolPassage]:
     return found
 
 
-def as_text(found: Sequence[ToolPassage]) -> Iterator[str]:
+def as_text(tool_passages: Sequence[ToolPassage]) -> Iterator[str]:
     """Each passage: its facts, then both bodies side by side."""
     from workbench.views import column_text, passage_facts, passage_line
 
-    for passage in found:
+    for passage in tool_passages:
         yield column_text(passage_line(passage.link))
         yield from (f"  {column_text(each)}" for each in passage_facts(passage))
         yield from _columns(passage)
         yield ""
-    if not found:
+    if not tool_passages:
         yield NONE
 
 
@@ -71,9 +71,9 @@ def _value(body: bytes) -> JsonValue:
         return body.decode("utf-8", "backslashreplace")
 
 
-def as_json(found: Sequence[ToolPassage]) -> list[JsonValue]:
+def as_json(tool_passages: Sequence[ToolPassage]) -> list[JsonValue]:
     """Each passage as one object."""
-    return [_passage(passage) for passage in found]
+    return [_passage(passage) for passage in tool_passages]
 
 
 def _passage(passage: ToolPassage) -> JsonValue:

@@ -67,7 +67,11 @@ def _of(outcomes: Sequence[VariantOutcome], variant: RequestVariant, target: Tar
 
 
 async def _outcomes(
-    session: Session, inspector: Inspector, index: int, made: Sequence[RequestVariant], targets: Sequence[Target]
+    session: Session,
+    inspector: Inspector,
+    index: int,
+    variants: Sequence[RequestVariant],
+    targets: Sequence[Target],
 ) -> list[VariantOutcome]:
     from workbench.cli import _progress
     from workbench.send import Sender
@@ -77,21 +81,21 @@ async def _outcomes(
         return job(inspector)
 
     found: list[VariantOutcome] = []
-    with _progress.counting("sending", len(made) * len(targets)) as advance:
+    with _progress.counting("sending", len(variants) * len(targets)) as advance:
         async with Sender(known=session) as sender:
-            async for outcome in whatif.run(ask, index, made, targets, sender):
+            async for outcome in whatif.run(ask, index, variants, targets, sender):
                 found.append(outcome)
                 advance()
     return found
 
 
 def _print(
-    index: int, made: Sequence[RequestVariant], targets: Sequence[Target], ordered: Sequence[VariantOutcome]
+    index: int, variants: Sequence[RequestVariant], targets: Sequence[Target], ordered: Sequence[VariantOutcome]
 ) -> None:
     names = ", ".join(target.name for target in targets)
     _output.emit(f"exchange {index + 1}: variants sent to {names}; tools are never run")
     _output.emit()
-    for variant in made:
+    for variant in variants:
         _output.emit(f"{variant.name}: {variant.title}")
         if variant.request is None:
             _output.emit(f"  not tried: {_output.cut(variant.why_not)}")
@@ -114,7 +118,11 @@ def _outcome_words(outcome: VariantOutcome) -> str:
 
 
 def _as_json(
-    path: str, index: int, made: Sequence[RequestVariant], targets: Sequence[Target], ordered: Sequence[VariantOutcome]
+    path: str,
+    index: int,
+    variants: Sequence[RequestVariant],
+    targets: Sequence[Target],
+    ordered: Sequence[VariantOutcome],
 ) -> JsonValue:
     return {
         "path": path,
@@ -127,7 +135,7 @@ def _as_json(
                 "why_not": variant.why_not or None,
                 "outcomes": [_outcome_json(o) for o in ordered if o.variant is variant],
             }
-            for variant in made
+            for variant in variants
         ],
     }
 

@@ -127,13 +127,13 @@ def _bisect(
     return trouble or made[0]
 
 
-def _with_origin(inspector: Inspector, index: int, found: BisectResult) -> Finding | None:
+def _with_origin(inspector: Inspector, index: int, result: BisectResult) -> Finding | None:
     """The finding with its origin, if the inspection traced it."""
-    finding = found.finding
-    if finding is None or found.exchange >= len(inspector.rows):
+    finding = result.finding
+    if finding is None or result.exchange >= len(inspector.rows):
         return finding
     known = (
-        f for f in inspector.rows[found.exchange].findings if (f.rule, f.pointer) == (finding.rule, finding.pointer)
+        f for f in inspector.rows[result.exchange].findings if (f.rule, f.pointer) == (finding.rule, finding.pointer)
     )
     origin = next((f.origin for f in known), None)
     return replace(finding, origin=origin)
@@ -145,57 +145,57 @@ def _message(finding: Finding | None) -> int | None:
     return int(found[1]) if found else None
 
 
-def _as_json(args: argparse.Namespace, index: int, contract: str, found: BisectResult) -> JsonValue:
+def _as_json(args: argparse.Namespace, index: int, contract: str, result: BisectResult) -> JsonValue:
     return {
         "path": args.file,
         "exchange": index,
         "contract": contract,
         "target": args.target,
-        "messages": found.messages,
-        "good": {"messages": found.good},
-        "broken": _broken_json(found) if found.broken is not None else None,
-        "calls": found.calls,
-        "checks": found.checks,
-        "verified": found.is_verified,
+        "messages": result.messages,
+        "good": {"messages": result.good},
+        "broken": _broken_json(result) if result.broken is not None else None,
+        "calls": result.calls,
+        "checks": result.checks,
+        "verified": result.is_verified,
     }
 
 
-def _broken_json(found: BisectResult) -> JsonValue:
-    finding, origin = found.finding, found.finding.origin if found.finding else None
+def _broken_json(result: BisectResult) -> JsonValue:
+    finding, origin = result.finding, result.finding.origin if result.finding else None
     return {
-        "messages": found.broken,
-        "exchange": found.exchange,
+        "messages": result.broken,
+        "exchange": result.exchange,
         "message": _message(finding),
         "pointer": finding.pointer if finding else None,
         "bytes": list(finding.span) if finding and finding.span else None,
         "rule": finding.rule if finding else None,
         "text": finding.message if finding else None,
-        "verdict": found.failure.verdict if found.failure else None,
-        "status": (found.failure.status or None) if found.failure else None,
-        "words": found.words or None,
+        "verdict": result.failure.verdict if result.failure else None,
+        "status": (result.failure.status or None) if result.failure else None,
+        "words": result.words or None,
         "origin": {"exchange": origin.exchange, "side": origin.side, "pointer": origin.pointer, "words": origin.words}
         if origin
         else None,
     }
 
 
-def _print(args: argparse.Namespace, index: int, contract: str, found: BisectResult) -> None:
+def _print(args: argparse.Namespace, index: int, contract: str, result: BisectResult) -> None:
     judge = args.target or f"contract {contract}"
-    total = _output.number(found.messages, "message")
-    if found.broken is None:
+    total = _output.number(result.messages, "message")
+    if result.broken is None:
         _output.emit(f"exchange {index + 1}, {total}: can be continued to the end ({judge})")
         return
-    finding = found.finding
+    finding = result.finding
     where = _message(finding)
-    first = f"exchange {found.exchange + 1}{f', message {where + 1}' if where is not None else ''}"
-    _output.emit(f"cannot be continued from {first} on: {finding.rule if finding else found.failure}")
+    first = f"exchange {result.exchange + 1}{f', message {where + 1}' if where is not None else ''}"
+    _output.emit(f"cannot be continued from {first} on: {finding.rule if finding else result.failure}")
     if finding:
         _output.emit(f"  {finding.pointer or '(whole body)'}  {finding.message}")
-    if found.words:
-        _output.emit(f"  provider error: {_output.cut(found.words)}")
+    if result.words:
+        _output.emit(f"  provider error: {_output.cut(result.words)}")
     if finding and finding.origin:
         _output.emit(f"  began in exchange {finding.origin.exchange + 1}: {finding.origin.words}")
-    good = f"the first {found.good} of {total} can be continued, " if found.good else f"of {total}, "
-    _output.emit(f"{good}the first {found.broken} cannot ({judge})")
-    checked = "" if found.is_verified else "; budget used up, not verified"
-    _output.emit(f"{_output.number(found.calls, 'request')}, {_output.number(found.checks, 'local check')}{checked}")
+    good = f"the first {result.good} of {total} can be continued, " if result.good else f"of {total}, "
+    _output.emit(f"{good}the first {result.broken} cannot ({judge})")
+    checked = "" if result.is_verified else "; budget used up, not verified"
+    _output.emit(f"{_output.number(result.calls, 'request')}, {_output.number(result.checks, 'local check')}{checked}")

@@ -146,22 +146,24 @@ def _only(names: list[str]) -> str:
     return names[0] if len(names) == 1 else ""
 
 
-def _compare_hops(args: argparse.Namespace, named: _NumberedFile, session: Session) -> Iterator[ComparedFiles]:
+def _compare_hops(args: argparse.Namespace, numbered_file: _NumberedFile, session: Session) -> Iterator[ComparedFiles]:
     """Compare each hop of one file with the next one, or the two hops of ``--hops``."""
     from workbench.diff import compare_hops, hops_of
 
     if args.hops:
         for name in args.hops:
-            _demand(session, named.path, name)
+            _demand(session, numbered_file.path, name)
     names = args.hops or hops_of(session)
     if len(names) < 2:
-        raise UsageError(f"{named.path} was recorded at one hop", hint="name a second file to compare it with")
-    wanted = _files.exchange_index(session, named.number) if named.number is not None else None
+        raise UsageError(f"{numbered_file.path} was recorded at one hop", hint="name a second file to compare it with")
+    wanted = _files.exchange_index(session, numbered_file.number) if numbered_file.number is not None else None
     counts = [sum(row.hop == name for row in session.summaries()) for name in names]
     for (outer, one), (inner, other) in pairwise(zip(names, counts, strict=True)):
         pairs = list(compare_hops(session, outer, inner, partial(_decode, args.protocol)))
         shown = [pair for pair in pairs if wanted is None or _is_of(pair, wanted)]
-        yield ComparedFiles(ComparedSide(named.path, one, hop=outer), ComparedSide(named.path, other, hop=inner), shown)
+        yield ComparedFiles(
+            ComparedSide(numbered_file.path, one, hop=outer), ComparedSide(numbered_file.path, other, hop=inner), shown
+        )
 
 
 def _is_of(pair: Comparison, index: int) -> bool:

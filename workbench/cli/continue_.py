@@ -277,23 +277,25 @@ class _ContinueRun:
         evidence = save_evidence(measurement, at=time.time())
         return save_profile(measurement, at=time.time(), evidence=evidence, template=key.chat_template_hash).profile
 
-    async def _send(self, motion: ToolLoop, leaving: Outgoing, kept: ContinuedConversation, sender: Sender) -> ToolLoop:
+    async def _send(
+        self, motion: ToolLoop, outgoing: Outgoing, continued_conversation: ContinuedConversation, sender: Sender
+    ) -> ToolLoop:
         """Send the next request, and keep it with its response."""
         from workbench.send.loop import Send
 
         step = motion.loop.step
         assert isinstance(step, Send)
-        self._agree(leaving)
-        exchange = await sender.send(leaving, parent=kept.last.id)
-        kept.add(step, leaving, exchange)
+        self._agree(outgoing)
+        exchange = await sender.send(outgoing, parent=continued_conversation.last.id)
+        continued_conversation.add(step, outgoing, exchange)
         made = motion.after(exchange)
-        self._note_request(step, leaving, exchange, made.loop)
+        self._note_request(step, outgoing, exchange, made.loop)
         return made
 
     out: str = ""
 
-    def _agree(self, leaving: Outgoing) -> None:
-        if leaving.asks_first and not any(step["step"] == "send" for step in self.steps):
+    def _agree(self, outgoing: Outgoing) -> None:
+        if outgoing.asks_first and not any(step["step"] == "send" for step in self.steps):
             most = self.args.turns or 1
             _consent.agree([self.target], most, is_agreed=self.args.yes)
 
@@ -307,14 +309,14 @@ class _ContinueRun:
         self._say(f"  {step['name']} {_output.cut(arguments)}")
         self._say(f"    = {_output.cut(str(step['result']))}  ({failed}{step['from']}{where})")
 
-    def _note_request(self, step: Send, leaving: Outgoing, exchange: Exchange, loop: ConversationLoop) -> None:
+    def _note_request(self, step: Send, outgoing: Outgoing, exchange: Exchange, loop: ConversationLoop) -> None:
         status = exchange.response.status if exchange.response else None
-        notes = [*step.notes, *leaving.notes, *(f"lost: {loss.what}" for loss in leaving.losses)]
+        notes = [*step.notes, *outgoing.notes, *(f"lost: {loss.what}" for loss in outgoing.losses)]
         calls = [call.name for call in loop.calls]
         self.steps.append(
             {
                 "step": "send",
-                "protocol": leaving.protocol,
+                "protocol": outgoing.protocol,
                 "url": exchange.request.url if exchange.request else None,
                 "pointer": step.pointer or None,
                 "added": list(step.added),
@@ -403,13 +405,13 @@ class ContinuedConversation:
             return ""
         return str(self._out) if self._out else "" if self._workspace.trouble else WORKING
 
-    def add(self, step: Send, sent: Outgoing, exchange: Exchange) -> None:
+    def add(self, step: Send, outgoing: Outgoing, exchange: Exchange) -> None:
         """Add a sent request with its response. Raises OSError."""
         from workbench.wire.session import store
 
         self._exchanges.append(exchange)
         if self._out:
-            store.save(self._exchanges, self._out, about={"made": f"continued with {sent.target.name}"})
+            store.save(self._exchanges, self._out, about={"made": f"continued with {outgoing.target.name}"})
         node = self._node
         if step.added:
             node = self._workspace.commit(node, step.request, "continued with the response and its tool results")

@@ -93,68 +93,70 @@ def _exchange_and_side(session: Session, args: argparse.Namespace) -> tuple[Deco
     raise LocalProtocolError(f"no decodable {what} in {session.name}", hint="name its protocol with --protocol")
 
 
-def _as_json(path: str, decoded: DecodedExchange, side: str, made: Conversion) -> JsonValue:
-    body, sealed = _readable(made)
+def _as_json(path: str, decoded: DecodedExchange, side: str, conversion: Conversion) -> JsonValue:
+    body, sealed = _readable(conversion)
     return {
         "path": path,
         "exchange": decoded.index,
         "side": side,
         "from": decoded.protocol,
-        "protocol": made.protocol,
-        "url_path": made.path or None,
-        "content_type": made.content_type,
+        "protocol": conversion.protocol,
+        "url_path": conversion.path or None,
+        "content_type": conversion.content_type,
         "body": body,
         "body_base64": sealed,
-        "ids": dict(made.ids),
-        "losses": [loss._asdict() for loss in made.losses],
+        "ids": dict(conversion.ids),
+        "losses": [loss._asdict() for loss in conversion.losses],
     }
 
 
-def _readable(made: Conversion) -> tuple[JsonValue, str | None]:
+def _readable(conversion: Conversion) -> tuple[JsonValue, str | None]:
     """(body, None), or (None, base64) if it is not text."""
     from workbench.wire import loads
 
-    if made.content_type == "application/json":
+    if conversion.content_type == "application/json":
         try:
-            return loads(made.body), None
+            return loads(conversion.body), None
         except WireError:
             pass
     try:
-        return made.body.decode(), None
+        return conversion.body.decode(), None
     except UnicodeDecodeError:
-        return None, b64encode(made.body).decode()
+        return None, b64encode(conversion.body).decode()
 
 
-def _print(decoded: DecodedExchange, side: str, made: Conversion, output: str | None, others: int) -> None:
+def _print(decoded: DecodedExchange, side: str, conversion: Conversion, output: str | None, others: int) -> None:
     """Print a headline, losses and ids, then the body unless it was written to a file."""
-    is_same = " (unchanged)" if decoded.protocol == made.protocol else ""
-    _output.emit(f"{side} {decoded.index + 1}: {decoded.protocol} -> {made.protocol}{is_same}, {decoded.protocol_from}")
+    is_same = " (unchanged)" if decoded.protocol == conversion.protocol else ""
+    _output.emit(
+        f"{side} {decoded.index + 1}: {decoded.protocol} -> {conversion.protocol}{is_same}, {decoded.protocol_from}"
+    )
     if others:
         _output.emit(f"{_output.number(others, 'other exchange')} in the file: select one with --exchange N")
-    if made.path:
-        _output.emit(f"path: {made.path}")
+    if conversion.path:
+        _output.emit(f"path: {conversion.path}")
     if output is not None:
-        _output.emit(f"written: {output} ({_output.number(len(made.body), 'byte')}, {made.content_type})")
-    _output.emit(f"lost: {_output.number(len(made.losses), 'part') if made.losses else 'nothing'}")
-    for loss in made.losses:
+        _output.emit(f"written: {output} ({_output.number(len(conversion.body), 'byte')}, {conversion.content_type})")
+    _output.emit(f"lost: {_output.number(len(conversion.losses), 'part') if conversion.losses else 'nothing'}")
+    for loss in conversion.losses:
         _output.emit(f"  {loss_words(loss)}")
-    if made.ids:
-        _output.emit(f"renamed: {_output.number(len(made.ids), 'id')}")
-    for new, old in made.ids.items():
+    if conversion.ids:
+        _output.emit(f"renamed: {_output.number(len(conversion.ids), 'id')}")
+    for new, old in conversion.ids.items():
         _output.emit(f"  {column_text(id_line(new, old))}")
     if output is None:
         _output.emit()
-        _emit_body(made)
+        _emit_body(conversion)
 
 
-def _emit_body(made: Conversion) -> None:
+def _emit_body(conversion: Conversion) -> None:
     import json
 
-    body, sealed = _readable(made)
+    body, sealed = _readable(conversion)
     if isinstance(body, str):
         text = body
     elif sealed is not None:
-        text = f"{len(made.body):,} bytes of binary data: write them with -o"
+        text = f"{len(conversion.body):,} bytes of binary data: write them with -o"
     else:
         text = json.dumps(body, ensure_ascii=False, indent=2)
     for line in text.split("\n"):

@@ -106,30 +106,30 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _finish(
-    args: argparse.Namespace, form: ExportForm, made: ExportResult, out: Path | None, sources: list[Path]
+    args: argparse.Namespace, form: ExportForm, result: ExportResult, out: Path | None, sources: list[Path]
 ) -> int:
     """Write the export, run its test if it has one, and report."""
     from workbench.formats import exporting
 
-    for line in (*made.left_out, *made.notes):
+    for line in (*result.left_out, *result.notes):
         _output.complain(line, 0)
     files: tuple[Path, ...] = ()
     proof: ExportProof | None = None
     if out:
-        files = exporting.write_export(made, form, out, sources)
+        files = exporting.write_export(result, form, out, sources)
         if hasattr(form, "prove"):
             with counting("running the test on the broken and on the correct request", None):
                 proof = exporting.prove(form, out)
     if args.format == "json":
-        _output.emit_json(_json(args, made, files, proof))
+        _output.emit_json(_json(args, result, files, proof))
     elif not out:
-        _output.write(_text(made))
+        _output.write(_text(result))
     elif proof:
         for line in exporting.proof_lines(proof, getattr(form, "RUNS", {})):
             _output.emit(line)
     if proof and proof.why_not:
         return _output.complain(f"{out} is not a valid test ({proof.why_not}); the folder is kept for inspection", 1)
-    return 1 if made.left_out else 0
+    return 1 if result.left_out else 0
 
 
 def _out(args: argparse.Namespace, form: ExportForm) -> Path | None:
@@ -162,12 +162,12 @@ def _indices(session: Session, wanted: list[str] | None) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _text(made: ExportResult) -> str:
-    return made.data.decode("utf-8", "surrogateescape")
+def _text(result: ExportResult) -> str:
+    return result.data.decode("utf-8", "surrogateescape")
 
 
 def _json(
-    args: argparse.Namespace, made: ExportResult, files: tuple[Path, ...], proof: ExportProof | None
+    args: argparse.Namespace, result: ExportResult, files: tuple[Path, ...], proof: ExportProof | None
 ) -> JsonValue:
     runs: list[JsonValue] = [
         {"on": r.on, "passed": r.passed, "failed": r.failed, "lines": list(r.lines), "problem": r.problem or None}
@@ -177,8 +177,8 @@ def _json(
         "form": args.form,
         "output": args.output if files else None,
         "files": [str(path) for path in files],
-        "text": None if files else _text(made),
-        "notes": list(made.notes),
-        "left_out": list(made.left_out),
+        "text": None if files else _text(result),
+        "notes": list(result.notes),
+        "left_out": list(result.left_out),
         "proof": {"holds": not proof.why_not, "why_not": proof.why_not or None, "runs": runs} if proof else None,
     }

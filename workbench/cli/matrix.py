@@ -92,9 +92,9 @@ def run(args: argparse.Namespace) -> int:
     return _status([row for row in rows if args.contracts or row.contract == own])
 
 
-def _status(asked: list[MatrixRow]) -> int:
-    verdicts = {row.verdict for row in asked}
-    return 1 if "refuses" in verdicts else 3 if "unknown" in verdicts or not asked else 0
+def _status(matrix_rows: list[MatrixRow]) -> int:
+    verdicts = {row.verdict for row in matrix_rows}
+    return 1 if "refuses" in verdicts else 3 if "unknown" in verdicts or not matrix_rows else 0
 
 
 def _as_json(path: str, detail: Detail, rows: list[MatrixRow]) -> JsonValue:

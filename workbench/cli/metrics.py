@@ -82,9 +82,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print(
-    args: argparse.Namespace, date: str, groups: dict[str, Counts], total: Counts, found: list[SessionMetrics]
+    args: argparse.Namespace,
+    date: str,
+    groups: dict[str, Counts],
+    total: Counts,
+    session_metricses: list[SessionMetrics],
 ) -> None:
-    read = [one for one in found if not one.trouble]
+    read = [one for one in session_metricses if not one.trouble]
     _output.emit(f"{_output.number(len(read), 'session')}, {_output.number(total.exchanges, 'exchange')} with a model")
     _output.emit()
     if total.exchanges:
@@ -161,13 +165,15 @@ def _cost_words(costs: Costs) -> str:
 # As JSON.
 
 
-def _as_json(by: str, date: str, groups: dict[str, Counts], total: Counts, found: list[SessionMetrics]) -> JsonValue:
+def _as_json(
+    by: str, date: str, groups: dict[str, Counts], total: Counts, session_metricses: list[SessionMetrics]
+) -> JsonValue:
     return {
         "prices": date,
         "by": by,
         "groups": [{"name": name, **asdict(counts)} for name, counts in groups.items()],
         "total": asdict(total),
-        "sessions": [_session_json(one) for one in found],
+        "sessions": [_session_json(one) for one in session_metricses],
     }
 
 

@@ -63,19 +63,19 @@ def run_gate(profile: CapabilityProfile, tools: str, *, is_json: bool) -> int:
     return 0 if all(tool.is_enabled for tool in found.tools) else 1
 
 
-def _print(profile: CapabilityProfile, found: ToolGate) -> None:
+def _print(profile: CapabilityProfile, gate: ToolGate) -> None:
     from workbench.probes.profiles import STAGES, GateStage
 
     key = profile.key
     _output.emit(f"{key.endpoint} · {key.protocol} · {key.model}")
     _output.emit(
-        f"stage {int(found.stage)} of {len(GateStage) - 1}: {', '.join(STAGES[1 : found.stage + 1]) or STAGES[0]}"
+        f"stage {int(gate.stage)} of {len(GateStage) - 1}: {', '.join(STAGES[1 : gate.stage + 1]) or STAGES[0]}"
     )
-    for line in found.missing:
+    for line in gate.missing:
         _output.emit(f"  next: {_output.cut(line, 200)}")
     _output.emit()
-    width = max((len(tool.name) for tool in found.tools), default=0)
-    for tool in found.tools:
+    width = max((len(tool.name) for tool in gate.tools), default=0)
+    for tool in gate.tools:
         sign = "✓" if tool.is_enabled else "✗"
         _output.emit(f"{sign} {_output.cut(tool.name):<{min(width, 40)}}  {tool.risk:<16}  {tool.because}")
 
@@ -208,9 +208,9 @@ def _names() -> tuple[str, ...]:
     return NAMES
 
 
-def _show(args: argparse.Namespace, profile: CapabilityProfile, found: Sequence[Drift]) -> int:
+def _show(args: argparse.Namespace, profile: CapabilityProfile, drifts: Sequence[Drift]) -> int:
     if args.format == "json":
-        _output.emit_json({**profile.as_json(), "drift": [asdict(change) for change in found]})
+        _output.emit_json({**profile.as_json(), "drift": [asdict(change) for change in drifts]})
         return 0
     key = profile.key
     _output.emit(f"{_profile_title(key)}, contract {key.provider}")
@@ -225,7 +225,7 @@ def _show(args: argparse.Namespace, profile: CapabilityProfile, found: Sequence[
         low, high = result.interval
         share = f"{result.passes}/{result.n}, {low:.0%}–{high:.0%}" if result.n else "not measured"
         _output.emit(f"  {result.probe:<14} {result.outcome.value:<13} {share:<20} {_output.cut(result.words)}")
-    for change in found:
+    for change in drifts:
         _output.emit(f"  drift: {change}")
     if profile.evidence:
         _output.emit()
@@ -248,11 +248,16 @@ def _diff(args: argparse.Namespace, before: CapabilityProfile, after: Capability
     return 1 if is_other else 0
 
 
-def _print_diff(before: CapabilityProfile, after: CapabilityProfile, found: ProfileDifferences) -> None:
+def _print_diff(before: CapabilityProfile, after: CapabilityProfile, profile_differences: ProfileDifferences) -> None:
     for sign, profile in (("-", before), ("+", after)):
         _output.emit(f"{sign} {_profile_title(profile.key)}, {_measured_at(profile)}")
     _output.emit()
-    changes = (*found.key, *found.facts, *found.gained, *found.lost)
+    changes = (
+        *profile_differences.key,
+        *profile_differences.facts,
+        *profile_differences.gained,
+        *profile_differences.lost,
+    )
     for change in changes:
         _output.emit(f"  {change.name:<30} {fact_words(change.before)} -> {fact_words(change.after)}")
     if not changes:

@@ -340,18 +340,20 @@ class _SentExchanges:
         """Close the working session."""
         self._workspace.close()
 
-    def add(self, sent: Outgoing, exchange: Exchange) -> None:
+    def add(self, outgoing: Outgoing, exchange: Exchange) -> None:
         """Add a sent request with its response. Raises OSError."""
         from workbench.wire.session import store
 
         self._exchanges.append(exchange)
         if self._out:
-            store.save(self._exchanges, self._out, about={"made": f"sent to {sent.target.name}"})
+            store.save(self._exchanges, self._out, about={"made": f"sent to {outgoing.target.name}"})
             return
         here = self._workspace.current(self._root.index)
         node, own = self._root, self._root.exchange.request
-        if own is None or own.body.raw != sent.request.body.raw:
-            node = self._workspace.commit(node, sent.request, sent.notes[0] if sent.notes else "changed for sending")
+        if own is None or own.body.raw != outgoing.request.body.raw:
+            node = self._workspace.commit(
+                node, outgoing.request, outgoing.notes[0] if outgoing.notes else "changed for sending"
+            )
         self._workspace.commit_response(node, exchange)
-        if sent.is_converted:
+        if outgoing.is_converted:
             self._workspace.go(here)

@@ -289,37 +289,37 @@ def _filters(given: list[str]) -> dict[str, str]:
     return filters
 
 
-def _status(found: Overview, fail_on: str, over: list[str]) -> int:
+def _status(overview: Overview, fail_on: str, over: list[str]) -> int:
     severities = {"error": {"error"}, "warning": {"error", "warning"}}.get(fail_on, set())
-    if over or any(group.severity in severities for group in found.groups):
+    if over or any(group.severity in severities for group in overview.groups):
         return 1
-    is_silent = not found.objects.get(JUDGED)  # nothing was judged: that is no clean result
-    return 3 if is_silent or found.unjudged_objects or not found.commit.is_complete else 0
+    is_silent = not overview.objects.get(JUDGED)  # nothing was judged: that is no clean result
+    return 3 if is_silent or overview.unjudged_objects or not overview.commit.is_complete else 0
 
 
-def _as_json(catalog: Catalog, found: Overview, over: list[str], result: RunResult | None) -> dict[str, object]:
+def _as_json(catalog: Catalog, overview: Overview, over: list[str], result: RunResult | None) -> dict[str, object]:
     named = {"example": "object"}
     return {
         "survey": catalog.id,
-        "run": found.commit.number,
-        "complete": found.commit.is_complete,
-        "counts": {**found.commit.about["counts"], **{f"exchanges_{k}": v for k, v in found.exchanges.items()}},
-        "groups": [{named.get(k, k): v for k, v in group._asdict().items()} for group in found.groups],
+        "run": overview.commit.number,
+        "complete": overview.commit.is_complete,
+        "counts": {**overview.commit.about["counts"], **{f"exchanges_{k}": v for k, v in overview.exchanges.items()}},
+        "groups": [{named.get(k, k): v for k, v in group._asdict().items()} for group in overview.groups],
         "exceeded": over,
         "seconds": round(result.seconds, 3) if result else None,
         "objects_per_second": round(result.judged / max(result.seconds, 1e-9), 1) if result else None,
     }
 
 
-def _print(found: Overview, over: list[str], result: RunResult | None) -> None:
+def _print(overview: Overview, over: list[str], result: RunResult | None) -> None:
     from workbench.survey import status_words
 
-    about = found.commit.about
-    _output.emit(f"run {found.commit.number} of {about['root']}: {status_words(found.objects)}")
-    undecided = found.exchanges.get("undecided", 0)
-    broken = found.exchanges.get("broken", 0)
+    about = overview.commit.about
+    _output.emit(f"run {overview.commit.number} of {about['root']}: {status_words(overview.objects)}")
+    undecided = overview.exchanges.get("undecided", 0)
+    broken = overview.exchanges.get("broken", 0)
     more = f"; {undecided:,} could not be decided" if undecided else ""
-    _output.emit(f"{found.judged_exchanges:,} exchanges judged, {broken:,} of them broken{more}")
+    _output.emit(f"{overview.judged_exchanges:,} exchanges judged, {broken:,} of them broken{more}")
     if result and result.seconds:
         rate = result.judged / result.seconds
         _output.emit(f"{result.judged:,} objects in {result.seconds:.1f} s, {rate:,.0f} a second")
@@ -336,16 +336,16 @@ def _print(found: Overview, over: list[str], result: RunResult | None) -> None:
         )
         if unread := joined.get("unread"):
             _output.emit(f"{_output.number(unread, 'object')} could not be read for joining")
-    if not found.commit.is_complete:
+    if not overview.commit.is_complete:
         _output.emit(f"incomplete: {about['counts']['lost']:,} objects have no result")
         if folders := about["counts"].get("unlisted_folders"):
             _output.emit(f"incomplete: {_output.number(folders, 'folder')} could not be listed")
-    sign = "" if found.is_exact else "~"
-    for group in found.groups[:MOST_SHOWN]:
+    sign = "" if overview.is_exact else "~"
+    for group in overview.groups[:MOST_SHOWN]:
         mark = "✗" if group.severity == "error" else "!"
         noun = "session " if group.sessions == 1 else "sessions"
         _output.emit(f"{mark} {sign}{group.sessions:>7,} {noun} {group.findings:>8,}  {group.rule:<32} {group.name}")
-    if len(found.groups) > MOST_SHOWN:
-        _output.emit(f"… and {len(found.groups) - MOST_SHOWN:,} more groups")
+    if len(overview.groups) > MOST_SHOWN:
+        _output.emit(f"… and {len(overview.groups) - MOST_SHOWN:,} more groups")
     for line in over:
         _output.emit(f"budget exceeded: {line}")

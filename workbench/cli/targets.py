@@ -103,12 +103,12 @@ def _target_json(target: Target) -> dict[str, JsonValue]:
     }
 
 
-def _local_json(found: LocalServer) -> dict[str, JsonValue]:
+def _local_json(local_server: LocalServer) -> dict[str, JsonValue]:
     return {
-        "server": found.server or None,
-        "url": found.url,
-        "protocols": list(found.protocols),
-        "models": list(found.models),
+        "server": local_server.server or None,
+        "url": local_server.url,
+        "protocols": list(local_server.protocols),
+        "models": list(local_server.models),
     }
 
 
@@ -142,9 +142,11 @@ def _row(target: Target) -> tuple[str, str, str]:
     return target.name, target.url, " · ".join(filter(None, (", ".join(target.protocols), target.model, key)))
 
 
-def _local_words(found: LocalServer) -> str:
-    shown = ", ".join(found.models[:3]) + (f" and {len(found.models) - 3} more" if len(found.models) > 3 else "")
-    return f"{', '.join(found.protocols)} · {shown or 'no model'}"
+def _local_words(local_server: LocalServer) -> str:
+    shown = ", ".join(local_server.models[:3]) + (
+        f" and {len(local_server.models) - 3} more" if len(local_server.models) > 3 else ""
+    )
+    return f"{', '.join(local_server.protocols)} · {shown or 'no model'}"
 
 
 def _table(rows: Iterable[tuple[str, str, str]]) -> None:

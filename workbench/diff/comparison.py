@@ -343,25 +343,25 @@ def _item(message: Message, part: Part) -> AnswerItem:
             return AnswerItem("result", "", None, at)
 
 
-def _pairs(olds: Sequence[AnswerItem], news: Sequence[AnswerItem]) -> Iterator[ItemPair]:
+def _pairs(answer_items: Sequence[AnswerItem], news: Sequence[AnswerItem]) -> Iterator[ItemPair]:
     """Pairs of equal items, and between them of items of one kind."""
-    for tag, i, j, k, m in align([_key(item) for item in olds], [_key(item) for item in news]):
+    for tag, i, j, k, m in align([_key(item) for item in answer_items], [_key(item) for item in news]):
         if tag == "equal":
-            yield from map(ItemPair, olds[i:j], news[k:m])
+            yield from map(ItemPair, answer_items[i:j], news[k:m])
         else:
-            yield from _unequal(list(olds[i:j]), list(news[k:m]))
+            yield from _unequal(list(answer_items[i:j]), list(news[k:m]))
 
 
-def _unequal(olds: list[AnswerItem], news: list[AnswerItem]) -> Iterator[ItemPair]:
+def _unequal(answer_items: list[AnswerItem], news: list[AnswerItem]) -> Iterator[ItemPair]:
     for new in news:
-        at = next((n for n, old in enumerate(olds) if old.kind == new.kind), None)
+        at = next((n for n, old in enumerate(answer_items) if old.kind == new.kind), None)
         if at is None:
             yield ItemPair(None, new)
             continue
-        yield from (ItemPair(old, None) for old in olds[:at])
-        yield ItemPair(olds[at], new)
-        olds = olds[at + 1 :]
-    yield from (ItemPair(old, None) for old in olds)
+        yield from (ItemPair(old, None) for old in answer_items[:at])
+        yield ItemPair(answer_items[at], new)
+        answer_items = answer_items[at + 1 :]
+    yield from (ItemPair(old, None) for old in answer_items)
 
 
 def _key(item: AnswerItem) -> tuple[str, str, str]:

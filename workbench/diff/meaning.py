@@ -136,10 +136,10 @@ def _plain(value: JsonValue) -> JsonValue:
     return [_plain(v) for v in value] if isinstance(value, list) else value
 
 
-def _elements(olds: list[_BodyItem], news: list[_BodyItem]) -> Iterator[ItemChange]:
-    head, tail = ends(olds, news, _BodyItem.means)
-    found = [c for o, n in zip(olds[:head], news[:head], strict=True) for c in _spelling_change(o, n)]
-    old, new = olds[head : len(olds) - tail], news[head : len(news) - tail]
+def _elements(body_items: list[_BodyItem], news: list[_BodyItem]) -> Iterator[ItemChange]:
+    head, tail = ends(body_items, news, _BodyItem.means)
+    found = [c for o, n in zip(body_items[:head], news[:head], strict=True) for c in _spelling_change(o, n)]
+    old, new = body_items[head : len(body_items) - tail], news[head : len(news) - tail]
     for tag, i, j, k, m in align([o.key for o in old], [n.key for n in new]):
         if tag == "equal":
             found += (c for o, n in zip(old[i:j], new[k:m], strict=True) for c in _spelling_change(o, n))
@@ -147,7 +147,7 @@ def _elements(olds: list[_BodyItem], news: list[_BodyItem]) -> Iterator[ItemChan
             found += _pair_items(old[i:j], new[k:m])
     found += (
         c
-        for o, n in zip(olds[len(olds) - tail :], news[len(news) - tail :], strict=True)
+        for o, n in zip(body_items[len(body_items) - tail :], news[len(news) - tail :], strict=True)
         for c in _spelling_change(o, n)
     )
     yield from _moves(found, {i.pointer: i.key for i in old}, {i.pointer: i.key for i in new})
@@ -160,12 +160,12 @@ def _spelling_change(old: _BodyItem, new: _BodyItem) -> Iterator[ItemChange]:
         yield ItemChange(ItemChangeKind.RESPELLED, old.pointer, new.pointer, label_of(new), spelling=how)
 
 
-def _pair_items(olds: list[_BodyItem], news: list[_BodyItem]) -> Iterator[ItemChange]:
+def _pair_items(body_items: list[_BodyItem], news: list[_BodyItem]) -> Iterator[ItemChange]:
     """Changes of the items between equal ones.
 
     Items with one label are one changed item, the rest was added or removed.
     """
-    left = list(olds)
+    left = list(body_items)
     for new in news:
         old = next((o for o in left if label_of(o) == label_of(new)), None)
         if old is None:
@@ -181,18 +181,18 @@ def _pair_items(olds: list[_BodyItem], news: list[_BodyItem]) -> Iterator[ItemCh
     yield from (ItemChange(ItemChangeKind.REMOVED, o.pointer, None, label_of(o)) for o in left)
 
 
-def _moves(found: list[ItemChange], olds: Mapping[str, str], news: Mapping[str, str]) -> Iterator[ItemChange]:
+def _moves(item_changes: list[ItemChange], olds: Mapping[str, str], news: Mapping[str, str]) -> Iterator[ItemChange]:
     """The changes, with a removal and an addition of the same value joined to one move."""
     gone: dict[str, list[str]] = {}
-    for change in found:
+    for change in item_changes:
         if change.kind is ItemChangeKind.REMOVED and change.before is not None:
             gone.setdefault(olds[change.before], []).append(change.before)
     moved: dict[str, str] = {}
-    for change in found:
+    for change in item_changes:
         if change.kind is ItemChangeKind.ADDED and change.after is not None and gone.get(news[change.after]):
             moved[change.after] = gone[news[change.after]].pop(0)
     sources = set(moved.values())
-    for change in found:
+    for change in item_changes:
         if change.kind is ItemChangeKind.ADDED and change.after in moved:
             yield ItemChange(ItemChangeKind.MOVED, moved[change.after], change.after, change.label)
         elif change.kind is not ItemChangeKind.REMOVED or change.before not in sources:

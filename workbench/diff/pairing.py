@@ -292,7 +292,7 @@ class _ExchangeThread:
 def versions(
     before: Iterable[DecodedExchange],
     after: Iterable[DecodedExchange],
-    olds: Sequence[Summary],
+    summaries: Sequence[Summary],
     news: Sequence[Summary],
     conversations: Callable[[], ConversationFinder],
 ) -> list[TurnMatch]:
@@ -300,16 +300,16 @@ def versions(
 
     Args:
         before: all exchanges of the first recording, in order.
-        olds: summaries of the first recording; ``news``: of the second.
+        summaries: summaries of the first recording; ``news``: of the second.
         conversations: finds those of one recording, from none.
     """
     one, other = _threads(before, conversations()), _threads(after, conversations())
     mine: dict[int, list[int]] = {}
-    for hop, hop_there in _hops(olds, news):
+    for hop, hop_there in _hops(summaries, news):
         for a, b in _thread_pairs(one.get(hop, []), other.get(hop_there, [])):
             mine |= {i: [j] for i, j in _exchange_pairs(a.members, b.members) if i is not None and j is not None}
     taken = {j for found in mine.values() for j in found}
-    return list(ordered_turns(len(olds), len(news), mine, taken))
+    return list(ordered_turns(len(summaries), len(news), mine, taken))
 
 
 def _threads(
@@ -325,19 +325,19 @@ def _threads(
     return {hop: list(threads.values()) for hop, threads in found.items()}
 
 
-def _hops(olds: Sequence[Summary], news: Sequence[Summary]) -> Iterator[tuple[str, str]]:
+def _hops(summaries: Sequence[Summary], news: Sequence[Summary]) -> Iterator[tuple[str, str]]:
     """Pairs of hops: those of the same name, then the rest in order, the client's first."""
-    one, other = (list(dict.fromkeys((*places(rows), *(row.hop for row in rows)))) for rows in (olds, news))
+    one, other = (list(dict.fromkeys((*places(rows), *(row.hop for row in rows)))) for rows in (summaries, news))
     yield from ((hop, hop) for hop in one if hop in other)
     yield from zip([hop for hop in one if hop not in other], [hop for hop in other if hop not in one], strict=False)
 
 
 def _thread_pairs(
-    olds: Sequence[_ExchangeThread], news: Sequence[_ExchangeThread]
+    exchange_threads: Sequence[_ExchangeThread], news: Sequence[_ExchangeThread]
 ) -> Iterator[tuple[_ExchangeThread, _ExchangeThread]]:
     """Pairs of threads, most alike first; then the only conversations left."""
-    scored = ((_score(olds[n], news[m]), -abs(n - m), n, m) for n, m in _candidates(olds, news))
-    left, right = dict(enumerate(olds)), dict(enumerate(news))
+    scored = ((_score(exchange_threads[n], news[m]), -abs(n - m), n, m) for n, m in _candidates(exchange_threads, news))
+    left, right = dict(enumerate(exchange_threads)), dict(enumerate(news))
     for score, _, n, m in sorted(scored, reverse=True):
         if score >= LIKENESS_WITHOUT_TIMES and n in left and m in right:
             yield left.pop(n), right.pop(m)
@@ -346,14 +346,16 @@ def _thread_pairs(
         yield rest[0][0], rest[1][0]
 
 
-def _candidates(olds: Sequence[_ExchangeThread], news: Sequence[_ExchangeThread]) -> Iterable[tuple[int, int]]:
-    if len(olds) * len(news) <= MOST_COMPARED:
-        return [(n, m) for n in range(len(olds)) for m in range(len(news))]
+def _candidates(
+    exchange_threads: Sequence[_ExchangeThread], news: Sequence[_ExchangeThread]
+) -> Iterable[tuple[int, int]]:
+    if len(exchange_threads) * len(news) <= MOST_COMPARED:
+        return [(n, m) for n in range(len(exchange_threads)) for m in range(len(news))]
     known: dict[object, list[int]] = {}
     for m, thread in enumerate(news):
         for name in thread.names:
             known.setdefault(name, []).append(m)
-    return {(n, m) for n, thread in enumerate(olds) for name in thread.names for m in known.get(name, ())}
+    return {(n, m) for n, thread in enumerate(exchange_threads) for name in thread.names for m in known.get(name, ())}
 
 
 def _score(a: _ExchangeThread, b: _ExchangeThread) -> float:
@@ -369,20 +371,20 @@ def _score(a: _ExchangeThread, b: _ExchangeThread) -> float:
     return max(alike(one, other) for one, other in ends)
 
 
-def _exchange_pairs(olds: Members, news: Members) -> Iterator[tuple[int | None, int | None]]:
+def _exchange_pairs(members: Members, news: Members) -> Iterator[tuple[int | None, int | None]]:
     """Positions paired by equal requests, between them by last message and length, between those in order."""
 
     def key(like: Likeness) -> object:
         return *like.said[-1:], len(like.said)
 
-    for is_equal, old, new in _stretches(olds, news, lambda like: like.digest):
+    for is_equal, old, new in _stretches(members, news, lambda like: like.digest):
         for _, former, latter in [(True, old, new)] if is_equal else _stretches(old, new, key):
             yield from zip_longest((n for n, _ in former), (n for n, _ in latter))
 
 
 def _stretches(
-    olds: Members, news: Members, key: Callable[[Likeness], object]
+    members: Members, news: Members, key: Callable[[Likeness], object]
 ) -> Iterator[tuple[bool, Members, Members]]:
     """Stretches of both lists in turn: (True, …) with equal keys, (False, …) without."""
-    for tag, i, j, k, m in align([key(like) for _, like in olds], [key(like) for _, like in news]):
-        yield tag == "equal", olds[i:j], news[k:m]
+    for tag, i, j, k, m in align([key(like) for _, like in members], [key(like) for _, like in news]):
+        yield tag == "equal", members[i:j], news[k:m]

@@ -85,12 +85,12 @@ def align(olds: Sequence[object], news: Sequence[object]) -> Iterator[tuple[str,
         yield "equal", len(olds) - tail, len(olds), len(news) - tail, len(news)
 
 
-def ends(olds: Sequence[Item], news: Sequence[Item], is_same: Callable[[Item, Item], bool]) -> tuple[int, int]:
+def ends(items: Sequence[Item], news: Sequence[Item], is_same: Callable[[Item, Item], bool]) -> tuple[int, int]:
     """Number of items that two lists share at their start, and at the end of the rest."""
-    most = min(len(olds), len(news))
-    head = next((n for n in range(most) if not is_same(olds[n], news[n])), most)
+    most = min(len(items), len(news))
+    head = next((n for n in range(most) if not is_same(items[n], news[n])), most)
     most -= head
-    return head, next((n for n in range(most) if not is_same(olds[-1 - n], news[-1 - n])), most)
+    return head, next((n for n in range(most) if not is_same(items[-1 - n], news[-1 - n])), most)
 
 
 def _trim(before: bytes, old: Span, after: bytes, new: Span) -> Iterator[Hunk]:

@@ -212,8 +212,8 @@ def _put_beside(decoded: DecodedExchange, adapter: Adapter, only: Message, befor
     return (held.replace(value_of(decoded, parent_of(only.pointer)[0]).format_child(both)),)
 
 
-def _insert_member(held: ValueRange, key: str, value: JsonValue) -> Splices:
-    return (held.insert_member(key, held.format_child(value)),)
+def _insert_member(value_range: ValueRange, key: str, value: JsonValue) -> Splices:
+    return (value_range.insert_member(key, value_range.format_child(value)),)
 
 
 def _block(decoded: DecodedExchange, message: Message, text: str) -> JsonValue:

@@ -73,9 +73,9 @@ def elements_of(decoded: DecodedExchange) -> tuple[Element, ...]:
     return tuple(_ElementReader(decoded.request, decoded.request_index).read())
 
 
-def walk(found: Iterable[Element]) -> Iterator[Element]:
+def walk(elements: Iterable[Element]) -> Iterator[Element]:
     """Elements and their inner elements, depth first."""
-    for one in found:
+    for one in elements:
         yield one
         yield from walk(one.parts)
 

@@ -55,11 +55,11 @@ def _is_empty_text(part: Part) -> bool:
     return isinstance(part, Text) and not part.text
 
 
-def _remove_members(message: Message, taken: list[Part], rest: list[Part]) -> list[Change]:
+def _remove_members(message: Message, parts: list[Part], rest: list[Part]) -> list[Change]:
     """Remove parts that are members of the message, or of a part that stays (a signature on a call)."""
     made: list[Change] = []
     staying = {element_pointer(p) for p in rest}
-    for part in taken:
+    for part in parts:
         at = element_pointer(part)
         if part.source.slices:
             continue
@@ -70,11 +70,11 @@ def _remove_members(message: Message, taken: list[Part], rest: list[Part]) -> li
     return made
 
 
-def _remove_elements(fault: Fault, message: Message, taken: list[Part], rest: list[Part]) -> list[Change]:
+def _remove_elements(fault: Fault, message: Message, parts: list[Part], rest: list[Part]) -> list[Change]:
     """Remove parts that are list elements; a list next to the content is removed with its last element."""
     staying = {element_pointer(p) for p in rest}
     arrays: defaultdict[str, set[str]] = defaultdict(set)
-    for part in taken:
+    for part in parts:
         place = list_position(part)
         if place and element_pointer(part) not in staying and not part.source.slices:
             arrays[place[0]].add(element_pointer(part))
@@ -88,10 +88,10 @@ def _remove_elements(fault: Fault, message: Message, taken: list[Part], rest: li
     return made
 
 
-def _remove_slices(fault: Fault, message: Message, taken: list[Part]) -> list[Change]:
+def _remove_slices(fault: Fault, message: Message, parts: list[Part]) -> list[Change]:
     """Remove parts that are slices of a text."""
     pieces: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for part in taken:
+    for part in parts:
         for name, piece in part.source.slices.items():
             pieces[message.absolute(part, name)].append(piece)
     made: list[Change] = []

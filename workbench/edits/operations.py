@@ -148,11 +148,11 @@ def _list_and_index(decoded: DecodedExchange, pointer: str) -> tuple[ValueRange,
     return parent, int(patch.parent_of(pointer)[1])
 
 
-def _rotate(held: ValueRange, at: int, to: int) -> Splices:
+def _rotate(value_range: ValueRange, at: int, to: int) -> Splices:
     """Move one element of a list: values change places, the text between them stays."""
-    order = list(held.children)
+    order = list(value_range.children)
     order.insert(to, order.pop(at))
-    pairs = zip(held.children, order, strict=True)
+    pairs = zip(value_range.children, order, strict=True)
     return tuple(slot.replace(value.raw) for slot, value in pairs if slot.raw != value.raw)
 
 

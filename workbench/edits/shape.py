@@ -64,10 +64,12 @@ def stand_in(adapter: Adapter, call: ToolCallIR) -> ToolResultIR:
     return ToolResultIR(call.id, (Text(text),), True if able.tools.error_flag else None, name)
 
 
-def results(adapter: Adapter, calls: Sequence[ToolCallIR], made: Sequence[ToolResultIR]) -> list[EncodedNode]:
+def results(
+    adapter: Adapter, calls: Sequence[ToolCallIR], tool_result_irs: Sequence[ToolResultIR]
+) -> list[EncodedNode]:
     """Encoded results: messages of their own (``at`` is empty), or elements of a user message."""
     asked = Message("assistant", tuple(normal_call(adapter, c) for c in calls))
-    body, decoded = round_trip(adapter, (asked, Message("tool", tuple(made))))
+    body, decoded = round_trip(adapter, (asked, Message("tool", tuple(tool_result_irs))))
     found = []
     for message in decoded.messages:
         for _, part in message.tool_results():
@@ -77,10 +79,10 @@ def results(adapter: Adapter, calls: Sequence[ToolCallIR], made: Sequence[ToolRe
     return found
 
 
-def result_message(adapter: Adapter, calls: Sequence[ToolCallIR], made: Sequence[ToolResultIR]) -> JsonValue:
+def result_message(adapter: Adapter, calls: Sequence[ToolCallIR], results: Sequence[ToolResultIR]) -> JsonValue:
     """The message that holds results, for protocols in which results are elements of a message."""
     asked = Message("assistant", tuple(normal_call(adapter, c) for c in calls))
-    body, decoded = round_trip(adapter, (asked, Message("tool", tuple(made))))
+    body, decoded = round_trip(adapter, (asked, Message("tool", tuple(results))))
     held = next(m for m in decoded.messages if any(m.tool_results()))
     return value_at(body, held.pointer)
 
@@ -138,19 +140,19 @@ def _without_extra(part: Part) -> Part:
 
 
 def _encoded_reasoning(
-    body: JsonValue, held: Message, part: Reasoning, follower: Part | None, others: int
+    body: JsonValue, message: Message, part: Reasoning, follower: Part | None, others: int
 ) -> EncodedNode:
     at, place = element_pointer(part), list_position(part)
     if follower is not None and at and element_pointer(follower) == at and not part.source.slices:
         suffix = next(iter(part.source.fields.values()))
-        return EncodedNode(None, value_at(body, held.pointer + at + suffix), suffix=suffix, before=others)
+        return EncodedNode(None, value_at(body, message.pointer + at + suffix), suffix=suffix, before=others)
     if place and place[0] not in ("/content", "/parts"):
-        return EncodedNode(place[0], value_at(body, held.pointer + place[0]), before=others)
+        return EncodedNode(place[0], value_at(body, message.pointer + place[0]), before=others)
     if place:
-        return EncodedNode(place[0], value_at(body, held.pointer + at), is_element=True, before=others)
+        return EncodedNode(place[0], value_at(body, message.pointer + at), is_element=True, before=others)
     if part.source.slices:
         return EncodedNode(at, f"<think>{part.text}</think>", suffix="text", before=others)
-    return EncodedNode(at, value_at(body, held.pointer + at), before=others)
+    return EncodedNode(at, value_at(body, message.pointer + at), before=others)
 
 
 def thinking_off(adapter: Adapter) -> dict[str, JsonValue]:

@@ -43,14 +43,14 @@ def values(rows: Sequence[InspectedExchange]) -> Values:
     return {name: sorted(c.items(), key=lambda v: (-v[1], v[0]))[:MOST] for name, c in found.items()}
 
 
-def suggest(text: str, cursor: int, known: Values) -> list[Suggestion]:
+def suggest(text: str, cursor: int, values: Values) -> list[Suggestion]:
     """Keys, or values of a key, that match the text before the cursor; the likeliest first."""
     last = _LAST.search(text[:cursor])
     word, start = (last["word"], last.start("word")) if last else ("", cursor)
     said = _SAID.fullmatch(word)
     if said:
         key = BY_NAME.get(said["key"].lower())
-        return _of_key(key, said["op"], said["value"], start, known) if key else []
+        return _of_key(key, said["op"], said["value"], start, values) if key else []
     near = [k for k in KEYS if k.name.startswith(word.lower())]
     return [Suggestion(f"{k.name}{_op(k)}", f"{k.says}, as in {k.example}", start) for k in near]
 
@@ -60,9 +60,9 @@ def _op(key: FilterKey) -> str:
     return key.example[len(key.name)]
 
 
-def _of_key(key: FilterKey, op: str, value: str, start: int, known: Values) -> list[Suggestion]:
+def _of_key(key: FilterKey, op: str, value: str, start: int, values: Values) -> list[Suggestion]:
     wanted = value.casefold()
-    counted = [*known.get(key.name, ())]
+    counted = [*values.get(key.name, ())]
     counted += [(c, 0) for c in key.choices if c not in {text for text, _ in counted}]
     found = [(text, n) for text, n in counted if wanted in text.casefold() and text != value]
     found.sort(key=lambda v: not v[0].casefold().startswith(wanted))

@@ -102,7 +102,7 @@ def refuse(out: Path, form: ExportForm, sources: Collection[Path], *, is_forced:
         raise UsageError(f"{out} exists", hint="choose another name or use --force")
 
 
-def write_export(made: ExportResult, form: ExportForm, out: Path, sources: Collection[Path] = ()) -> tuple[Path, ...]:
+def write_export(result: ExportResult, form: ExportForm, out: Path, sources: Collection[Path] = ()) -> tuple[Path, ...]:
     """Write an export: a file, or a folder, from which files of an earlier export are removed.
 
     If a source is private to its owner, so is the output.
@@ -113,9 +113,9 @@ def write_export(made: ExportResult, form: ExportForm, out: Path, sources: Colle
     """
     is_private = any(map(_is_private, sources))
     if form.SUFFIX:
-        _write(out, made.data, is_private=is_private)
+        _write(out, result.data, is_private=is_private)
         return (out,)
-    paths = {out.joinpath(*name.split("/")): data for name, data in made.files.items()}
+    paths = {out.joinpath(*name.split("/")): data for name, data in result.files.items()}
     read = {source.resolve() for source in sources}
     if taken := next((path for path in paths if path.resolve() in read), None):
         raise UsageError(f"{taken} is an input file", hint="it is not replaced; choose another folder")

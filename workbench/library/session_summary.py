@@ -40,17 +40,17 @@ def identity(path: Path) -> Identity | None:
         return None
 
 
-def find(path: Path, known: Identity | None) -> Sequence[Any] | None:
+def find(path: Path, identity: Identity | None) -> Sequence[Any] | None:
     """The fields of the summary of a file with this identity; None if there is none."""
-    entry = _entries().get(_key(path)) if known else None
-    return entry[1] if entry and entry[0] == known else None
+    entry = _entries().get(_key(path)) if identity else None
+    return entry[1] if entry and entry[0] == identity else None
 
 
-def save(path: Path, known: Identity, fields: Sequence[Any]) -> None:
+def save(path: Path, identity: Identity, fields: Sequence[Any]) -> None:
     """Keep the fields of a summary. A failure is ignored."""
     entries = dict(_entries())  # of now: another window may have written
     entries.pop(_key(path), None)
-    entries[_key(path)] = [list(known), list(fields)]
+    entries[_key(path)] = [list(identity), list(fields)]
     kept = dict(list(entries.items())[-MOST:])
     cache_files.write(NAME, plain_form.encode([program_digest(), kept], ()).encode())
 

@@ -177,9 +177,9 @@ async def send(ask: Ask, subject: Subject, sender: Sender) -> Exchange:
     return await sender.send(prepare(decoded, subject.target, protocol=ask.protocol))
 
 
-def _is_given_up(made: Sequence[Sample]) -> bool:
-    last = made[-GIVES_UP_AFTER:]
-    return len(last) == GIVES_UP_AFTER and all(sample.outcome is Outcome.INCONCLUSIVE for sample in made)
+def _is_given_up(samples: Sequence[Sample]) -> bool:
+    last = samples[-GIVES_UP_AFTER:]
+    return len(last) == GIVES_UP_AFTER and all(sample.outcome is Outcome.INCONCLUSIVE for sample in samples)
 
 
 def _parser(result: ProbeResult, subject: Subject) -> str:

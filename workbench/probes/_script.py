@@ -92,11 +92,11 @@ class Subject:
         )
         return self.write(meant)
 
-    def write(self, meant: ModelRequest) -> HttpRequest:
+    def write(self, model_request: ModelRequest) -> HttpRequest:
         """Encode a request in normal form for this protocol and provider; unsupported parts are dropped."""
         adapter = self.adapter
-        params = tuple(Param(f"/{name}", value, name) for name, value in meant.params.items())
-        fitted = fit_request(NormalRequest(meant, params), adapter.capabilities).normal
+        params = tuple(Param(f"/{name}", value, name) for name, value in model_request.params.items())
+        fitted = fit_request(NormalRequest(model_request, params), adapter.capabilities).normal
         assert isinstance(fitted, ModelRequest)
         fields = self.contract.term("params.fields")
         known = fields if isinstance(fields, list) else None

@@ -150,11 +150,11 @@ def _sample(broken: Sequence[str], of: int, facts: Mapping[str, Any], otherwise:
     return (failed if len(broken) == of else partly)(broken[0] + more, **otherwise)
 
 
-def _runner(subject: Subject, asked: WrittenRequest) -> Any:
+def _runner(subject: Subject, written_request: WrittenRequest) -> Any:
     box = Toolbox(subject.nonce)
 
     def run(step: AnswerCall) -> CallResult:
-        told = asked.results.get(step.call.name or "")
+        told = written_request.results.get(step.call.name or "")
         return box.run(step) if told is None else CallResult(told.replace("{nonce}", subject.nonce))
 
     return run

@@ -39,7 +39,7 @@ def script(subject: Subject) -> Script:
     return evaluate(subject, told, after)
 
 
-def evaluate(subject: Subject, told: PlayedConversation, after: PlayedConversation) -> Sample:
+def evaluate(subject: Subject, played_conversation: PlayedConversation, after: PlayedConversation) -> Sample:
     """Verdict from the answer to the cancelled call, and from the one to the next question."""
     if after.is_refused:
         return failed(f"the conversation cannot continue: {after.ended.text}", cancelled_calls="refused")
@@ -47,7 +47,7 @@ def evaluate(subject: Subject, told: PlayedConversation, after: PlayedConversati
         return partly(
             "the cancelled result is accepted, but the next question is not answered", cancelled_calls="taken"
         )
-    if len(told.answers) > 1:
+    if len(played_conversation.answers) > 1:
         return partly("the model repeats the call before it gives up", cancelled_calls="repeated")
     return passed("the cancelled result is accepted and the conversation continues", cancelled_calls="taken")
 

@@ -50,18 +50,20 @@ def script(subject: Subject) -> Script:
     return evaluate(came[0], fates)
 
 
-def _send_results(first: PlayedConversation, name: str, box: Toolbox, made: HttpRequest | None = None) -> DriveSteps:
+def _send_results(
+    first: PlayedConversation, name: str, box: Toolbox, http_request: HttpRequest | None = None
+) -> DriveSteps:
     """Send the results of the calls, with one kind of replay."""
-    change = (lambda _, request: made or request) if made else None
+    change = (lambda _, request: http_request or request) if http_request else None
     return (yield from follow(first.before_results(), f"reasoning is sent back: {name}", box.run, change=change))
 
 
 def _try_variant(
-    first: PlayedConversation, name: str, box: Toolbox, made: HttpRequest | None, *, uses: bool
+    first: PlayedConversation, name: str, box: Toolbox, request: HttpRequest | None, *, uses: bool
 ) -> Generator[Ask, Exchange, str]:
-    if made is None:
+    if request is None:
         return UNTRIED
-    played = yield from _send_results(first, name, box, made)
+    played = yield from _send_results(first, name, box, request)
     if played.is_refused:
         return REFUSED
     return NEEDED if uses and not _uses(played, box) else IGNORED

@@ -35,18 +35,18 @@ class Dispatch(Generic[Done]):
     """Work with a sender, in an event loop of its own: call ``run`` in a thread, ``cancel`` from any other one.
 
     Args:
-        known: session that simulators take as the history.
+        session: session that simulators take as the history.
         work: the work.
         model: model of the simulators; None for one without faults.
     """
 
     def __init__(
         self,
-        known: Session | None,
+        session: Session | None,
         work: Callable[[Sender], Coroutine[Any, Any, Done]],
         model: ScriptedModel | None = None,
     ) -> None:
-        self._known, self._work, self._model = known, work, model
+        self._known, self._work, self._model = session, work, model
         self._lock = Lock()
         self._is_cancelled = False
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -47,16 +47,16 @@ class ProvisionalPass:
     """Inspects suspects one by one.
 
     Args:
-        known: all rows, where they are known from an earlier run: no suspect is left then.
+        inspected_exchanges: all rows, where they are known from an earlier run: no suspect is left then.
 
     Attributes:
         rows: their rows, by index.
     """
 
-    def __init__(self, summaries: Sequence[Summary], known: Sequence[InspectedExchange] = ()) -> None:
-        self._waiting = deque(index for index in suspects(summaries) if index >= AHEAD and not known)
+    def __init__(self, summaries: Sequence[Summary], inspected_exchanges: Sequence[InspectedExchange] = ()) -> None:
+        self._waiting = deque(index for index in suspects(summaries) if index >= AHEAD and not inspected_exchanges)
         self._until: float | None = None
-        self.rows: dict[int, InspectedExchange] = {row.index: row for row in known}
+        self.rows: dict[int, InspectedExchange] = {row.index: row for row in inspected_exchanges}
 
     def is_next(self, beyond: int) -> bool:
         """True if a suspect has at least this index, and time is left."""

@@ -67,17 +67,17 @@ def links_of(rows: Sequence[InspectedExchange], index: int, most: int = 64) -> l
     return sorted(found, key=lambda link: (link.told, link.exchange))
 
 
-def passage_of(link: ToolLink, call: DecodedExchange, told: DecodedExchange) -> ToolPassage:
-    """The bytes of a link; ``call`` is the exchange with the server, ``told`` the one whose request has the result."""
+def passage_of(link: ToolLink, call: DecodedExchange, decoded: DecodedExchange) -> ToolPassage:
+    """The bytes of a link; ``call`` is the exchange with the server, ``decoded`` that whose request has the result."""
     lost = [_place(call, part) for part in link.lost]
-    first, last = told.place(REQUEST, link.pointer).span or (0, 0)
+    first, last = decoded.place(REQUEST, link.pointer).span or (0, 0)
     return ToolPassage(
         link,
         call.request_text,
         response_message(call),
         tuple(sorted(span for spans in lost for span in spans)),
         max(0, call.response_text.find(response_message(call))),
-        told.request_text[first:last],
+        decoded.request_text[first:last],
         first,
         call.exchange.duration,
     )

@@ -156,11 +156,11 @@ def _bodies(
         yield from _with_truncation(upstream, client, found)
 
 
-def _with_truncation(upstream: DecodedExchange, client: DecodedExchange, found: Sequence[Damage]) -> Iterator[Damage]:
+def _with_truncation(upstream: DecodedExchange, client: DecodedExchange, damages: Sequence[Damage]) -> Iterator[Damage]:
     """Add a truncation if the shorter body is a prefix of the other, and its bytes alone do not show it."""
-    yield from found
-    is_known = any(damage.kind is DamageKind.TRUNCATED for damage in found)
-    if found and not is_known and _around.is_cut(client, upstream):
+    yield from damages
+    is_known = any(damage.kind is DamageKind.TRUNCATED for damage in damages)
+    if damages and not is_known and _around.is_cut(client, upstream):
         yield Damage(DamageKind.TRUNCATED, RESPONSE, "", "", "the connection ended before the response was complete")
 
 

@@ -47,30 +47,30 @@ def group_items(olds: Sequence[JsonValue], news: Sequence[JsonValue], key: Key) 
             yield from _group_unequal(olds, (i, j), news, (k, m), key)
 
 
-def align_items(olds: Sequence[Hashable], news: Sequence[Hashable]) -> Iterator[tuple[str, int, int, int, int]]:
+def align_items(hashables: Sequence[Hashable], news: Sequence[Hashable]) -> Iterator[tuple[str, int, int, int, int]]:
     """Opcodes as of ``difflib``; for long lists, between the items that occur once in both, in the same order."""
-    head, tail = ends(olds, news, eq)
-    stop_old, stop_new = len(olds) - tail, len(news) - tail
+    head, tail = ends(hashables, news, eq)
+    stop_old, stop_new = len(hashables) - tail, len(news) - tail
     if max(stop_old, stop_new) - head <= _MOST_ALIGNED:
-        yield from align(olds, news)
+        yield from align(hashables, news)
         return
     at_old = at_new = 0
-    for o, n in (*_anchors(olds, head, stop_old, news, head, stop_new), (stop_old, stop_new)):
-        for tag, i, j, k, m in align(olds[at_old:o], news[at_new:n]):
+    for o, n in (*_anchors(hashables, head, stop_old, news, head, stop_new), (stop_old, stop_new)):
+        for tag, i, j, k, m in align(hashables[at_old:o], news[at_new:n]):
             yield tag, at_old + i, at_old + j, at_new + k, at_new + m
         if o < stop_old and n < stop_new:
             yield "equal", o, o + 1, n, n + 1
         at_old, at_new = o + 1, n + 1
     if tail:
-        yield "equal", stop_old, len(olds), stop_new, len(news)
+        yield "equal", stop_old, len(hashables), stop_new, len(news)
 
 
 def _anchors(
-    olds: Sequence[Hashable], i: int, j: int, news: Sequence[Hashable], k: int, m: int
+    hashables: Sequence[Hashable], i: int, j: int, news: Sequence[Hashable], k: int, m: int
 ) -> list[tuple[int, int]]:
     """Longest common subsequence of the items that occur once in each list (patience sorting)."""
-    counts = Counter(olds[i:j]), Counter(news[k:m])
-    rows = {olds[n]: n for n in range(i, j) if counts[0][olds[n]] == 1 == counts[1][olds[n]]}
+    counts = Counter(hashables[i:j]), Counter(news[k:m])
+    rows = {hashables[n]: n for n in range(i, j) if counts[0][hashables[n]] == 1 == counts[1][hashables[n]]}
     pairs = [(rows[news[n]], n) for n in range(k, m) if news[n] in rows]
     ends_at, last, before = list[int](), list[int](), dict[int, int]()  # patience sorting
     for number, (old, _) in enumerate(pairs):

@@ -251,11 +251,11 @@ def _words(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}", name)}
 
 
-def _merge_texts(found: list[ValueChange]) -> list[ValueChange]:
+def _merge_texts(value_changes: list[ValueChange]) -> list[ValueChange]:
     """Join removed texts and the text that grew by them to one merge, even if other items were between them."""
-    gone = [(c, said) for c in found if c.kind is DamageKind.FIELD_DROPPED and (said := _sole_text(c.before))]
+    gone = [(c, said) for c in value_changes if c.kind is DamageKind.FIELD_DROPPED and (said := _sole_text(c.before))]
     made: dict[int, ValueChange | None] = {}
-    for change in found if gone else ():
+    for change in value_changes if gone else ():
         if change.kind is not DamageKind.VALUE_CHANGED or not isinstance(change.before, str):
             continue
         left = [
@@ -266,7 +266,7 @@ def _merge_texts(found: list[ValueChange]) -> list[ValueChange]:
         if left and is_joined([change.before, *(said for _, said in left)], str(change.after)):
             made.update({id(c): None for c, _ in left})
             made[id(change)] = replace(change, kind=DamageKind.TEXTS_MERGED, words=f"{len(left) + 1} became one")
-    return [c for change in found if (c := made.get(id(change), change)) is not None]
+    return [c for change in value_changes if (c := made.get(id(change), change)) is not None]
 
 
 def _sole_text(value: JsonValue) -> str:
@@ -276,15 +276,15 @@ def _sole_text(value: JsonValue) -> str:
     return "".join(text for text in texts if text is not None) if None not in texts else ""
 
 
-def _find_moves(found: list[ValueChange]) -> list[ValueChange]:
+def _find_moves(value_changes: list[ValueChange]) -> list[ValueChange]:
     """Replace a removal and an addition of the same value by a move.
 
     The name has to be the same, or the value long enough.
     """
-    gone = [c for c in found if c.kind is DamageKind.FIELD_DROPPED]
-    came = [c for c in found if c.kind is DamageKind.FIELD_ADDED and c.after not in NOTHING]
+    gone = [c for c in value_changes if c.kind is DamageKind.FIELD_DROPPED]
+    came = [c for c in value_changes if c.kind is DamageKind.FIELD_ADDED and c.after not in NOTHING]
     if not gone or not came:
-        return found
+        return value_changes
     prints = Fingerprints([c.before for c in gone], [c.after for c in came])
     places: dict[int, list[tuple[ValueChange, str]]] = {}
     for change in came:
@@ -302,7 +302,7 @@ def _find_moves(found: list[ValueChange]) -> list[ValueChange]:
                 made[id(change)] = ValueChange(kind, was, target[1], value, value, f"from {was} to {target[1]}")
                 done.add(id(target[0]))
                 break
-    return [made.get(id(c), c) for c in found if id(c) not in done]
+    return [made.get(id(c), c) for c in value_changes if id(c) not in done]
 
 
 def _is_moved(was: str, at: str, value: JsonValue) -> bool:
@@ -327,11 +327,11 @@ def _nodes(pointer: str, value: JsonValue) -> list[tuple[str, JsonValue]]:
     return found
 
 
-def _map_ids(found: list[ValueChange], before: JsonValue, after: JsonValue) -> list[ValueChange]:
+def _map_ids(value_changes: list[ValueChange], before: JsonValue, after: JsonValue) -> list[ValueChange]:
     """Mark ids that were renamed consistently everywhere: the chain is whole."""
-    pairs = Counter((c.before, c.after) for c in found if _is_id(c))
+    pairs = Counter((c.before, c.after) for c in value_changes if _is_id(c))
     if not pairs:
-        return found
+        return value_changes
     olds, news = _ids(before), _ids(after)
     to = Counter(new for _, new in pairs)
     whole = {
@@ -344,7 +344,7 @@ def _map_ids(found: list[ValueChange], before: JsonValue, after: JsonValue) -> l
         replace(c, kind=DamageKind.IDS_MAPPED, words=words, is_same_meaning=True)
         if _is_id(c) and (c.before, c.after) in whole
         else c
-        for c in found
+        for c in value_changes
     ]
 
 

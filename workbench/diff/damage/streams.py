@@ -212,11 +212,11 @@ class _StreamComparison:
         left = [[e for key, e in mine.items() if key not in other] for mine, other in (firsts, firsts[::-1])]
         return pairs if said and self._is_recut else [*pairs, *_match_events(*left, exact=False)[0]]
 
-    def _missing(self, gone: list[StreamEvent]) -> None:
+    def _missing(self, stream_events: list[StreamEvent]) -> None:
         if any(change.kind is DamageKind.TRUNCATED for change in self.found):
-            last = max((event.number for event in gone), default=0)
-            gone = [event for event in gone if event.label in QUIET and event.number < last]
-        for label, events in _by_label(gone).items():
+            last = max((event.number for event in stream_events), default=0)
+            stream_events = [event for event in stream_events if event.label in QUIET and event.number < last]
+        for label, events in _by_label(stream_events).items():
             words = f"{len(events):,} events: {label}" if len(events) > 1 else label
             if is_end(label):
                 words += ", which ends the stream"
@@ -319,13 +319,13 @@ def _textless(events: Iterable[StreamEvent]) -> list[StreamEvent]:
 
 
 def _match_events(
-    olds: Sequence[StreamEvent], news: Sequence[StreamEvent], *, exact: bool = True
+    stream_events: Sequence[StreamEvent], news: Sequence[StreamEvent], *, exact: bool = True
 ) -> tuple[list[tuple[StreamEvent, StreamEvent]], list[StreamEvent], list[StreamEvent]]:
     """Pairs of events: equal ones first, then in order those with the same label; and the rest."""
     pairs: list[tuple[StreamEvent, StreamEvent]] = []
     for name in ("key", "label") if exact else ("label",):
         rows: dict[object, list[StreamEvent]] = {}
-        for event in reversed(olds):
+        for event in reversed(stream_events):
             rows.setdefault(getattr(event, name), []).append(event)
         left: list[StreamEvent] = []
         taken: set[int] = set()
@@ -336,8 +336,8 @@ def _match_events(
                 taken.add(pairs[-1][0].number)
             else:
                 left.append(event)
-        olds, news = [event for event in olds if event.number not in taken], left
-    return pairs, list(olds), list(news)
+        stream_events, news = [event for event in stream_events if event.number not in taken], left
+    return pairs, list(stream_events), list(news)
 
 
 def _by_label(events: Iterable[StreamEvent]) -> dict[str, list[StreamEvent]]:

@@ -102,21 +102,21 @@ class ExchangeCache:
         self._found: OrderedDict[int, tuple[CompactExchange, Exchange]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, held: CompactExchange) -> Exchange:
+    def get(self, compact_exchange: CompactExchange) -> Exchange:
         """The whole exchange, restored if necessary."""
-        return self.find(held) or self.put(held, held.restore())
+        return self.find(compact_exchange) or self.put(compact_exchange, compact_exchange.restore())
 
-    def find(self, held: CompactExchange) -> Exchange | None:
+    def find(self, compact_exchange: CompactExchange) -> Exchange | None:
         """The whole exchange if it is cached, else None."""
         with self._lock:
-            found = self._found.get(id(held))
+            found = self._found.get(id(compact_exchange))
         return found[1] if found else None
 
-    def put(self, held: CompactExchange, exchange: Exchange) -> Exchange:
+    def put(self, compact_exchange: CompactExchange, exchange: Exchange) -> Exchange:
         """Cache it as the most recent one."""
         with self._lock:
-            self._found.pop(id(held), None)
-            self._found[id(held)] = held, exchange
+            self._found.pop(id(compact_exchange), None)
+            self._found[id(compact_exchange)] = compact_exchange, exchange
             if len(self._found) > AT_HAND:
                 self._found.popitem(last=False)
         return exchange

@@ -95,7 +95,7 @@ class BranchFiles:
     def write(
         self,
         names: tuple[str, str | None],
-        held: CompactExchange,
+        compact_exchange: CompactExchange,
         about: Mapping[str, JsonValue],
         base: CompactExchange | None,
     ) -> None:
@@ -109,7 +109,7 @@ class BranchFiles:
 
         def write(writer: SessionWriter) -> None:
             with suppress(*(() if base else (sqlite3.IntegrityError,))):  # another instance wrote this root meanwhile
-                writer.append(self._encode_node(names, held, about, base))
+                writer.append(self._encode_node(names, compact_exchange, about, base))
 
         self._do(write)
 
@@ -128,12 +128,12 @@ class BranchFiles:
     def _encode_node(
         self,
         names: tuple[str, str | None],
-        held: CompactExchange,
+        compact_exchange: CompactExchange,
         about: Mapping[str, JsonValue],
         base: CompactExchange | None,
     ) -> Exchange:
         """A node as it is written: without secrets, with the tree's data."""
-        exchange = replace(held.exchange, id=names[0], parent=names[1])
+        exchange = replace(compact_exchange.exchange, id=names[0], parent=names[1])
         safe, made = self._redactor.exchange(exchange), base.exchange.request if base else None
         told = {word: self._redact(value) if isinstance(value, str) else value for word, value in about.items()}
         if made and exchange.request and safe.request and safe.request.body.raw != exchange.request.body.raw:
@@ -144,9 +144,9 @@ class BranchFiles:
         """Replace secrets in a line."""
         return decode(self._redactor.text(encode(text))[0])
 
-    def _change(self, base: HttpRequest, made: HttpRequest) -> JsonValue:
+    def _change(self, base: HttpRequest, request: HttpRequest) -> JsonValue:
         """The edit that made one body from another, without the secrets of both."""
-        text = text_of(made)
+        text = text_of(request)
         changes = diff_splices(text_of(base), text)
         new = [(s, e, b64encode(self._redactor.text(b)[0]).decode("ascii")) for s, e, b in changes]
         return {"splices": new, "digest": sha256(text).hexdigest()}

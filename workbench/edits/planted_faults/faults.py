@@ -83,101 +83,104 @@ def _either(*places: Where) -> Where:
     return lambda asked: [pointer for where in places for pointer in where(asked)]
 
 
-def _is_followed(asked: HealthyRequest, node: PartNode) -> bool:
+def _is_followed(request: HealthyRequest, node: PartNode) -> bool:
     """Something that does not wait for the result comes after it."""
-    others = [n for n in asked.results if n.number == node.number and n is not node]
-    return bool(others) or any(message for message in asked.messages[node.number + 1 :])
+    others = [n for n in request.results if n.number == node.number and n is not node]
+    return bool(others) or any(message for message in request.messages[node.number + 1 :])
 
 
-def _lose_result(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for call, result in asked.pairs():
-        if _is_followed(asked, result):
-            body = asked.fresh()
+def _lose_result(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for call, result in request.pairs():
+        if _is_followed(request, result):
+            body = request.fresh()
             take_out(body, result)
             yield PlantedFault(body, _at_call(call.part.id))
 
 
-def _lose_call(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for call, result in asked.pairs():
-        body = asked.fresh()
+def _lose_call(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for call, result in request.pairs():
+        body = request.fresh()
         take_out(body, call)
         yield PlantedFault(body, _at_result(result.part.tool_call_id))
 
 
-def _answer_twice(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for _, result in asked.pairs():
-        body = asked.fresh()
+def _answer_twice(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for _, result in request.pairs():
+        body = request.fresh()
         pointer = result.message.pointer if result.is_alone else result.pointer
-        insert(body, pointer, get(asked.fresh(), pointer))
+        insert(body, pointer, get(request.fresh(), pointer))
         yield PlantedFault(body, _at_result(result.part.tool_call_id))
 
 
-def _share_an_id(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for first, second in zip(asked.calls, asked.calls[1:], strict=False):
+def _share_an_id(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for first, second in zip(request.calls, request.calls[1:], strict=False):
         if first.number == second.number and first.field("id") and second.field("id"):
-            body = asked.fresh()
+            body = request.fresh()
             put(body, second.field("id"), first.part.id)
-            for result in asked.results:
+            for result in request.results:
                 if result.part.tool_call_id == second.part.id:
                     put(body, result.field("tool_call_id"), first.part.id)
             yield PlantedFault(body, _at_call(first.part.id))
 
 
-def _name_another_call(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for call, result in asked.pairs():
+def _name_another_call(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for call, result in request.pairs():
         if result.field("tool_call_id"):
-            body, other = asked.fresh(), f"{call.part.id}x"
+            body, other = request.fresh(), f"{call.part.id}x"
             put(body, result.field("tool_call_id"), other)
             yield PlantedFault(body, _either(_at_call(call.part.id), _at_result(other)))
 
 
-def _put_message_between(asked: HealthyRequest) -> Iterator[PlantedFault]:
+def _put_message_between(request: HealthyRequest) -> Iterator[PlantedFault]:
     """A user message before the results, a copy of the first plain one."""
-    words = next((m for m in asked.messages if m.role == "user" and not any(m.tool_results())), None)
-    for call, result in asked.pairs() if words else ():
+    words = next((m for m in request.messages if m.role == "user" and not any(m.tool_results())), None)
+    for call, result in request.pairs() if words else ():
         assert words is not None
         if result.number == call.number + 1:
-            body = asked.fresh()
-            insert(body, result.message.pointer, get(asked.fresh(), words.pointer))
+            body = request.fresh()
+            insert(body, result.message.pointer, get(request.fresh(), words.pointer))
             yield PlantedFault(body, _either(_at(result.message.pointer), _at_call(call.part.id)))
 
 
-def _break_ids(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for call, result in asked.pairs():
+def _break_ids(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for call, result in request.pairs():
         if call.field("id") and result.field("tool_call_id"):
-            body, bad = asked.fresh(), "an id that no provider accepts: it has spaces and a colon, and is much too long"
+            body, bad = (
+                request.fresh(),
+                "an id that no provider accepts: it has spaces and a colon, and is much too long",
+            )
             put(body, call.field("id"), bad)
             put(body, result.field("tool_call_id"), bad)
             yield PlantedFault(body, _either(_at_call(bad), _at_result(bad)))
 
 
-def _cut_arguments(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for call in asked.calls:
+def _cut_arguments(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for call in request.calls:
         pointer = call.field("input")
-        text = get(asked.fresh(), pointer) if pointer else None
+        text = get(request.fresh(), pointer) if pointer else None
         if isinstance(text, str) and len(text) > 2 and call.part.raw is not None:
-            body = asked.fresh()
+            body = request.fresh()
             put(body, pointer, text[:-1])
             yield PlantedFault(body, _at_call(call.part.id))
 
 
-def _write_arguments_as_text(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for call in asked.calls:
+def _write_arguments_as_text(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for call in request.calls:
         pointer = call.field("input")
-        if pointer and isinstance(get(asked.fresh(), pointer), dict):
-            body = asked.fresh()
+        if pointer and isinstance(get(request.fresh(), pointer), dict):
+            body = request.fresh()
             put(body, pointer, '{"path": "a"}')
             yield PlantedFault(body, _at_call(call.part.id))
 
 
-def _lose_reasoning(asked: HealthyRequest) -> Iterator[PlantedFault]:
+def _lose_reasoning(request: HealthyRequest) -> Iterator[PlantedFault]:
     """Remove all reasoning of one turn; the rest stays."""
-    for number in dict.fromkeys(n.number for n in asked.reasoning if n.number in asked.required):
-        body, turn = asked.fresh(), asked.messages[number]
-        mine = [n for n in asked.reasoning if n.number == number]
+    for number in dict.fromkeys(n.number for n in request.reasoning if n.number in request.required):
+        body, turn = request.fresh(), request.messages[number]
+        mine = [n for n in request.reasoning if n.number == number]
         for node in reversed(mine):
             signature = node.field("signature")
-            if any(call.pointer == node.pointer for call in asked.calls):  # it is a field of its call
+            if any(call.pointer == node.pointer for call in request.calls):  # it is a field of its call
                 remove(body, signature)
             else:
                 take_out(body, node)
@@ -185,41 +188,41 @@ def _lose_reasoning(asked: HealthyRequest) -> Iterator[PlantedFault]:
         yield PlantedFault(body, _at_turn(ids))
 
 
-def _change_reasoning(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for node in asked.reasoning:
-        yield from _with_text(asked, node, f"{node.part.text or ''}"[:-1] + "?")
+def _change_reasoning(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for node in request.reasoning:
+        yield from _with_text(request, node, f"{node.part.text or ''}"[:-1] + "?")
 
 
-def _empty_reasoning(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for node in asked.reasoning:
-        if node.number in asked.required:
-            yield from _with_text(asked, node, "")
+def _empty_reasoning(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for node in request.reasoning:
+        if node.number in request.required:
+            yield from _with_text(request, node, "")
 
 
-def _with_text(asked: HealthyRequest, node: PartNode, text: str) -> Iterator[PlantedFault]:
+def _with_text(request: HealthyRequest, node: PartNode, text: str) -> Iterator[PlantedFault]:
     """Replace the text of some reasoning; text around it in the same string (its tags) stays."""
-    pointer, body = node.field("text"), asked.fresh()
+    pointer, body = node.field("text"), request.fresh()
     held = get(body, pointer) if pointer and node.part.text else None
     if isinstance(held, str) and node.part.text in held:
         put(body, pointer, held.replace(node.part.text, text, 1))
         yield PlantedFault(body, _at(pointer))
 
 
-def _declare_twice(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for tool in _tools(asked)[:1]:
-        body = asked.fresh()
-        insert(body, tool.pointer, get(asked.fresh(), tool.pointer))
+def _declare_twice(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for tool in _tools(request)[:1]:
+        body = request.fresh()
+        insert(body, tool.pointer, get(request.fresh(), tool.pointer))
         yield PlantedFault(body, _at_tool(tool.name))
 
 
-def _tools(asked: HealthyRequest) -> list[Any]:
-    request = asked.decoded.request
+def _tools(healthy_request: HealthyRequest) -> list[Any]:
+    request = healthy_request.decoded.request
     return [t for t in request.tools if t.kind == "client" and t.pointer] if request else []
 
 
-def _misname_a_tool(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for tool in _tools(asked)[-1:]:
-        body, bad = asked.fresh(), "read the file!"
+def _misname_a_tool(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for tool in _tools(request)[-1:]:
+        body, bad = request.fresh(), "read the file!"
         holder = _object_named(get(body, tool.pointer), tool.name)
         if holder is not None:
             holder["name"] = bad
@@ -237,19 +240,19 @@ def _object_named(value: Any, name: str | None) -> dict[str, Any] | None:
     )
 
 
-def _empty_a_text(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for node in asked.texts:
+def _empty_a_text(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for node in request.texts:
         is_block = node.pointer.startswith(f"{node.message.pointer}/content/")
         if node.message.role == "assistant" and is_block and node.field("text"):
-            body = asked.fresh()
+            body = request.fresh()
             put(body, node.field("text"), "")
             yield PlantedFault(body, _at(node.field("text")))
 
 
-def _show_a_key(asked: HealthyRequest) -> Iterator[PlantedFault]:
-    for node in asked.texts[:1]:
+def _show_a_key(request: HealthyRequest) -> Iterator[PlantedFault]:
+    for node in request.texts[:1]:
         if node.field("text"):
-            body, key = asked.fresh(), "sk-" + "proj-" + "Zq8" * 16
+            body, key = request.fresh(), "sk-" + "proj-" + "Zq8" * 16
             put(body, node.field("text"), f"{node.part.text} use {key}")
             yield PlantedFault(body, _at(node.field("text")))
 

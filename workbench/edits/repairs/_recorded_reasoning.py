@@ -165,11 +165,11 @@ def _follower_of(message: Message, before: int, came: Sequence[Part]) -> Part | 
     return own[before] if before < len(own) else None
 
 
-def _merge(gone: Sequence[Change], put: Sequence[Change]) -> tuple[Change, ...]:
+def _merge(changes: Sequence[Change], put: Sequence[Change]) -> tuple[Change, ...]:
     """Replace a member that is removed and inserted at the same place."""
-    places = {c.pointer for c in gone if isinstance(c, Remove)}
+    places = {c.pointer for c in changes if isinstance(c, Remove)}
     swapped = {c.pointer for c in put if isinstance(c, Insert) and c.pointer in places and not _is_slot(c.pointer)}
-    kept = [c for c in gone if not (isinstance(c, Remove) and c.pointer in swapped)]
+    kept = [c for c in changes if not (isinstance(c, Remove) and c.pointer in swapped)]
     new = [Replace(c.pointer, c.value) if isinstance(c, Insert) and c.pointer in swapped else c for c in put]
     return (*kept, *new)
 

@@ -91,7 +91,7 @@ class RepairSearch:
         index: int,
         request: HttpRequest | None = None,
         budget: int = limits.MAX_REPAIR_TRIALS,
-        told: Iterable[Finding] | None = None,
+        findings: Iterable[Finding] | None = None,
         provider: str = "",
     ) -> None:
         self.families = families
@@ -107,7 +107,7 @@ class RepairSearch:
         self.budget = min(budget, max(limits.LEAST_REPAIR_TRIALS, limits.MAX_REPAIR_BYTES // max(1, len(self.text))))
         self.trial = self._judge(self.request)
         self.broken = _breaks(self.trial.findings, self.refused)
-        self.answer_findings = list(self._findings_of_answer(detail.row.findings) if told is None else told)
+        self.answer_findings = list(self._findings_of_answer(detail.row.findings) if findings is None else findings)
         self._near_misses: dict[tuple[str, str], list[Proposal]] = {}
 
     def _judge(self, request: HttpRequest, *, is_answered: bool = False) -> Trial:

@@ -110,8 +110,12 @@ class VariedRequest:
             return RequestVariant(name, title, why_not=str(error))
         return self._unless_same(name, title, with_body(self.http, body, self.text), why_not)
 
-    def _unless_same(self, name: str, title: str, made: HttpRequest, why_not: str) -> RequestVariant:
-        return RequestVariant(name, title, why_not=why_not) if made == self.http else RequestVariant(name, title, made)
+    def _unless_same(self, name: str, title: str, request: HttpRequest, why_not: str) -> RequestVariant:
+        return (
+            RequestVariant(name, title, why_not=why_not)
+            if request == self.http
+            else RequestVariant(name, title, request)
+        )
 
 
 def _with_parts(message: Message, parts: Iterable[Part]) -> Message:

@@ -269,23 +269,23 @@ def _clip(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room * 2 // 3]} … {text[-room // 3 :]}"
 
 
-def _order(indices: Sequence[int], told: Sequence[FindingText]) -> list[int]:
+def _order(indices: Sequence[int], finding_texts: Sequence[FindingText]) -> list[int]:
     """The exchanges, those with findings first."""
-    broken = {one.exchange - 1 for one in told}
+    broken = {one.exchange - 1 for one in finding_texts}
     return sorted(indices, key=lambda index: (index not in broken, index))
 
 
-def _story(inspector: Inspector, indices: Sequence[int], told: Sequence[FindingText]) -> tuple[StoryText, ...]:
-    return tuple(story_texts(inspector, set(indices), set(_order(indices, told)[:MOST_BODIES])))
+def _story(inspector: Inspector, indices: Sequence[int], finding_texts: Sequence[FindingText]) -> tuple[StoryText, ...]:
+    return tuple(story_texts(inspector, set(indices), set(_order(indices, finding_texts)[:MOST_BODIES])))
 
 
 def _exchanges(
-    inspector: Inspector, indices: Sequence[int], told: Sequence[FindingText], story: Sequence[StoryText]
+    inspector: Inspector, indices: Sequence[int], finding_texts: Sequence[FindingText], story: Sequence[StoryText]
 ) -> tuple[ExchangeText, ...]:
     by_exchange: dict[int, list[int]] = {}
-    for one in told:
+    for one in finding_texts:
         by_exchange.setdefault(one.exchange - 1, []).append(one.number)
-    first = _order(indices, told)
+    first = _order(indices, finding_texts)
     with_bodies, listed = set(first[:MOST_BODIES]), sorted(first[:MOST_EXCHANGES])
     return tuple(
         _exchange(

@@ -88,13 +88,13 @@ class CachingRedactor(Redactor):
             return Redactor.text(self, text, stream)
         return self._pieces(text, held) or Redactor.text(self, text)
 
-    def _pieces(self, text: bytes, held: Sequence[ObjectList]) -> tuple[bytes, list[Redaction]] | None:
+    def _pieces(self, text: bytes, object_lists: Sequence[ObjectList]) -> tuple[bytes, list[Redaction]] | None:
         """Redact element by element; None if a secret may span two elements."""
-        outer = self._around(text, held)
+        outer = self._around(text, object_lists)
         if outer is None:
             return None
         changes = [(mark, bytes(new)) for mark, new in outer]
-        for run in held:
+        for run in object_lists:
             for start, end in run.spans:
                 known = self._known.get(text[start:end], end - start, self._look)
                 if known.is_open:
@@ -110,16 +110,16 @@ class CachingRedactor(Redactor):
             pieces += (text[at : mark.start], new)
             at = mark.end
         made = b"".join((*pieces, text[at:]))
-        self._cut = made, held  # a stand-in is as long as what it stands for
+        self._cut = made, object_lists  # a stand-in is as long as what it stands for
         return made, [mark for mark, _ in changes]
 
     def _look(self, element: bytes) -> _SearchedElement:
         text, found = Redactor.text(self, element)
         return _SearchedElement(text, tuple(found), is_open(element))
 
-    def _around(self, text: bytes, held: Sequence[ObjectList]) -> list[tuple[Redaction, bytes]] | None:
+    def _around(self, text: bytes, object_lists: Sequence[ObjectList]) -> list[tuple[Redaction, bytes]] | None:
         """Secrets in the text around the lists: position in the whole, and stand-in."""
-        cuts = [0, *(end for run in held for end in (run.start, run.end)), len(text)]
+        cuts = [0, *(end for run in object_lists for end in (run.start, run.end)), len(text)]
         gaps = [(start, end) for start, end in list(pairwise(cuts))[::2]]
         made, found = Redactor.text(self, b"{}".join(text[start:end] for start, end in gaps))
         starts = [0]

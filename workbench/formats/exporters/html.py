@@ -80,49 +80,50 @@ def write(selection: ExportSelection) -> ExportResult:
     return one_file("\n".join(_page(made)).encode("utf-8", "backslashreplace") + b"\n", made.limits)
 
 
-def _page(made: Report) -> Iterator[str]:
-    title = escape(made.title)
+def _page(report: Report) -> Iterator[str]:
+    title = escape(report.title)
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{title} · Workbench report</title>\n<style>{_STYLE}{_links(made)}</style>\n</head>\n<body>\n<header>"
+    yield f"<title>{title} · Workbench report</title>\n<style>{_STYLE}{_links(report)}</style>\n</head>"
+    yield "<body>\n<header>"
     yield f"<h1>{title}</h1>"
-    yield f'<p class="verdict {"bad" if made.is_broken else "good"}">{escape(made.verdict)}</p>'
-    if made.about:
-        yield f"<dl>{''.join(_row(name, escape(value)) for name, value in made.about)}</dl>"
-    yield from (f'<p class="soft">{escape(note)}</p>' for note in made.limits)
+    yield f'<p class="verdict {"bad" if report.is_broken else "good"}">{escape(report.verdict)}</p>'
+    if report.about:
+        yield f"<dl>{''.join(_row(name, escape(value)) for name, value in report.about)}</dl>"
+    yield from (f'<p class="soft">{escape(note)}</p>' for note in report.limits)
     yield "</header>\n<main>"
-    if made.findings:
+    if report.findings:
         yield "<section>\n<h2>Findings</h2>"
-        for told in made.findings:
+        for told in report.findings:
             yield from _finding(told)
         yield "</section>"
     yield '<div class="linked">'
-    yield from _story(made)
+    yield from _story(report)
     yield "<section>\n<h2>Exchanges</h2>"
-    for exchange in made.exchanges:
+    for exchange in report.exchanges:
         yield from _exchange(exchange)
     yield "</section>\n</div>\n</main>\n</body>\n</html>"
 
 
-def _finding(told: FindingText) -> Iterator[str]:
-    yield f'<article class="{escape(told.severity)}" id="f{told.number}">'
-    yield f'<h3><span class="tag">{escape(told.severity)}</span><code>{escape(told.rule)}</code></h3>'
-    yield f"<p><b>{escape(told.message)}</b></p>"
+def _finding(finding: FindingText) -> Iterator[str]:
+    yield f'<article class="{escape(finding.severity)}" id="f{finding.number}">'
+    yield f'<h3><span class="tag">{escape(finding.severity)}</span><code>{escape(finding.rule)}</code></h3>'
+    yield f"<p><b>{escape(finding.message)}</b></p>"
     rows = (
-        ("Where", f'<a href="#x{told.exchange}">{escape(told.where)}</a>'),
-        ("Rule", escape(told.summary)),
-        ("Why", escape(told.why)),
-        ("Evidence", escape(told.evidence)),
-        ("Began", escape(told.began)),
-        ("Provider error", told.says and f"<code>{escape(told.says)}</code>"),
-        ("Source", _linked(told.source)),
+        ("Where", f'<a href="#x{finding.exchange}">{escape(finding.where)}</a>'),
+        ("Rule", escape(finding.summary)),
+        ("Why", escape(finding.why)),
+        ("Evidence", escape(finding.evidence)),
+        ("Began", escape(finding.began)),
+        ("Provider error", finding.says and f"<code>{escape(finding.says)}</code>"),
+        ("Source", _linked(finding.source)),
     )
     yield f"<dl>{''.join(_row(name, value) for name, value in rows if value)}</dl>"
-    if told.excerpt:
-        before, at, after = map(escape, told.excerpt)
+    if finding.excerpt:
+        before, at, after = map(escape, finding.excerpt)
         yield f"<pre>{before}<mark>{at or '⌶'}</mark>{after}</pre>"
-    for repair in told.repairs:
+    for repair in finding.repairs:
         yield from _repair(repair)
     yield "</article>"
 
@@ -147,17 +148,17 @@ def _repair(repair: RepairText) -> Iterator[str]:
     yield "</details>"
 
 
-def _exchange(shown: ExchangeText) -> Iterator[str]:
-    found = "".join(f' <a href="#f{n}">finding {n}</a>' for n in shown.findings)
-    yield f'<details id="x{shown.number}"><summary><b>{shown.number}</b> {escape(shown.title)}'
-    yield f' <span class="soft">{escape(shown.verdict)}</span>{found}</summary>'
-    yield f'<p class="soft">{escape(shown.facts)}</p>'
+def _exchange(exchange: ExchangeText) -> Iterator[str]:
+    found = "".join(f' <a href="#f{n}">finding {n}</a>' for n in exchange.findings)
+    yield f'<details id="x{exchange.number}"><summary><b>{exchange.number}</b> {escape(exchange.title)}'
+    yield f' <span class="soft">{escape(exchange.verdict)}</span>{found}</summary>'
+    yield f'<p class="soft">{escape(exchange.facts)}</p>'
     seen: set[int] = set()
-    for n, (title, text) in enumerate(shown.bodies):
-        marked = _mark_text(text, shown.marks[n] if n < len(shown.marks) else (), seen)
+    for n, (title, text) in enumerate(exchange.bodies):
+        marked = _mark_text(text, exchange.marks[n] if n < len(exchange.marks) else (), seen)
         yield f"<h3>{title}</h3>\n<pre>{marked}</pre>"
-    if shown.left_out:
-        yield f'<p class="soft">{escape(shown.left_out)}</p>'
+    if exchange.left_out:
+        yield f'<p class="soft">{escape(exchange.left_out)}</p>'
     yield "</details>"
 
 
@@ -172,12 +173,12 @@ def _mark_text(text: str, marks: tuple[StoryMark, ...], seen: set[int]) -> str:
     return "".join((*made, escape(text[at:])))
 
 
-def _story(made: Report) -> Iterator[str]:
+def _story(report: Report) -> Iterator[str]:
     """The story, each line a link to its bytes, else to its exchange."""
-    marked = {mark.line.number for shown in made.exchanges for marks in shown.marks for mark in marks}
-    if made.story:
+    marked = {mark.line.number for shown in report.exchanges for marks in shown.marks for mark in marks}
+    if report.story:
         yield '<section class="story">\n<h2>Story</h2>\n<ol>'
-        for told in made.story:
+        for told in report.story:
             target = f"b{told.number}" if told.number in marked else f"x{told.exchange + 1}"
             label = f"<b>{escape(line(told.label))}</b> " if told.label else ""
             note = f' <span class="soft">{escape(line(told.note))}</span>' if told.note else ""
@@ -188,14 +189,14 @@ def _story(made: Report) -> Iterator[str]:
         yield "</ol>\n</section>"
 
 
-def _classes(told: StoryText, *more: str) -> str:
-    names = " ".join((*(f"k{number}" for number in told.groups or (told.number,)), *filter(None, more)))
+def _classes(item: StoryText, *more: str) -> str:
+    names = " ".join((*(f"k{number}" for number in item.groups or (item.number,)), *filter(None, more)))
     return f' class="{names}"'
 
 
-def _links(made: Report) -> str:
+def _links(report: Report) -> str:
     """Rules of style: who points at a line of the story, or goes to its bytes, sees all that belongs to it."""
-    groups = sorted({number for told in made.story for number in told.groups or (told.number,)})
+    groups = sorted({number for told in report.story for number in told.groups or (told.number,)})
     depths = "".join(f".story .d{n}{{padding-left:{n}rem}}" for n in range(MOST_DEPTH + 1))
     return depths + "".join(f"body:has(.k{n}:is(:target,:hover)) .k{n}{{background:var(--mark)}}" for n in groups)
 

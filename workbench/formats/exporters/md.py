@@ -26,52 +26,57 @@ def write(selection: ExportSelection) -> ExportResult:
     return one_file("\n".join(_lines(made)).encode("utf-8", "backslashreplace") + b"\n", made.limits)
 
 
-def _lines(made: Report) -> Iterator[str]:
-    yield from (f"# {_span(made.title)}", "", f"**{_plain(made.verdict)}**", "")
-    yield from (f"- {_span(name)}: {_span(value)}" for name, value in made.about)
-    yield from (f"- {_span(note)}" for note in made.limits)
-    if made.findings:
+def _lines(report: Report) -> Iterator[str]:
+    yield from (f"# {_span(report.title)}", "", f"**{_plain(report.verdict)}**", "")
+    yield from (f"- {_span(name)}: {_span(value)}" for name, value in report.about)
+    yield from (f"- {_span(note)}" for note in report.limits)
+    if report.findings:
         yield from ("", "## Findings", "")
-    for told in made.findings:
+    for told in report.findings:
         yield from _finding(told)
     yield from ("", "## Exchanges", "")
-    for exchange in made.exchanges:
+    for exchange in report.exchanges:
         yield from _exchange(exchange)
 
 
-def _finding(told: FindingText) -> Iterator[str]:
-    yield from (f"### {told.number}. {_plain(told.rule)} ({told.severity})", "")
-    if told.summary:
-        yield from (_plain(told.summary), "")
-    yield f"- Where: {_span(told.where)}"
-    yield f"- Finding: {_span(told.message)}"
+def _finding(finding: FindingText) -> Iterator[str]:
+    yield from (f"### {finding.number}. {_plain(finding.rule)} ({finding.severity})", "")
+    if finding.summary:
+        yield from (_plain(finding.summary), "")
+    yield f"- Where: {_span(finding.where)}"
+    yield f"- Finding: {_span(finding.message)}"
     said = (
-        ("Evidence", told.evidence),
-        ("Began", told.began),
-        ("Provider error", told.says),
-        ("Source", told.source),
+        ("Evidence", finding.evidence),
+        ("Began", finding.began),
+        ("Provider error", finding.says),
+        ("Source", finding.source),
     )
     yield from (f"- {name}: {_span(text)}" for name, text in said if text)
-    if told.why:
-        yield from ("", _plain(told.why))
-    if told.excerpt:
-        before, at, after = told.excerpt
+    if finding.why:
+        yield from ("", _plain(finding.why))
+    if finding.excerpt:
+        before, at, after = finding.excerpt
         yield from ("", "Bytes of the finding, between the arrows:", "", *_fence(f"{before}\n→→→\n{at}\n←←←\n{after}"))
-    for repair in told.repairs:
+    for repair in finding.repairs:
         yield from ("", f"Repair: {_span(repair.title)} ({_plain(repair.checked)})", "")
         for place, old, new in repair.changes:
             yield f"- {_span(place)}: {_span(old) if old else 'nothing'} → {_span(new) if new else 'nothing'}"
     yield ""
 
 
-def _exchange(shown: ExchangeText) -> Iterator[str]:
-    found = f" · findings {', '.join(map(str, shown.findings))}" if shown.findings else ""
-    yield from (f"### Exchange {shown.number}", "", f"{_span(shown.title)} · {_plain(shown.verdict)}{found}", "")
-    yield from (_span(shown.facts), "")
-    for title, text in shown.bodies:
+def _exchange(exchange: ExchangeText) -> Iterator[str]:
+    found = f" · findings {', '.join(map(str, exchange.findings))}" if exchange.findings else ""
+    yield from (
+        f"### Exchange {exchange.number}",
+        "",
+        f"{_span(exchange.title)} · {_plain(exchange.verdict)}{found}",
+        "",
+    )
+    yield from (_span(exchange.facts), "")
+    for title, text in exchange.bodies:
         yield from ("<details>", f"<summary>{title}</summary>", "", *_fence(text), "", "</details>", "")
-    if shown.left_out:
-        yield from (_span(shown.left_out), "")
+    if exchange.left_out:
+        yield from (_span(exchange.left_out), "")
 
 
 def _plain(text: str) -> str:

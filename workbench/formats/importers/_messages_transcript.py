@@ -67,14 +67,14 @@ class MessagesHistory:
         content = len(self.entry.text) if is_plain else len("[]") + self.blocks
         return self.earlier_bytes + len(_message(self.entry.role, b"")) + content
 
-    def messages(self, made: CachedMessages | None = None) -> bytes:
-        """Elements of the ``messages`` array as compact JSON; ``made`` may contain the first of them."""
+    def messages(self, cached_messages: CachedMessages | None = None) -> bytes:
+        """Elements of the ``messages`` array as compact JSON; ``cached_messages`` may contain the first of them."""
         held: list[HistoryEntry] = []
         node: MessagesHistory | None = self
         while node:
             held.append(node.entry)
-            if made and node.is_alone and node.before is made.history:
-                return b",".join((made.messages, *_encode(reversed(held))))
+            if cached_messages and node.is_alone and node.before is cached_messages.history:
+                return b",".join((cached_messages.messages, *_encode(reversed(held))))
             node = node.before
         return b",".join(_encode(reversed(held)))
 
@@ -86,15 +86,15 @@ class CachedMessages(NamedTuple):
     messages: bytes
 
 
-def extend(history: MessagesHistory | None, said: HistoryEntry) -> MessagesHistory | None:
+def extend(history: MessagesHistory | None, history_entry: HistoryEntry) -> MessagesHistory | None:
     """A history with one more entry. Consecutive user content is one message, as the API counts turns."""
-    if said.is_empty():
+    if history_entry.is_empty():
         return history
-    held = (*said.results, *said.as_blocks())
+    held = (*history_entry.results, *history_entry.as_blocks())
     size = sum(map(len, held)) + len(held) - 1
-    if history and said.role == "user" == history.entry.role:
-        return MessagesHistory(said, history, history.earlier_bytes, history.blocks + 1 + size, is_alone=False)
-    return MessagesHistory(said, history, history.size + 1 if history else 0, size, is_alone=True)
+    if history and history_entry.role == "user" == history.entry.role:
+        return MessagesHistory(history_entry, history, history.earlier_bytes, history.blocks + 1 + size, is_alone=False)
+    return MessagesHistory(history_entry, history, history.size + 1 if history else 0, size, is_alone=True)
 
 
 def _encode(entries: Iterable[HistoryEntry]) -> Iterator[bytes]:

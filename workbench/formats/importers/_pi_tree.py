@@ -176,16 +176,16 @@ def _after(before: RequestState, entry: PiEntry) -> RequestState:
     return RequestState(extend_history(_with_all_results(before), told))
 
 
-def _with_all_results(told: RequestState) -> SharedHistory | None:
+def _with_all_results(state: RequestState) -> SharedHistory | None:
     """The history with a result for every call: the client leaves no call open."""
-    if not told.asked:
-        return told.history
-    answered, node = set[str | None](), told.answered
+    if not state.asked:
+        return state.history
+    answered, node = set[str | None](), state.answered
     while node:
         answered.add(node.id)
         node = node.before
-    heard = told.history
-    for call in told.asked.parts:
+    heard = state.history
+    for call in state.asked.parts:
         if isinstance(call, ToolCallIR) and call.id not in answered:
             heard = extend_history(heard, no_result(call))
     return heard

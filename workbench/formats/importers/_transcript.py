@@ -364,8 +364,8 @@ def with_unique_ids(turns: Iterable[TranscriptTurn]) -> tuple[TranscriptTurn, ..
     return tuple(made)
 
 
-def _now(held: LazyBody) -> bytes:
-    return held if isinstance(held, bytes) else held()
+def _now(lazy_body: LazyBody) -> bytes:
+    return lazy_body if isinstance(lazy_body, bytes) else lazy_body()
 
 
 def _not_wire(raw: bytes) -> Body:

@@ -136,15 +136,15 @@ class Unwrapper:
             for exchange in _some(session):
                 yield _Extract(what, line, _mark_pasted(exchange, f"{what}, line {line}"))
 
-    def _exchanges(self, held: unwrapping.Find, depth: int) -> Iterator[Exchange]:
-        if isinstance(held.held, Exchange):
-            yield held.held
-        elif held.held:
+    def _exchanges(self, find: unwrapping.Find, depth: int) -> Iterator[Exchange]:
+        if isinstance(find.held, Exchange):
+            yield find.held
+        elif find.held:
             try:
-                session = self.inside(held.held, self.name)
+                session = self.inside(find.held, self.name)
             except WorkbenchError:
                 return
-            yield from (_mark_pasted(e, held.what, is_rebuilt=held.is_rebuilt) for e in _some(session))
+            yield from (_mark_pasted(e, find.what, is_rebuilt=find.is_rebuilt) for e in _some(session))
 
     def _session(self, exchanges: Sequence[Exchange], damage: Iterable[str], made: str) -> MemorySession:
         numbered = tuple(replace(e, id=str(n)) for n, e in enumerate(exchanges, 1))
@@ -242,9 +242,9 @@ def _as_lines(run: Sequence[tuple[int, unwrapping.Find]]) -> Iterator[tuple[int,
     yield run[0][0], replace_found(run[-1][1], b"\n".join(lines))
 
 
-def replace_found(found: unwrapping.Find, content: bytes) -> unwrapping.Find:
+def replace_found(find: unwrapping.Find, content: bytes) -> unwrapping.Find:
     """The same find with other bytes."""
-    return found._replace(held=content)
+    return find._replace(held=content)
 
 
 def _is_event(content: bytes) -> bool:
@@ -255,13 +255,13 @@ def _is_event(content: bytes) -> bool:
     return side_of(value) == EVENT and not is_error(value)
 
 
-def _outside_calls(text: str, taken: Sequence[_Extract]) -> Iterator[_Extract]:
+def _outside_calls(text: str, extracts: Sequence[_Extract]) -> Iterator[_Extract]:
     """Drop finds inside a tool call that a model wrote: those are arguments, not traffic."""
-    if not taken:
+    if not extracts:
         return
     calls = formats.find(text)
     lines = [(text.count("\n", 0, c.start) + 1, text.count("\n", 0, c.end) + 1) for c in calls[:50]]
-    yield from (t for t in taken if not any(first <= t.line <= last for first, last in lines))
+    yield from (t for t in extracts if not any(first <= t.line <= last for first, last in lines))
 
 
 def _list_kinds(kinds: Counter[str]) -> str:

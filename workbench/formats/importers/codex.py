@@ -51,13 +51,13 @@ def read(data: bytes, name: str) -> TranscriptSession:
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
-def _turns(found: Iterable[CodexStep]) -> Iterator[TranscriptTurn]:
+def _turns(codex_steps: Iterable[CodexStep]) -> Iterator[TranscriptTurn]:
     heard: SharedHistory | None = None
     pending: TranscriptTurn | None = None
     is_open = False
     last: CodexStep | None = None
     beside: dict[str, JsonValue] = {}
-    for step in found:
+    for step in codex_steps:
         beside |= step.kept
         if step.kind == "aborted" and pending:
             pending = _aborted_turn(pending)

@@ -299,13 +299,15 @@ def _documents(data: bytes, damage: ImportDamage) -> Iterable[dict[str, JsonValu
         return (line.value for line in objects(data, damage))
 
 
-def is_model(held: Attributes) -> bool:
+def is_model(attributes: Attributes) -> bool:
     """True for a span of a model call, by its operation, its kind, or its request attributes."""
-    said = first(held, "gen_ai.operation.name", "openinference.span.kind", "llm.request.type", "traceloop.span.kind")
+    said = first(
+        attributes, "gen_ai.operation.name", "openinference.span.kind", "llm.request.type", "traceloop.span.kind"
+    )
     kind = text(said).lower()
     if kind in _OPERATIONS or kind == "llm":
         return True
-    asks = any(name in held for name in ("gen_ai.request.model", "llm.request.model", "llm.model_name"))
+    asks = any(name in attributes for name in ("gen_ai.request.model", "llm.request.model", "llm.model_name"))
     return asks and kind not in _OTHERS
 
 
@@ -356,39 +358,41 @@ def _conversation(span: OtelSpan) -> dict[str, JsonValue]:
     return {"conversation": found[:200]} if found else {}
 
 
-def _answer(held: Attributes, talk: Talk, protocol: str, model: str) -> ModelResponse:
-    reasons = parse_structured(first(held, "gen_ai.response.finish_reasons", "llm.response.finish_reason"))
+def _answer(attributes: Attributes, talk: Talk, protocol: str, model: str) -> ModelResponse:
+    reasons = parse_structured(first(attributes, "gen_ai.response.finish_reasons", "llm.response.finish_reason"))
     reason = talk.finish or text(next(iter(as_list(reasons)), reasons))
     return answer_of(
         protocol,
         talk.answer or (),
-        model=text(held.get("gen_ai.response.model")) or model or None,
-        id=text(held.get("gen_ai.response.id")) or None,
+        model=text(attributes.get("gen_ai.response.model")) or model or None,
+        id=text(attributes.get("gen_ai.response.id")) or None,
         stop=_STOPS.get(reason.lower()),
-        usage=_usage(held),
+        usage=_usage(attributes),
     )
 
 
-def _usage(held: Attributes) -> Usage | None:
+def _usage(attributes: Attributes) -> Usage | None:
     """Token counts; input includes cache reads, by the conventions."""
-    asked = count(first(held, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"))
-    said = count(
-        first(held, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
+    asked = count(
+        first(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
     )
-    read = count(first(held, "gen_ai.usage.cache_read.input_tokens", "llm.token_count.prompt_details.cache_read"))
+    said = count(
+        first(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
+    )
+    read = count(first(attributes, "gen_ai.usage.cache_read.input_tokens", "llm.token_count.prompt_details.cache_read"))
     if asked is None and said is None:
         return None
     return Usage(None if asked is None else max(asked - (read or 0), 0), said, read)
 
 
-def _parameters(held: Attributes, protocol: str) -> dict[str, JsonValue]:
+def _parameters(attributes: Attributes, protocol: str) -> dict[str, JsonValue]:
     """Request parameters, for protocols that have them at the top level of the body."""
     if not protocols.get(protocol).import_hints.has_plain_params:
         return {}
-    found = {name: held.get(f"gen_ai.request.{name}") for name in _PARAMETERS}
+    found = {name: attributes.get(f"gen_ai.request.{name}") for name in _PARAMETERS}
     return {name: value for name, value in found.items() if isinstance(value, int | float)}
 
 
-def _other_attributes(held: Attributes) -> dict[str, JsonValue]:
+def _other_attributes(attributes: Attributes) -> dict[str, JsonValue]:
     """Attributes that the exchange does not contain otherwise."""
-    return {k: v for k, v in held.items() if not any(k == m or k.startswith(f"{m}.") for m in MESSAGES)}
+    return {k: v for k, v in attributes.items() if not any(k == m or k.startswith(f"{m}.") for m in MESSAGES)}

@@ -308,42 +308,44 @@ def _options(split: Words) -> _Options:
     return found
 
 
-def _take(found: _Options, name: str, value: str, stdin: str | None) -> None:
+def _take(options: _Options, name: str, value: str, stdin: str | None) -> None:
     if name in ("request", "method"):
-        found.method = value
+        options.method = value
     elif name == "url":
-        found.url = value
+        options.url = value
     elif name == "header":
         key, colon, held = value.partition(":")
         if colon and key.strip():
-            found.headers.append((key.strip(), held.strip()))
+            options.headers.append((key.strip(), held.strip()))
     elif name == "user":
-        found.headers.append(("Authorization", f"Basic {base64.b64encode(value.encode('utf-8', 'replace')).decode()}"))
+        options.headers.append(
+            ("Authorization", f"Basic {base64.b64encode(value.encode('utf-8', 'replace')).decode()}")
+        )
     elif name == "oauth2-bearer":
-        found.headers.append(("Authorization", f"Bearer {value}"))
+        options.headers.append(("Authorization", f"Bearer {value}"))
     elif name in ("user-agent", "cookie", "referer"):
-        found.headers.append(({"user-agent": "User-Agent", "cookie": "Cookie", "referer": "Referer"}[name], value))
+        options.headers.append(({"user-agent": "User-Agent", "cookie": "Cookie", "referer": "Referer"}[name], value))
     elif name in ("form", "form-string", "upload-file"):
-        found.refused = f"its body is in a file or a form (--{name}), not in the command; paste the body itself"
+        options.refused = f"its body is in a file or a form (--{name}), not in the command; paste the body itself"
     elif name in ("data", "data-raw", "data-binary", "data-ascii", "data-urlencode", "json", "post-data", "body-data"):
-        _take_data(found, name, value, stdin)
+        _take_data(options, name, value, stdin)
 
 
-def _take_data(found: _Options, name: str, value: str, stdin: str | None) -> None:
+def _take_data(options: _Options, name: str, value: str, stdin: str | None) -> None:
     if value.startswith("@") and name != "data-raw":
         if value == "@-" and stdin is not None:
             value = stdin
         else:
             what = "the standard input of the command" if value == "@-" else f"the file {value[1:81]}"
-            found.refused = f"its body is in {what}, not in the command; paste the body itself"
+            options.refused = f"its body is in {what}, not in the command; paste the body itself"
             return
     if name == "data-urlencode":
         key, equals, held = value.partition("=")
         value = f"{key}={quote(held)}" if equals and key else quote(value.removeprefix("="))
     if name == "json":
-        found.is_json = True
-        found.headers += [("Content-Type", "application/json"), ("Accept", "application/json")]
-    found.data.append(value)
+        options.is_json = True
+        options.headers += [("Content-Type", "application/json"), ("Accept", "application/json")]
+    options.data.append(value)
 
 
 def read_httpie(text: str, at: int) -> Find:

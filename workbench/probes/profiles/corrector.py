@@ -97,16 +97,16 @@ def correct(
     return made
 
 
-def correct_outgoing(asked: Outgoing, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()) -> Outgoing:
+def correct_outgoing(outgoing: Outgoing, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()) -> Outgoing:
     """Apply corrections to an outgoing request and note each one. Unreadable requests are left unchanged."""
-    if not any(each.is_on for each in decided) or asked.protocol not in protocols.protocols():
-        return asked
-    made = correct(asked.request, asked.protocol, decided, () if asked.is_converted else earlier)
+    if not any(each.is_on for each in decided) or outgoing.protocol not in protocols.protocols():
+        return outgoing
+    made = correct(outgoing.request, outgoing.protocol, decided, () if outgoing.is_converted else earlier)
     if not made.notes:
-        return asked
-    read = DecodedExchange(0, Exchange("corrected", made.request), asked.protocol).request
-    is_stream = read.stream if read else asked.is_stream
-    return replace(asked, request=made.request, notes=(*asked.notes, *made.notes), is_stream=is_stream)
+        return outgoing
+    read = DecodedExchange(0, Exchange("corrected", made.request), outgoing.protocol).request
+    is_stream = read.stream if read else outgoing.is_stream
+    return replace(outgoing, request=made.request, notes=(*outgoing.notes, *made.notes), is_stream=is_stream)
 
 
 def correct_send(
@@ -184,38 +184,40 @@ Made = tuple[HttpRequest, str]
 """The request, and the effect of the correction."""
 
 
-def _stream(asked: _CorrectedRequest, value: JsonValue) -> Made:
-    request = asked.decode.request
+def _stream(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
+    request = corrected_request.decode.request
     if request is None or not request.stream or not request.tools:
-        return asked.http, ""
-    return with_stream(asked.decode, False), "streaming switched off, because the request declares tools"
+        return corrected_request.http, ""
+    return with_stream(corrected_request.decode, False), "streaming switched off, because the request declares tools"
 
 
-def _level(asked: _CorrectedRequest, value: JsonValue) -> Made:
-    variant = at_level(asked.subject, str(value))
-    return variant.request or asked.http, variant.title
+def _level(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
+    variant = at_level(corrected_request.subject, str(value))
+    return variant.request or corrected_request.http, variant.title
 
 
-def _serial(asked: _CorrectedRequest, value: JsonValue) -> Made:
-    subject = asked.subject
+def _serial(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
+    subject = corrected_request.subject
     if not subject.request.tools:
-        return asked.http, ""
+        return corrected_request.http, ""
     (variant,) = switch_off_parallel(subject)
     if subject.adapter.capabilities.tools.parallel_switch and not ignores(subject, "parallel_tool_calls"):
-        return variant.request or asked.http, variant.title
-    return _with_system_text(asked, subject, ONE_AT_A_TIME), "system prompt: one tool call at a time"
+        return variant.request or corrected_request.http, variant.title
+    return _with_system_text(corrected_request, subject, ONE_AT_A_TIME), "system prompt: one tool call at a time"
 
 
-def _with_system_text(asked: _CorrectedRequest, subject: VariedRequest, words: str) -> HttpRequest:
+def _with_system_text(corrected_request: _CorrectedRequest, subject: VariedRequest, words: str) -> HttpRequest:
     """The request with an instruction in its system prompt."""
     request = subject.request
     if words.encode() in subject.text:
-        return asked.http
+        return corrected_request.http
     systems = [m for m in request.messages if m.role in ("system", "developer")]
     held = [p for p in (*request.system, *(p for m in systems[:1] for p in m.parts)) if isinstance(p, Text)]
     if not held:
         first = request.messages[0].pointer if request.messages else ""
-        return apply_changes(asked.http, subject.text, insert_message(asked.decode, "system", words, first))
+        return apply_changes(
+            corrected_request.http, subject.text, insert_message(corrected_request.decode, "system", words, first)
+        )
 
     def more(parts: Iterable[Part]) -> tuple[Part, ...]:
         return tuple(replace(p, text=f"{p.text}\n\n{words}") if p is held[-1] else p for p in parts)
@@ -224,24 +226,28 @@ def _with_system_text(asked: _CorrectedRequest, subject: VariedRequest, words: s
         return replace(message, parts=more(message.parts)) if message in systems[:1] else message
 
     meant = replace(request, system=more(request.system), messages=tuple(map(add_text, request.messages)))
-    return with_body(asked.http, subject.adapter.encode_request(meant, subject.text), subject.text)
+    return with_body(corrected_request.http, subject.adapter.encode_request(meant, subject.text), subject.text)
 
 
-def _reasoning(asked: _CorrectedRequest, value: JsonValue) -> Made:
+def _reasoning(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
     if value == LEFT_OUT:
-        (variant,) = drop_reasoning(asked.subject)
-        return variant.request or asked.http, variant.title
-    return _repair(asked, LOST, ""), "lost reasoning restored"
+        (variant,) = drop_reasoning(corrected_request.subject)
+        return variant.request or corrected_request.http, variant.title
+    return _repair(corrected_request, LOST, ""), "lost reasoning restored"
 
 
-def _placement(asked: _CorrectedRequest, value: JsonValue) -> Made:
-    return _repair(asked, PLACES, str(value)), "tool results moved after their calls"
+def _placement(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
+    return _repair(corrected_request, PLACES, str(value)), "tool results moved after their calls"
 
 
-def _repair(asked: _CorrectedRequest, rules: Collection[str], label: str) -> HttpRequest:
+def _repair(corrected_request: _CorrectedRequest, rules: Collection[str], label: str) -> HttpRequest:
     """Apply every lossless repair of findings of some rules."""
-    session = MemorySession("corrected", (*asked.earlier, Exchange("corrected", asked.http)))
-    inspector, index, http = Inspector(session, protocol=asked.protocol), len(asked.earlier), asked.http
+    session = MemorySession("corrected", (*corrected_request.earlier, Exchange("corrected", corrected_request.http)))
+    inspector, index, http = (
+        Inspector(session, protocol=corrected_request.protocol),
+        len(corrected_request.earlier),
+        corrected_request.http,
+    )
     for _ in range(_MOST_REPAIRS):
         found = inspector.trial(index, http, provider=label).findings
         wrong = [f for f in found if f.side == REQUEST and f.rule in rules]
@@ -253,16 +259,16 @@ def _repair(asked: _CorrectedRequest, rules: Collection[str], label: str) -> Htt
     return http
 
 
-def _read_only(asked: _CorrectedRequest, value: JsonValue) -> Made:
-    subject = asked.subject
+def _read_only(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
+    subject = corrected_request.subject
     found = of_request(subject.request.tools, value)
     variant = remove_tools(subject, {tool.name for tool in found if tool.risk is not Risk.READ_ONLY})
-    return variant.request or asked.http, variant.title
+    return variant.request or corrected_request.http, variant.title
 
 
-def _none(asked: _CorrectedRequest, value: JsonValue) -> Made:
-    variant = forbid_tools(asked.subject)
-    return variant.request or asked.http, variant.title
+def _none(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
+    variant = forbid_tools(corrected_request.subject)
+    return variant.request or corrected_request.http, variant.title
 
 
 _CHANGES: Mapping[str, Callable[[_CorrectedRequest, JsonValue], Made]] = {

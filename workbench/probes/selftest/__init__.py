@@ -164,16 +164,16 @@ def _count(
     name: str,
     rules: tuple[str, ...],
     places: Iterable[str],
-    found: list[Finding],
+    findings: list[Finding],
 ) -> None:
     tally, places = report.tallies[name], tuple(places)
     tally.planted += 1
-    right = [f for f in found if f.rule in rules]
+    right = [f for f in findings if f.rule in rules]
     if any(not places or any(_near(f.pointer, place) for place in places) for f in right):
         tally.named += 1
         return
     tally.elsewhere += bool(right)
-    said = tuple((f.rule, f.pointer) for f in found)
+    said = tuple((f.rule, f.pointer) for f in findings)
     report.misses.append(Miss(name, healthy.name, index, places, said))
 
 

@@ -67,29 +67,33 @@ class HealthyAnswer:
         return replace(exchange, response=replace(exchange.response, body=Body(body)))
 
 
-def _cut_arguments(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
-    for pointer, call, place in said.calls:
+def _cut_arguments(healthy_answer: HealthyAnswer) -> Iterator[SpoiledAnswer]:
+    for pointer, call, place in healthy_answer.calls:
         if isinstance(call.raw, str) and len(call.raw) > 2:
-            yield _with_value(said, place, call.raw[:-1], pointer)
+            yield _with_value(healthy_answer, place, call.raw[:-1], pointer)
 
 
-def _encode_twice(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
-    for pointer, call, place in said.calls:
+def _encode_twice(healthy_answer: HealthyAnswer) -> Iterator[SpoiledAnswer]:
+    for pointer, call, place in healthy_answer.calls:
         if isinstance(call.input, dict) and call.input:
             once = json.dumps(call.input)
-            yield _with_value(said, place, json.dumps(once) if isinstance(call.raw, str) else once, pointer)
+            yield _with_value(healthy_answer, place, json.dumps(once) if isinstance(call.raw, str) else once, pointer)
 
 
-def _forget_an_argument(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
-    for pointer, call, place in said.calls:
-        name = next(iter(_required_names(said, call) & set(call.input)), None) if isinstance(call.input, dict) else None
+def _forget_an_argument(healthy_answer: HealthyAnswer) -> Iterator[SpoiledAnswer]:
+    for pointer, call, place in healthy_answer.calls:
+        name = (
+            next(iter(_required_names(healthy_answer, call) & set(call.input)), None)
+            if isinstance(call.input, dict)
+            else None
+        )
         if name is not None and isinstance(call.input, dict):
             left = {key: value for key, value in call.input.items() if key != name}
-            yield _with_value(said, place, json.dumps(left) if isinstance(call.raw, str) else left, pointer)
+            yield _with_value(healthy_answer, place, json.dumps(left) if isinstance(call.raw, str) else left, pointer)
 
 
-def _required_names(said: HealthyAnswer, call: ToolCallIR) -> set[str]:
-    request = said.decoded.request
+def _required_names(healthy_answer: HealthyAnswer, call: ToolCallIR) -> set[str]:
+    request = healthy_answer.decoded.request
     for tool in request.tools if request else ():
         if tool.name == call.name and isinstance(tool.schema, dict):
             required = tool.schema.get("required")
@@ -97,49 +101,49 @@ def _required_names(said: HealthyAnswer, call: ToolCallIR) -> set[str]:
     return set()
 
 
-def _call_a_stranger(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
-    for message in said.decoded.messages(RESPONSE) if not said.decoded.events else ():
+def _call_a_stranger(healthy_answer: HealthyAnswer) -> Iterator[SpoiledAnswer]:
+    for message in healthy_answer.decoded.messages(RESPONSE) if not healthy_answer.decoded.events else ():
         for _, call in message.tool_calls():
             if call.name and call.source.fields.get("name"):
                 place = message.absolute(call, "name")
-                yield _with_value(said, place, f"{call.name}_of_nobody", message.absolute(call))
+                yield _with_value(healthy_answer, place, f"{call.name}_of_nobody", message.absolute(call))
 
 
-def _write_the_call_as_text(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
+def _write_the_call_as_text(healthy_answer: HealthyAnswer) -> Iterator[SpoiledAnswer]:
     """Only if calls are in a list next to the text: the list is removed, and the text contains the call."""
-    for pointer, call, _ in said.calls:
+    for pointer, call, _ in healthy_answer.calls:
         holder, _, number = pointer.rpartition("/")
         if holder.endswith("/tool_calls") and number == "0":
-            body, text = said.fresh(), json.dumps({"name": call.name, "arguments": call.input})
+            body, text = healthy_answer.fresh(), json.dumps({"name": call.name, "arguments": call.input})
             message = holder.removesuffix("/tool_calls")
             remove(body, holder)
             put(body, f"{message}/content", f"<tool_call>\n{text}\n</tool_call>")
             yield SpoiledAnswer(dumps(body), (f"{message}/content",))
 
 
-def _with_value(said: HealthyAnswer, place: str, value: Any, pointer: str) -> SpoiledAnswer:
-    body = said.fresh()
+def _with_value(healthy_answer: HealthyAnswer, place: str, value: Any, pointer: str) -> SpoiledAnswer:
+    body = healthy_answer.fresh()
     assert get(body, place) is not None
     put(body, place, value)
     return SpoiledAnswer(dumps(body), (pointer,))
 
 
-def _break_off(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
-    if len(blocks := said.blocks) > 3:
+def _break_off(healthy_answer: HealthyAnswer) -> Iterator[SpoiledAnswer]:
+    if len(blocks := healthy_answer.blocks) > 3:
         yield SpoiledAnswer(b"".join(blocks[: len(blocks) // 2]))
 
 
-def _lose_the_end(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
+def _lose_the_end(healthy_answer: HealthyAnswer) -> Iterator[SpoiledAnswer]:
     """Remove every block after the last one that adds to a part."""
-    ends = [n for m in said.decoded.messages(RESPONSE) for p in m.parts for n in p.source.events]
-    if ends and 0 < max(ends) + 1 < len(blocks := said.blocks):
+    ends = [n for m in healthy_answer.decoded.messages(RESPONSE) for p in m.parts for n in p.source.events]
+    if ends and 0 < max(ends) + 1 < len(blocks := healthy_answer.blocks):
         yield SpoiledAnswer(b"".join(blocks[: max(ends) + 1]))
 
 
-def _damage_a_character(said: HealthyAnswer) -> Iterator[SpoiledAnswer]:
-    body = said.decoded.response_text
+def _damage_a_character(healthy_answer: HealthyAnswer) -> Iterator[SpoiledAnswer]:
+    body = healthy_answer.decoded.response_text
     found = re.search(rb"[\xc3-\xf4][\x80-\xbf]+", body)
-    if said.decoded.events and found and said.decoded.framing is not Framing.AWS:
+    if healthy_answer.decoded.events and found and healthy_answer.decoded.framing is not Framing.AWS:
         bad = "\N{REPLACEMENT CHARACTER}".encode() * len(found[0])
         yield SpoiledAnswer(body[: found.start()] + bad + body[found.end() :])
 

@@ -55,7 +55,7 @@ def variants(inspector: Inspector, index: int, request: HttpRequest | None = Non
 
 
 def select(
-    made: Iterable[RequestVariant], names: Iterable[str], spoken: Collection[str] = ()
+    request_variants: Iterable[RequestVariant], names: Iterable[str], spoken: Collection[str] = ()
 ) -> tuple[RequestVariant, ...]:
     """Variants by name, by family ("reasoning"), or all ("all").
 
@@ -65,7 +65,7 @@ def select(
     Raises:
         UsageError: there is no such variant.
     """
-    every, asked = tuple(made), tuple(names)
+    every, asked = tuple(request_variants), tuple(names)
     for name in asked:
         if not any(_is_named(variant, name) for variant in every):
             known = ", ".join(variant.name for variant in every)

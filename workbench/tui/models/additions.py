@@ -49,31 +49,31 @@ def choices(rows: Sequence[EditRow], at: int) -> list[AdditionChoice]:
     return [*made, AdditionChoice(TOOL, "its name"), AdditionChoice(PARAMETER, "name = JSON")]
 
 
-def add(decoded: DecodedExchange, rows: Sequence[EditRow], at: int, wanted: Addition) -> AdditionEdits:
+def add(decoded: DecodedExchange, rows: Sequence[EditRow], at: int, addition: Addition) -> AdditionEdits:
     """Add an element after the one at a row.
 
     Raises:
         LocalProtocolError: the element cannot be added there.
     """
-    if wanted.choice.endswith(MESSAGE):
+    if addition.choice.endswith(MESSAGE):
         following = next((row.pointer for row in rows[at + 1 :] if row.is_message), "") if rows[at].number else ""
-        made = additions.insert_message(decoded, wanted.choice.removesuffix(MESSAGE), wanted.text, following)
+        made = additions.insert_message(decoded, addition.choice.removesuffix(MESSAGE), addition.text, following)
         return AdditionEdits(made, following or _behind([row for row in rows if row.is_message]))
-    if wanted.choice == TOOL:
-        if not wanted.text.strip():
+    if addition.choice == TOOL:
+        if not addition.text.strip():
             raise LocalProtocolError("a tool needs a name")
         tools = [row for row in rows if row.element.kind is ElementKind.TOOL]
-        return AdditionEdits(additions.insert_tool(decoded, wanted.text.strip(), NO_SCHEMA), _behind(tools))
-    if wanted.choice == PARAMETER:
-        name, _, value = wanted.text.partition("=")
+        return AdditionEdits(additions.insert_tool(decoded, addition.text.strip(), NO_SCHEMA), _behind(tools))
+    if addition.choice == PARAMETER:
+        name, _, value = addition.text.partition("=")
         pointer = f"/{escape(name.strip())}"
         if not name.strip() or not value.strip():
             raise LocalProtocolError("a parameter needs a name and a value", hint="for example: temperature = 0.2")
         return AdditionEdits(operations.set_parameter(decoded, pointer, value.encode()), pointer)
     message = next(row.pointer for row in reversed(rows[: at + 1]) if row.is_message)
-    if wanted.choice == TEXT:
-        return AdditionEdits(additions.insert_text(decoded, message, wanted.text), message)
-    return AdditionEdits(additions.insert_result(decoded, _call(rows, at), wanted.text), message)
+    if addition.choice == TEXT:
+        return AdditionEdits(additions.insert_text(decoded, message, addition.text), message)
+    return AdditionEdits(additions.insert_result(decoded, _call(rows, at), addition.text), message)
 
 
 def _call(rows: Sequence[EditRow], at: int) -> str:

@@ -74,19 +74,19 @@ def _below(workspace: Workspace, row: Branch, opened: Collection[str]) -> list[B
     return [*([Branch(row.node, trials=whole)] if whole else ()), *kept]
 
 
-def headline(number: int, found: Sequence[Branch], here: str) -> list[Line]:
+def headline(number: int, branches: Sequence[Branch], here: str) -> list[Line]:
     """Number of the exchange, counts of edits and sends, and the current node."""
-    folded = {node.id: node for b in found for node in b.trials}
-    nodes = [b.node for b in found if not b.trials and b.node.id not in folded]
+    folded = {node.id: node for b in branches for node in b.trials}
+    nodes = [b.node for b in branches if not b.trials and b.node.id not in folded]
     sends = sum(node.is_sent for node in nodes)
     facts = [count(max(0, len(nodes) - sends - 1), "edit"), count(sends, "send")]
     if folded:
         facts.append(f"{sum(node.is_sent for node in folded.values()):,} sent by what-if")
     first = line(
         Span(f" Branches of request {number}", "accent strong"),
-        Span(f"   {' · '.join(facts)}" if found else "", "muted"),
+        Span(f"   {' · '.join(facts)}" if branches else "", "muted"),
     )
-    if len(found) == 1:
+    if len(branches) == 1:
         return [first, line(Span(" no edits yet · enter: edit the request", "muted"))]
     node = next((node for node in nodes if node.id == here), None)
     return [first, line(Span(" current: ", "muted"), Span(node.name or node.title, "strong")) if node else ()]

@@ -67,23 +67,23 @@ def _excerpt(body: bytes, span: tuple[int, int]) -> Line:
     )
 
 
-def matches_line(found: ExchangeMatches, digits: int) -> Line:
+def matches_line(exchange_matches: ExchangeMatches, digits: int) -> Line:
     """One exchange with its counts and its first match."""
-    sides = ((found.request, "request"), (found.response, "response"))
+    sides = ((exchange_matches.request, "request"), (exchange_matches.response, "response"))
     words = " · ".join(f"{many:,} in {side}" for many, side in sides if many)
     return line(
-        Span(f"{found.exchange + 1:,} ", "strong", -digits - 1),
+        Span(f"{exchange_matches.exchange + 1:,} ", "strong", -digits - 1),
         Span(f"{words}  ", "muted", 36),
-        *found.excerpt,
+        *exchange_matches.excerpt,
     )
 
 
-def headline(wanted: str, found: list[ExchangeMatches], done: int, total: int) -> Line:
+def headline(wanted: str, exchange_matches: list[ExchangeMatches], done: int, total: int) -> Line:
     """The searched text, the number of matches, and of exchanges that have them."""
-    many = sum(each.total for each in found)
-    where = f"{many:,} {'match' if many == 1 else 'matches'} in {len(found):,} of {count(done, 'exchange')}"
+    many = sum(each.total for each in exchange_matches)
+    where = f"{many:,} {'match' if many == 1 else 'matches'} in {len(exchange_matches):,} of {count(done, 'exchange')}"
     return line(
         Span(f' "{visible(wanted)}"', "accent strong"),
-        Span(f"   {where}" if found else f"   no match in {count(done, 'exchange')}"),
+        Span(f"   {where}" if exchange_matches else f"   no match in {count(done, 'exchange')}"),
         Span(" so far" if done < total else "", "muted"),
     )

@@ -336,9 +336,9 @@ def _differing(kind: str, before: str | None, after: str | None) -> AnswerRow:
     )
 
 
-def place_of(damage: Damage, found: Sequence[ComparedRow], turn: ComparedTurn) -> int | None:
+def place_of(damage: Damage, compared_rows: Sequence[ComparedRow], turn: ComparedTurn) -> int | None:
     """Index of the row that shows a damage: by name, else the nearest range of bytes; None if no row does."""
-    mine = [(n, place) for n, place in enumerate(found) if place.side == damage.side]
+    mine = [(n, place) for n, place in enumerate(compared_rows) if place.side == damage.side]
     wanted = {LINE if _is_of_line(where) else where for where in (damage.at, damage.was)}
     named = next((n for n, place in mine if place.at in wanted - {""}), None)
     if named is not None:

@@ -34,24 +34,24 @@ class ConversionView(NamedTuple):
     read: bytes
 
 
-def headline(shown: ConversionView) -> Line:
+def headline(view: ConversionView) -> Line:
     """Protocols of a conversion, its losses, renamed ids and sizes."""
-    made = shown.converted
+    made = view.converted
     losses = Span(count(len(made.losses), "loss"), "warning") if made.losses else Span("no loss", "ok")
     return line(
-        Span(f" {shown.side.capitalize()} {shown.exchange + 1}", "strong"),
-        Span(f"   {shown.source} → {made.protocol}   ", "muted"),
+        Span(f" {view.side.capitalize()} {view.exchange + 1}", "strong"),
+        Span(f"   {view.source} → {made.protocol}   ", "muted"),
         losses,
         Span(f" · {count(len(made.ids), 'id')} renamed" if made.ids else "", "info"),
-        Span(" · identical" if made.body == shown.body else "", "ok"),
-        Span(f" · {size(len(shown.body))} → {size(len(made.body))}", "muted"),
+        Span(" · identical" if made.body == view.body else "", "ok"),
+        Span(f" · {size(len(view.body))} → {size(len(made.body))}", "muted"),
     )
 
 
-def target_title(shown: ConversionView) -> Line:
+def target_title(view: ConversionView) -> Line:
     """Title of the converted body."""
-    made = shown.converted
-    opened = " · decoded events of a binary stream" if shown.read != made.body else ""
+    made = view.converted
+    opened = " · decoded events of a binary stream" if view.read != made.body else ""
     return line(f" {made.protocol} ", Span(f"{made.path}{opened}{' ' if made.path or opened else ''}", "muted"))
 
 
@@ -65,12 +65,12 @@ def readable(body: bytes, content_type: str) -> bytes:
     return b"".join(b"event: %s\ndata: %s\n\n" % ((e.name or "").encode(), e.data or b"") for e in stream.events)
 
 
-def file_name(shown: ConversionView) -> str:
+def file_name(view: ConversionView) -> str:
     """Suggested name for a file of the converted body."""
-    made = shown.converted
+    made = view.converted
     kind = made.content_type.partition(";")[0]
     ends = {"application/json": "json", "text/event-stream": "sse", "application/x-ndjson": "ndjson"}
-    return f"{shown.side}-{shown.exchange + 1}.{made.protocol}.{ends.get(kind, 'bin')}"
+    return f"{view.side}-{view.exchange + 1}.{made.protocol}.{ends.get(kind, 'bin')}"
 
 
 def choices(targets: tuple[str, ...], chosen: str, width: int) -> Line:

@@ -60,25 +60,25 @@ def title(compared: RequestComparison) -> list[Line]:
     return [first, line(Span(" "), *verdict(found))]
 
 
-def verdict(found: Difference) -> Line:
+def verdict(difference: Difference) -> Line:
     """The first difference, and the kind of request compared with the previous one."""
-    if found.first is None:
+    if difference.first is None:
         return line(Span("= identical: sent again unchanged", "info"))
-    share = f" · {int(found.unchanged_share * 100)} % of the bytes unchanged"
-    if not found.is_read:
-        return line(f"first difference at byte {found.first:,}", Span(share, "muted"))
-    earlier = [c for c in found.changes if not is_new_turn(found, c)]
+    share = f" · {int(difference.unchanged_share * 100)} % of the bytes unchanged"
+    if not difference.is_read:
+        return line(f"first difference at byte {difference.first:,}", Span(share, "muted"))
+    earlier = [c for c in difference.changes if not is_new_turn(difference, c)]
     if not earlier:
-        words = count(len(found.changes), "message")
+        words = count(len(difference.changes), "message")
         return line(Span(f"✓ history kept; {words} added at the end", "ok"), Span(share, "muted"))
     if {c.kind for c in earlier} == {ItemChangeKind.RESPELLED}:
-        words = f"= same meaning in other bytes, from byte {found.first:,}"
+        words = f"= same meaning in other bytes, from byte {difference.first:,}"
         return line(Span(words, "info"), Span(share, "muted"))
-    words = f"~ {count(len(earlier), 'change')} before the end, the first at byte {found.first:,}"
+    words = f"~ {count(len(earlier), 'change')} before the end, the first at byte {difference.first:,}"
     return line(Span(words, "warning"), Span(share, "muted"))
 
 
-def is_new_turn(found: Difference, change: ItemChange) -> bool:
+def is_new_turn(difference: Difference, change: ItemChange) -> bool:
     """True for an element added at the end of a list of messages: the normal growth of a conversation."""
     if change.kind is not ItemChangeKind.ADDED or change.after is None:
         return False
@@ -88,14 +88,14 @@ def is_new_turn(found: Difference, change: ItemChange) -> bool:
     later = int(step)
     return all(
         c.kind is ItemChangeKind.ADDED
-        for c in found.changes
+        for c in difference.changes
         if c.after and c.after.rpartition("/")[0] == parent and int(c.after.rpartition("/")[2]) > later
     )
 
 
-def sorted_changes(found: Difference) -> tuple[ItemChange, ...]:
+def sorted_changes(difference: Difference) -> tuple[ItemChange, ...]:
     """Changes of earlier content first, then the new turns."""
-    return tuple(sorted(found.changes, key=lambda c: is_new_turn(found, c)))
+    return tuple(sorted(difference.changes, key=lambda c: is_new_turn(difference, c)))
 
 
 def change_line(change: ItemChange) -> Line:
@@ -172,10 +172,12 @@ def hunk_line(hunk: Hunk, where: str) -> Line:
 class Sides:
     """Both bodies of a difference, laid out for one width; rows are made as far as they are needed."""
 
-    def __init__(self, found: Difference, width: int) -> None:
-        self.found, self.width = found, width
+    def __init__(self, difference: Difference, width: int) -> None:
+        self.found, self.width = difference, width
         room = max(16, width - 4)
-        self._sides = tuple(LaidOut(body, room, is_json=is_json(body)) for body in (found.before, found.after))
+        self._sides = tuple(
+            LaidOut(body, room, is_json=is_json(body)) for body in (difference.before, difference.after)
+        )
 
     def lines(self, hunk: Hunk) -> list[Line]:
         """The bytes of a range on either side, with a row above and below."""
@@ -201,10 +203,10 @@ def _rows(rows: LaidOut, span: tuple[int, int], sign: str, style: str) -> Iterat
 class Places:
     """Maps changes to ranges of bytes and back."""
 
-    def __init__(self, found: Difference) -> None:
-        self._before, self._index = JsonIndex(found.before), JsonIndex(found.after)
-        self._hunks = found.hunks
-        self._starts = [hunk.after[0] for hunk in found.hunks]
+    def __init__(self, difference: Difference) -> None:
+        self._before, self._index = JsonIndex(difference.before), JsonIndex(difference.after)
+        self._hunks = difference.hunks
+        self._starts = [hunk.after[0] for hunk in difference.hunks]
 
     def bytes_of(self, change: ItemChange) -> bytes:
         """The bytes of an item in the second body, or in the first if it was removed."""

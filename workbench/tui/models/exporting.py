@@ -71,10 +71,10 @@ def default_name(row: FormRow, scope: ExportScope, index: int, session: str) -> 
     return f"{stem}{number}{row.suffix}" if row.suffix else f"{stem}{number}-test"
 
 
-def made_lines(made: ExportResult, width: int) -> list[Line]:
+def made_lines(result: ExportResult, width: int) -> list[Line]:
     """Preview of an export: omissions, files, and the text of the test or of the only file."""
-    lines = list(_notes(made, width))
-    files = made.files
+    lines = list(_notes(result, width))
+    files = result.files
     if "" not in files:
         lines += [line(Span(f"  {name}  ", "strong"), Span(size(len(data)), "muted")) for name, data in files.items()]
     shown = next((name for name in files if name.endswith(".py")), next(iter(files), ""))
@@ -84,10 +84,10 @@ def made_lines(made: ExportResult, width: int) -> list[Line]:
     return [*lines, *_text(data, width)]
 
 
-def _notes(made: ExportResult, width: int) -> Iterator[Line]:
-    for text in made.left_out:
+def _notes(result: ExportResult, width: int) -> Iterator[Line]:
+    for text in result.left_out:
         yield from wrap(f"✗ left out: {text}", width, "warning")
-    for text in made.notes:
+    for text in result.notes:
         yield from wrap(f"· {text}", width)
 
 

@@ -78,17 +78,17 @@ def _decision(finding: Finding, width: int) -> list[Line]:
     return labelled_lines("decide", ways, width, "accent") if suspects_of(finding) else []
 
 
-def origin_of(finding: Finding, found: Sequence[Finding]) -> int | None:
+def origin_of(finding: Finding, findings: Sequence[Finding]) -> int | None:
     """Number of the finding at the origin of another one; None if there is none."""
     origin = finding.origin
     wanted = (finding.rule, origin.exchange, origin.side, origin.pointer) if origin else None
-    return next((n for n, f in enumerate(found) if place_of(f) == wanted), None)
+    return next((n for n, f in enumerate(findings) if place_of(f) == wanted), None)
 
 
-def number_of(finding: Finding | None, found: Sequence[Finding]) -> int | None:
+def number_of(finding: Finding | None, findings: Sequence[Finding]) -> int | None:
     """Number of a finding; if it has changed since, of the first of the same rule and place."""
-    places = [n for n, f in enumerate(found) if place_of(f) == place_of(finding)] if finding else []
-    return next((n for n in places if found[n] == finding), places[0] if places else None)
+    places = [n for n, f in enumerate(findings) if place_of(f) == place_of(finding)] if finding else []
+    return next((n for n in places if findings[n] == finding), places[0] if places else None)
 
 
 def place_of(finding: Finding) -> tuple[str, int, str, str]:

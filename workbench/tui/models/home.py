@@ -134,12 +134,12 @@ def item_body(item: SessionItem, story: SessionSummary | None, width: int, where
     return made
 
 
-def held_lines(held: Sequence[PausedSide], width: int, now: float) -> list[Line]:
+def held_lines(paused_sides: Sequence[PausedSide], width: int, now: float) -> list[Line]:
     """Paused exchanges: the most urgent one, and how to decide it. No lines if nothing is paused."""
-    if not held:
+    if not paused_sides:
         return []
-    first = pauses.first_to_decide(held)
-    many = f"{len(held)} paused, first: " if len(held) > 1 else ""
+    first = pauses.first_to_decide(paused_sides)
+    many = f"{len(paused_sides)} paused, first: " if len(paused_sides) > 1 else ""
     said = f"{pauses.SIGN} {many}{first.side} paused for {pauses.clock(now - first.since)}: {first.why}"
     way = "enter: open the session, then P: decide"
     return wrap(f"{said} · {pauses.patience(first, now).text} · {way}", width, "warning", indent=2, most=_MOST_LINES)

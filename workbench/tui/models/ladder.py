@@ -73,11 +73,11 @@ def rungs(steps: Sequence[LadderStep]) -> tuple[LadderRung, ...]:
     return tuple(LadderRung(str(step.rung), step.before, step.after, step.note) for step in steps)
 
 
-def text_rungs(found: TextCall, steps: Sequence[LadderStep]) -> tuple[LadderRung, ...]:
+def text_rungs(text_call: TextCall, steps: Sequence[LadderStep]) -> tuple[LadderRung, ...]:
     """The steps of a call in text: types by its format, then by the schema."""
-    if found.input is None:
-        return (LadderRung("refused", found.raw, None, "unreadable arguments"),)
-    return (LadderRung("typed", found.raw, found.input), *rungs([s for s in steps if str(s.rung) != "strict"]))
+    if text_call.input is None:
+        return (LadderRung("refused", text_call.raw, None, "unreadable arguments"),)
+    return (LadderRung("typed", text_call.raw, text_call.input), *rungs([s for s in steps if str(s.rung) != "strict"]))
 
 
 def headline(number: int, subjects: Sequence[LadderCall]) -> Line:
@@ -88,9 +88,9 @@ def headline(number: int, subjects: Sequence[LadderCall]) -> Line:
     return line(Span(f" Arguments of exchange {number}", "strong"), Span(told, "muted"))
 
 
-def subject_line(subject: LadderCall, told: Sequence[LadderRung] | None) -> Line:
+def subject_line(subject: LadderCall, ladder_rungs: Sequence[LadderRung] | None) -> Line:
     """Line of a call: sign, name, verdict on its arguments, place and id."""
-    sign, style, word = verdict(told)
+    sign, style, word = verdict(ladder_rungs)
     where = "answer" if subject.side == RESPONSE else f"message {subject.ref.message + 1}"
     kind = f"{subject.found.format} in {'reasoning' if subject.is_reasoning else 'text'} " if subject.found else ""
     return line(
@@ -102,15 +102,15 @@ def subject_line(subject: LadderCall, told: Sequence[LadderRung] | None) -> Line
     )
 
 
-def verdict(told: Sequence[LadderRung] | None) -> tuple[str, str, str]:
+def verdict(ladder_rungs: Sequence[LadderRung] | None) -> tuple[str, str, str]:
     """Sign, style and word of the highest rung."""
-    if told is None:
+    if ladder_rungs is None:
         return " ", "muted", ""
-    if not told:
+    if not ladder_rungs:
         return "·", "muted", "free text"
-    names = [rung.name for rung in told]
+    names = [rung.name for rung in ladder_rungs]
     if "refused" in names:
-        after = told[-1].after
+        after = ladder_rungs[-1].after
         return "✗", "error", str(after.get("error_code", "refused")) if isinstance(after, dict) else "unreadable"
     mended = [name for name in names if name in ("unwrapped", "repaired", "coerced")]
     if mended:

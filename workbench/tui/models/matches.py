@@ -55,15 +55,15 @@ def of_rules(summaries: Mapping[str, str]) -> list[RuleMatch]:
     return [RuleMatch(rule, summary, page=rule) for rule, summary in summaries.items()]
 
 
-def known_line(known: RuleMatch) -> Line:
+def known_line(rule_match: RuleMatch) -> Line:
     """A rule in one line."""
-    return line(Span(known.rule, "strong", 30), Span(known.said, "muted"))
+    return line(Span(rule_match.rule, "strong", 30), Span(rule_match.said, "muted"))
 
 
-def known_body(known: RuleMatch, width: int) -> list[Line]:
+def known_body(rule_match: RuleMatch, width: int) -> list[Line]:
     """Further lines of a rule: what to look for, how to record it, sources."""
     made: list[Line] = []
-    for text in known.text:
+    for text in rule_match.text:
         bare = text.lstrip(" ")
         style = "" if text.startswith(" ") else "accent"
         made += _hanging(bare, width, style, 2 + len(text) - len(bare)) if bare else []

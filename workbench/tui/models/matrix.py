@@ -40,12 +40,12 @@ def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
     return tuple(spans)
 
 
-def contract_line(label: str, told: VerdictRow | None, *, is_here: bool) -> Line:
+def contract_line(label: str, verdict_row: VerdictRow | None, *, is_here: bool) -> Line:
     """Line of a contract: its verdict, and the rule behind it."""
     style = "accent strong" if is_here else "strong"
-    if told is None:
+    if verdict_row is None:
         return line(Span("  "), Span(f"{label} ", style, LABEL))
-    row = told.row
+    row = verdict_row.row
     sign, shade = REQUEST_SIGNS[row.verdict.value]
     found = row.finding
     why = f"{found.rule}  {found.pointer or 'the whole'}" if found else row.note if row.verdict == "unknown" else ""
@@ -77,22 +77,22 @@ def said_of(row: MatrixRow) -> tuple[DialectRow, ...]:
     return (*made, *map(_loss, row.losses))
 
 
-def _finding(row: MatrixRow, found: Finding, *, is_answer: bool) -> DialectRow:
-    sign, style = SEVERITIES[found.severity.value]
+def _finding(row: MatrixRow, finding: Finding, *, is_answer: bool) -> DialectRow:
+    sign, style = SEVERITIES[finding.severity.value]
     head = line(
         Span(sign, style),
-        Span(f"{found.rule}  ", "strong"),
-        Span(f"{found.pointer or 'the whole'}  ", "muted"),
-        Span(found.message, "muted"),
+        Span(f"{finding.rule}  ", "strong"),
+        Span(f"{finding.pointer or 'the whole'}  ", "muted"),
+        Span(finding.message, "muted"),
     )
-    text = [(found.message, "")]
+    text = [(finding.message, "")]
     if is_answer and row.refusal:
-        said = found.refusal or "(error text not known)"
+        said = finding.refusal or "(error text not known)"
         text.append((f"{row.title} responds {row.refusal.status}: {said}", "error"))
-    if found.evidence:
-        text.append((found.evidence, "muted"))
-    source = f"source: {found.source}" if found.source else ""
-    return DialectRow(head, tuple(text), found.pointer, (found.span,) if found.span else (), True, source)
+    if finding.evidence:
+        text.append((finding.evidence, "muted"))
+    source = f"source: {finding.source}" if finding.source else ""
+    return DialectRow(head, tuple(text), finding.pointer, (finding.span,) if finding.span else (), True, source)
 
 
 def _loss(loss: Loss) -> DialectRow:

@@ -95,33 +95,33 @@ def piece_line(piece: RemainingPart) -> Line:
     )
 
 
-def facts(seen: SearchProgress | None, why: str, *, is_stopped: bool) -> Line:
+def facts(search_progress: SearchProgress | None, why: str, *, is_stopped: bool) -> Line:
     """Progress of a minimisation."""
     if why:
         return line(Span(visible(why), "error"))
-    if seen is None:
+    if search_progress is None:
         return line(Span("reading the request …", "muted"))
-    result = seen.result
-    asked = f"{seen.calls} of {count(seen.budget, 'call')}, {count(result.checks, 'local check')}"
-    if seen.is_over and result.failure is None:
+    result = search_progress.result
+    asked = f"{search_progress.calls} of {count(search_progress.budget, 'call')}, {count(result.checks, 'local check')}"
+    if search_progress.is_over and result.failure is None:
         return line(
             Span(f"{result.note or 'the request does not fail'} · ", "ok"),
             Span(f"nothing to minimise · {asked}", "muted"),
         )
     left = f"{size(len(result.original))} → {size(len(result.text))}, -{100 * result.removed_share:.1f} %"
-    if not seen.is_over:
-        going = f"{progress_bar(seen.calls, seen.budget)} {seen.stage} … "
+    if not search_progress.is_over:
+        going = f"{progress_bar(search_progress.calls, search_progress.budget)} {search_progress.stage} … "
         state = Span("stopped · " if is_stopped else going, "warning" if is_stopped else "accent")
     else:
         state = Span("minimal · " if result.is_minimal else "not minimal yet · ", "ok")
     return line(state, Span(left, "strong"), Span(f" · {asked}", "muted"))
 
 
-def failure(seen: SearchProgress | None) -> Line:
+def failure(search_progress: SearchProgress | None) -> Line:
     """Line of the failure that is preserved."""
-    if seen is None or seen.result.failure is None:
+    if search_progress is None or search_progress.result.failure is None:
         return line()
-    told = seen.result.failure
+    told = search_progress.result.failure
     words = f" · {told.words}" if told.words and told.rule else ""
     return line(Span(f" ✗ {visible(str(told))}", "error"), Span(visible(words), "muted"))
 

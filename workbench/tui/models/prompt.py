@@ -16,10 +16,10 @@ LEFT = 2
 """Columns before the text typed: the sign of the prompt."""
 
 
-def suggestion_lines(found: Sequence[Suggestion], chosen: int, room: int) -> list[Line]:
+def suggestion_lines(suggestions: Sequence[Suggestion], chosen: int, room: int) -> list[Line]:
     """Suggestions that fit into the room, the chosen one among them."""
-    first = max(0, min(chosen - room // 2, len(found) - room))
-    shown = found[first : first + room]
+    first = max(0, min(chosen - room // 2, len(suggestions) - room))
+    shown = suggestions[first : first + room]
     width = min(36, max((cells(s.text) for s in shown), default=0))
     made = []
     for number, suggestion in enumerate(shown, first):
@@ -31,8 +31,8 @@ def suggestion_lines(found: Sequence[Suggestion], chosen: int, room: int) -> lis
                 Span(suggestion.says, "muted"),
             )
         )
-    if len(found) > len(shown):
-        made[-1] = (*made[-1], Span(f"  ({chosen + 1} of {len(found)})", "muted"))
+    if len(suggestions) > len(shown):
+        made[-1] = (*made[-1], Span(f"  ({chosen + 1} of {len(suggestions)})", "muted"))
     return made
 
 

@@ -86,19 +86,19 @@ def headline(title: str, facts: Line, target: Target, width: int, *, is_set: boo
     return [line(named, *promise(target, width - cells(named.text), is_set=is_set)), (Span(" "), *facts)]
 
 
-def summary(shown: PreparedRequest) -> Line:
+def summary(prepared: PreparedRequest) -> Line:
     """Verdict, losses, protocol, model and size of the request as sent."""
-    going = shown.outgoing
-    judged = shown.trial.judgement
+    going = prepared.outgoing
+    judged = prepared.trial.judgement
     sign, style = REQUEST_SIGNS[judged.verdict.value]
     lost = Span(f" · {count(len(going.losses), 'loss')}", "warning") if going.losses else Span("")
-    loose = Span(" · signed blocks unbound", "warning") if shown.unbound else Span("")
-    corrected = corrected_words(shown.choice.decided)
+    loose = Span(" · signed blocks unbound", "warning") if prepared.unbound else Span("")
+    corrected = corrected_words(prepared.choice.decided)
     told = " · ".join(
         f for f in (corrected, going.protocol, going.model, "streamed" if going.is_stream else "not streamed") if f
     )
     return line(
-        Span(f"{sign} {shown.trial.contract.label} {judged.verdict.value}", style),
+        Span(f"{sign} {prepared.trial.contract.label} {judged.verdict.value}", style),
         loose,
         lost,
         Span(f" · {told} · {size(len(going.request.body.raw))}", "muted"),
@@ -112,35 +112,37 @@ def target_protocols(target: Target) -> tuple[str, ...]:
     return target.protocols or protocols.protocols()
 
 
-def further(said: PreflightNote, width: int) -> list[Line]:
+def further(preflight_note: PreflightNote, width: int) -> list[Line]:
     """Further lines of a fact; they repeat its first line only if that is cut."""
-    is_whole = cells(plain(said.head)) <= width
-    told = [(text, style) for text, style in said.text if not (is_whole and text in plain(said.head))]
+    is_whole = cells(plain(preflight_note.head)) <= width
+    told = [
+        (text, style) for text, style in preflight_note.text if not (is_whole and text in plain(preflight_note.head))
+    ]
     return [made for text, style in told for made in wrap(text, width, style, indent=4, most=40)]
 
 
-def facts(shown: PreparedRequest, *, is_set: bool) -> tuple[PreflightNote, ...]:
+def facts(prepared: PreparedRequest, *, is_set: bool) -> tuple[PreflightNote, ...]:
     """All notes on a request before it is sent, problems first."""
-    going = shown.outgoing
+    going = prepared.outgoing
     return (
-        _verdict(shown),
-        *(_unbound(shown.unbound, shown) if shown.unbound else ()),
-        *(_loss(loss, shown) for loss in going.losses),
-        *_corrections(shown),
-        *_address(going, shown, is_set=is_set),
+        _verdict(prepared),
+        *(_unbound(prepared.unbound, prepared) if prepared.unbound else ()),
+        *(_loss(loss, prepared) for loss in going.losses),
+        *_corrections(prepared),
+        *_address(going, prepared, is_set=is_set),
         *(_fact("note", note) for note in going.notes if note.kind is not NoteKind.CORRECTION),
         *(_fact("id", f"{new} · was {old}") for old, new in going.ids),
-        *_findings(shown),
+        *_findings(prepared),
     )
 
 
-def _corrections(shown: PreparedRequest) -> Iterator[PreflightNote]:
+def _corrections(prepared: PreparedRequest) -> Iterator[PreflightNote]:
     """Measured profile, and each correction with its effect here and its reason."""
-    choice = shown.choice
+    choice = prepared.choice
     if choice.profile:
         yield _fact("measured", choice.title, more=f"stale: {choice.stale}" if choice.due else "")
     for each in choice.decided:
-        changed = [note.partition(": ")[2] for note in shown.outgoing.notes if each.name in note.subject]
+        changed = [note.partition(": ")[2] for note in prepared.outgoing.notes if each.name in note.subject]
         on = f"here: {'; '.join(changed)}" if changed else "here: the request is unchanged"
         here = on if each.is_on else "switched off"
         yield correction(each, here)
@@ -169,7 +171,7 @@ def _fact(label: str, text: str, style: str = "", more: str = "") -> PreflightNo
     )
 
 
-def _address(going: Outgoing, shown: PreparedRequest, *, is_set: bool) -> Iterator[PreflightNote]:
+def _address(going: Outgoing, prepared: PreparedRequest, *, is_set: bool) -> Iterator[PreflightNote]:
     target = going.target
     yield _fact("to", f"{going.request.method} {going.request.url}", "strong")
     if target.is_simulator:
@@ -177,19 +179,19 @@ def _address(going: Outgoing, shown: PreparedRequest, *, is_set: bool) -> Iterat
     else:
         yield _fact("target", "a real endpoint; you are asked once per session", "warning")
     yield _fact("key", *_key(target, is_set=is_set))
-    own = shown.own.protocol or "unknown protocol"
+    own = prepared.own.protocol or "unknown protocol"
     was = f"{own} → {going.protocol}" if going.is_converted else f"{going.protocol or own}, unchanged"
     yield _fact("protocol", was)
     yield _fact("model", going.model or "none")
     yield _fact("response", "streamed" if going.is_stream else "not streamed")
-    if shown.trial.decoded.request is None:
-        yield _fact("body", "unreadable, sent unchanged", "warning", _problems(shown))
-    state = "unchanged" if shown.trial.decoded.request_text == shown.own.request_text else "changed"
+    if prepared.trial.decoded.request is None:
+        yield _fact("body", "unreadable, sent unchanged", "warning", _problems(prepared))
+    state = "unchanged" if prepared.trial.decoded.request_text == prepared.own.request_text else "changed"
     yield _fact("bytes", f"{size(len(going.request.body.raw))} · {state} for this target")
 
 
-def _problems(shown: PreparedRequest) -> str:
-    return "; ".join(problem.message for problem in shown.trial.decoded.problems)
+def _problems(prepared: PreparedRequest) -> str:
+    return "; ".join(problem.message for problem in prepared.trial.decoded.problems)
 
 
 def _key(target: Target, *, is_set: bool) -> tuple[str, str]:
@@ -200,11 +202,11 @@ def _key(target: Target, *, is_set: bool) -> tuple[str, str]:
     return f"${target.key_variable} is set; its value is sent to {urlsplit(target.url).netloc} only", ""
 
 
-def _verdict(shown: PreparedRequest) -> PreflightNote:
+def _verdict(prepared: PreparedRequest) -> PreflightNote:
     """Verdict of the target's contract on the request before it is sent."""
     from workbench.contracts import refusal_of
 
-    trial = shown.trial
+    trial = prepared.trial
     judged = trial.judgement
     sign, style = REQUEST_SIGNS[judged.verdict.value]
     label = trial.contract.label
@@ -218,40 +220,40 @@ def _verdict(shown: PreparedRequest) -> PreflightNote:
     if answer:
         text.append((f"expected response: {answer.status} {found.refusal or '(error text not known)'}", "error"))
     more = Span(f"  {found.rule}  {found.pointer or 'the whole'}", "muted")
-    return PreflightNote((*head, more), tuple(text), _spans(shown, found))
+    return PreflightNote((*head, more), tuple(text), _spans(prepared, found))
 
 
-def _findings(shown: PreparedRequest) -> Iterator[PreflightNote]:
+def _findings(prepared: PreparedRequest) -> Iterator[PreflightNote]:
     """Other findings of the request as sent."""
-    first = shown.trial.judgement.finding
-    for found in shown.trial.findings:
+    first = prepared.trial.judgement.finding
+    for found in prepared.trial.findings:
         if found.side == REQUEST and found is not first and found.severity != "info":
             sign, style = SEVERITIES[found.severity.value]
             head = line(
                 Span(sign, style), Span(f"{found.rule}  ", "strong"), Span(found.pointer or "whole body", "muted")
             )
-            yield PreflightNote(head, ((found.message, ""),), _spans(shown, found))
+            yield PreflightNote(head, ((found.message, ""),), _spans(prepared, found))
 
 
-def _spans(shown: PreparedRequest, found: Finding) -> tuple[Range, ...]:
-    return shown.trial.decoded.place(REQUEST, found.pointer).spans or ((found.span,) if found.span else ())
+def _spans(prepared: PreparedRequest, finding: Finding) -> tuple[Range, ...]:
+    return prepared.trial.decoded.place(REQUEST, finding.pointer).spans or ((finding.span,) if finding.span else ())
 
 
-def _unbound(unbound: UnboundReasoning, shown: PreparedRequest) -> Iterator[PreflightNote]:
+def _unbound(unbound: UnboundReasoning, prepared: PreparedRequest) -> Iterator[PreflightNote]:
     head = line(
         Span("! ", "warning"),
         Span(f"{count(len(unbound.pointers), 'signed block')} unbound", "warning strong"),
         Span(f"  {unbound.pointers[0]}", "muted"),
     )
     how = "u: drop them" if unbound.without else "the request is invalid without them: undo the edit before them"
-    spans = tuple(span for at in unbound.pointers for span in shown.own.place(REQUEST, at).spans)
+    spans = tuple(span for at in unbound.pointers for span in prepared.own.place(REQUEST, at).spans)
     yield PreflightNote(
         head, ((unbound.message, ""), (", ".join(unbound.pointers), "muted"), (how, "info")), spans, is_own=True
     )
 
 
-def _loss(loss: Loss, shown: PreparedRequest) -> PreflightNote:
-    spans = shown.own.place(REQUEST, loss.pointer).spans if loss.pointer else ()
+def _loss(loss: Loss, prepared: PreparedRequest) -> PreflightNote:
+    spans = prepared.own.place(REQUEST, loss.pointer).spans if loss.pointer else ()
     head = line(
         Span("- ", "warning"), Span("lost  ", "warning"), Span(loss.what, "strong"), Span(f"  {loss.pointer}", "muted")
     )

@@ -37,9 +37,9 @@ LEAST_SHARED = 0.2
 """Least share of a text that both have, for only the differing part to be marked; below it, all of it is marked."""
 
 
-def branch_of(node: BranchNode, sent: BranchNode, session: str) -> str:
+def branch_of(node: BranchNode, branch_node: BranchNode, session: str) -> str:
     """Name of the session with a re-sent exchange, made from the name of the original session."""
-    what = sent.name or node.name or (sent.title if node.parent is None else node.title)
+    what = branch_node.name or node.name or (branch_node.title if node.parent is None else node.title)
     return f'branch "{clip(what, 36)}" of {session}'
 
 
@@ -177,10 +177,10 @@ def body(row: AnswerRow, width: int, side: str) -> list[Line]:
     return made
 
 
-def columns(shown: ResponseComparison, width: int, side: str, where: str) -> Line:
+def columns(comparison: ResponseComparison, width: int, side: str, where: str) -> Line:
     """Headings of the columns."""
-    old = f"Original · {_facts(shown.before)}"
-    new = f"New · {where} · {_facts(shown.after)}"
+    old = f"Original · {_facts(comparison.before)}"
+    new = f"New · {where} · {_facts(comparison.after)}"
     if side != BOTH:
         told, other = (old, "shift+tab: the new one") if side == BEFORE else (new, "tab: the original")
         return line(Span(f"  {told}", "accent strong"), Span(f"   {other}", "muted"))
@@ -197,12 +197,14 @@ def _facts(decoded: DecodedExchange) -> str:
     return " · ".join(f for f in (status, duration(exchange.duration), how) if f)
 
 
-def _column(said: ContentText | None, room: int, row: AnswerRow, margin: str = "") -> list[Line]:
-    if said is None:
+def _column(content_text: ContentText | None, room: int, row: AnswerRow, margin: str = "") -> list[Line]:
+    if content_text is None:
         return [line(margin, Span("—", "muted"))]
     style = "muted" if row.is_same else "error" if row.kind == "error" else ""
-    lines = wrap(said.text, room, style, most=MOST_SAME if row.is_same else MOST_LINES)
-    return [line(margin, *each) for each in _mark_range(lines, said.text, *said.marked)] or [line(margin)]
+    lines = wrap(content_text.text, room, style, most=MOST_SAME if row.is_same else MOST_LINES)
+    return [line(margin, *each) for each in _mark_range(lines, content_text.text, *content_text.marked)] or [
+        line(margin)
+    ]
 
 
 def _mark_range(lines: list[Line], text: str, start: int, end: int) -> list[Line]:
@@ -225,28 +227,28 @@ def _mark_range(lines: list[Line], text: str, start: int, end: int) -> list[Line
     return made
 
 
-def verdict(shown: ResponseComparison) -> Line:
+def verdict(comparison: ResponseComparison) -> Line:
     """Outcome of the new request beside that of the original."""
-    old, new = (d.exchange.response.status if d.exchange.response else 0 for d in (shown.before, shown.after))
+    old, new = (d.exchange.response.status if d.exchange.response else 0 for d in (comparison.before, comparison.after))
     was = f"the original was {'accepted' if _is_fine(old) else 'refused'} ({old})" if old else "no original"
-    exchange = shown.after.exchange
+    exchange = comparison.after.exchange
     if exchange.state is not State.COMPLETE or not new:
         return line(
             Span(f"! {exchange.note or 'the request was cancelled'}", "warning strong"), Span(f" · {was}", "muted")
         )
-    if _is_fine(new) and shown.after.unread:
-        said = Span(f"? {new}, but unreadable: {shown.after.unread}", "warning strong")
+    if _is_fine(new) and comparison.after.unread:
+        said = Span(f"? {new}, but unreadable: {comparison.after.unread}", "warning strong")
         return line(said, Span(f" · {was}", "muted"))
     words, style = ("✓ accepted", "ok strong") if _is_fine(new) else ("✗ refused", "error strong")
-    error = shown.after.response.error if shown.after.response else None
+    error = comparison.after.response.error if comparison.after.response else None
     said = Span(f": {error.message}" if error else "", "error")
-    differing = _differing(shown) if _is_fine(old) == _is_fine(new) else ()
+    differing = _differing(comparison) if _is_fine(old) == _is_fine(new) else ()
     return line(Span(f"{words} ({new})", style), Span(f" · {was}", "muted"), *differing, said)
 
 
-def _differing(shown: ResponseComparison) -> Line:
+def _differing(comparison: ResponseComparison) -> Line:
     """Kinds of items in which two responses with the same outcome differ."""
-    kinds = tuple(dict.fromkeys(row.kind for row in shown.rows if not row.is_same and row.kind != "bytes"))
+    kinds = tuple(dict.fromkeys(row.kind for row in comparison.rows if not row.is_same and row.kind != "bytes"))
     if not kinds:
         return line(Span(" · same content", "ok"))
     return line(Span(f" · differs in {', '.join(kinds)}", "warning"))
@@ -276,22 +278,22 @@ def retry_line(retry: RetryWait) -> Line:
     return line(Span(f"! {what}", "warning"), f"  {retry.why}", Span(f"  retry after {duration(retry.wait)}", "muted"))
 
 
-def event_lines(shown: ResponseComparison) -> list[Line]:
+def event_lines(comparison: ResponseComparison) -> list[Line]:
     """Events received so far, one line each; none for a response that is not a stream."""
-    return [_event(n, event.name or "", event.data or b"") for n, event in enumerate(shown.after.events)]
+    return [_event(n, event.name or "", event.data or b"") for n, event in enumerate(comparison.after.events)]
 
 
-def event_body(shown: ResponseComparison, number: int, width: int) -> list[Line]:
+def event_body(comparison: ResponseComparison, number: int, width: int) -> list[Line]:
     """The full data of an event, if one line is too short for it."""
-    data = shown.after.events[number].data or b""
+    data = comparison.after.events[number].data or b""
     rows = laid_out_bytes(data, width - MARGIN, MOST_LINES)
     is_whole = len(rows) < 2 and len(data) <= width - 2 * MARGIN
     return [] if is_whole else [(Span(" " * MARGIN), *row) for row in rows]
 
 
-def body_lines(shown: ResponseComparison, width: int) -> list[Line]:
+def body_lines(comparison: ResponseComparison, width: int) -> list[Line]:
     """The body of a response that is not a stream, laid out."""
-    return laid_out_bytes(shown.body, width, MOST_LINES) if shown.body else []
+    return laid_out_bytes(comparison.body, width, MOST_LINES) if comparison.body else []
 
 
 def _event(number: int, name: str, data: bytes) -> Line:

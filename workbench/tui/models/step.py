@@ -33,38 +33,38 @@ SHORT = 60
 """Characters of the summary of a response, at most."""
 
 
-def sent_line(sent: SentRequest) -> Line:
+def sent_line(sent_request: SentRequest) -> Line:
     """Line of a request that was sent."""
-    status = sent.exchange.response.status if sent.exchange.response else 0
+    status = sent_request.exchange.response.status if sent_request.exchange.response else 0
     sign, style = ("✓", "ok") if 200 <= status < 300 else ("✗", "error")
-    changed = line(Span("~ edited ", "warning")) if sent.is_changed else ()
+    changed = line(Span("~ edited ", "warning")) if sent_request.is_changed else ()
     return line(
         Span(f"{sign} {status or '---'}  ", style),
         *changed,
-        Span(sent.ask.title),
-        Span(f" · {response_words(sent)}", "muted"),
+        Span(sent_request.ask.title),
+        Span(f" · {response_words(sent_request)}", "muted"),
     )
 
 
-def pending_line(stood: SampleState | None, *, is_sending: bool) -> Line:
+def pending_line(state: SampleState | None, *, is_sending: bool) -> Line:
     """Line of the pending request, or of the verdict."""
-    if stood is None:
+    if state is None:
         return line(Span("… preparing the next request", "muted"))
-    if stood.sample:
-        sign, style = PROBE_SIGNS[stood.sample.outcome.value]
-        words = Span(stood.sample.words, "muted")
-        return line(Span(f"end   {sign} {stood.sample.outcome.value}  ", f"{style} strong"), words)
-    assert stood.ask
+    if state.sample:
+        sign, style = PROBE_SIGNS[state.sample.outcome.value]
+        words = Span(state.sample.words, "muted")
+        return line(Span(f"end   {sign} {state.sample.outcome.value}  ", f"{style} strong"), words)
+    assert state.ask
     word = "… sending  " if is_sending else "next  "
-    edited = Span("~ edited ", "warning") if stood.is_changed else Span("")
-    return line(Span(word, "accent strong"), edited, Span(stood.ask.title, "strong"))
+    edited = Span("~ edited ", "warning") if state.is_changed else Span("")
+    return line(Span(word, "accent strong"), edited, Span(state.ask.title, "strong"))
 
 
-def response_words(sent: SentRequest) -> str:
+def response_words(sent_request: SentRequest) -> str:
     """Content of a response in a few words."""
-    answer = sent.opened.decoded.response
+    answer = sent_request.opened.decoded.response
     if answer is None:
-        return sent.exchange.note or "no readable response"
+        return sent_request.exchange.note or "no readable response"
     if answer.error is not None:
         return answer.error.message[:SHORT]
     parts = [part for message in answer.messages for part in message.parts]
@@ -75,55 +75,55 @@ def response_words(sent: SentRequest) -> str:
     return f"text: {' '.join(text)[:SHORT]}" if text else "empty"
 
 
-def sample_lines(probe: Probe, stood: SampleState | None, width: int) -> list[Line]:
+def sample_lines(probe: Probe, state: SampleState | None, width: int) -> list[Line]:
     """Requests, responses and findings so far, then the verdict."""
     made = [*wrap(f"{probe.name}: {probe.title}", width, "strong")]
-    if stood is None:
+    if state is None:
         return made
-    for number, sent in enumerate(stood.sent, 1):
+    for number, sent in enumerate(state.sent, 1):
         made += _request_lines(number, sent, width)
-    if stood.ask:
-        made += _next(stood, width)
-    if stood.sample:
-        made += _verdict(stood.sample, width, is_changed=any(sent.is_changed for sent in stood.sent))
+    if state.ask:
+        made += _next(state, width)
+    if state.sample:
+        made += _verdict(state.sample, width, is_changed=any(sent.is_changed for sent in state.sent))
     return made
 
 
-def _request_lines(number: int, sent: SentRequest, width: int) -> Iterator[Line]:
+def _request_lines(number: int, sent_request: SentRequest, width: int) -> Iterator[Line]:
     yield ()
-    yield line(Span(f"{number}  ", "accent strong"), Span(sent.ask.title, "strong"))
-    if sent.is_changed:
+    yield line(Span(f"{number}  ", "accent strong"), Span(sent_request.ask.title, "strong"))
+    if sent_request.is_changed:
         yield from wrap("~ edited before it was sent", width, "warning", indent=3)
-    status = sent.exchange.response.status if sent.exchange.response else 0
+    status = sent_request.exchange.response.status if sent_request.exchange.response else 0
     yield from wrap(f"status {status or 'none'}", width, "ok" if 200 <= status < 300 else "error", indent=3)
-    answer = sent.opened.decoded.response
+    answer = sent_request.opened.decoded.response
     if answer and answer.error:
         yield from wrap(answer.error.message, width, "error", indent=3, most=6)
     for message in answer.messages if answer else ():
         for part in message.parts:
             yield from wrap(_part(part), width, _style(part), indent=3, most=4)
-    for found in sent.opened.row.findings:
+    for found in sent_request.opened.row.findings:
         sign = SEVERITY_GLYPH[found.severity]
         yield from wrap(f"{sign} {found.rule}: {found.message}", width, found.severity.value, indent=3, most=3)
 
 
-def _next(stood: SampleState, width: int) -> Iterator[Line]:
+def _next(state: SampleState, width: int) -> Iterator[Line]:
     yield ()
-    assert stood.ask
-    yield line(Span("next  ", "accent strong"), Span(stood.ask.title, "strong"))
-    if stood.is_changed:
+    assert state.ask
+    yield line(Span("next  ", "accent strong"), Span(state.ask.title, "strong"))
+    if state.is_changed:
         yield from wrap("~ edited by you · u: undo", width, "warning", indent=3)
-    if stood.why:
-        yield from wrap(f"✗ {stood.why}", width, "error", indent=3)
-    for part in _new_parts(stood):
+    if state.why:
+        yield from wrap(f"✗ {state.why}", width, "error", indent=3)
+    for part in _new_parts(state):
         yield from wrap(_part(part), width, _style(part), indent=3, most=4)
     yield from wrap("no verdict yet", width, "muted", indent=3)
 
 
-def _new_parts(stood: SampleState) -> Iterator[Part]:
+def _new_parts(state: SampleState) -> Iterator[Part]:
     """Parts of new messages, tool results first."""
-    places = {pointer for pointer, _ in stood.new}
-    request = stood.studied.decoded_request.request if stood.studied and stood.new else None
+    places = {pointer for pointer, _ in state.new}
+    request = state.studied.decoded_request.request if state.studied and state.new else None
     messages: tuple[Message, ...] = request.messages if request else ()
     return (part for message in messages if message.pointer in places for part in message.parts)
 
@@ -160,10 +160,10 @@ def _style(part: Part) -> str:
     return "result" if isinstance(part, ToolResultIR) else "" if isinstance(part, Text) else "reasoning"
 
 
-def came(sent: SentRequest, side: str, width: int) -> list[Line]:
+def came(sent_request: SentRequest, side: str, width: int) -> list[Line]:
     """The IR of one side of a sent request."""
     made: list[Line] = []
-    for node in sent.opened.outline.nodes:
+    for node in sent_request.opened.outline.nodes:
         if node.side == side:
             head = node_line(node)
             is_long = side == RESPONSE and node.kind == "part" and cells(plain(head)) > width
@@ -171,25 +171,25 @@ def came(sent: SentRequest, side: str, width: int) -> list[Line]:
     return made
 
 
-def title_of(stood: SampleState | None, sent: SentRequest | None, side: str) -> str:
+def title_of(state: SampleState | None, sent_request: SentRequest | None, side: str) -> str:
     """Title of the pane of bytes."""
-    if sent:
-        decoded = sent.opened.decoded
+    if sent_request:
+        decoded = sent_request.opened.decoded
         text = decoded.request_text if side == REQUEST else decoded.response_text
         return f" {'Request' if side == REQUEST else 'Response'} · {size(len(text))} "
-    if stood is None or stood.ask is None:
+    if state is None or state.ask is None:
         return " Bytes "
-    new = f" · {count(len(stood.new), 'new message')}" if stood.new else ""
-    return f" Pending request · {size(len(stood.ask.request.body.raw))}{new} "
+    new = f" · {count(len(state.new), 'new message')}" if state.new else ""
+    return f" Pending request · {size(len(state.ask.request.body.raw))}{new} "
 
 
-def facts(stood: SampleState | None, *, is_sending: bool, runs_on: bool) -> Line:
+def facts(sample_state: SampleState | None, *, is_sending: bool, runs_on: bool) -> Line:
     """Progress of the sample."""
-    if stood is None:
+    if sample_state is None:
         return line(Span("preparing the first request …", "muted"))
     state = "sending … " if is_sending else "running · " if runs_on else ""
-    told_of = count(len(stood.sent), "request") + " sent"
+    told_of = count(len(sample_state.sent), "request") + " sent"
     end = ""
-    if stood.sample:
-        end = f" · {stood.sample.outcome.value}"
+    if sample_state.sample:
+        end = f" · {sample_state.sample.outcome.value}"
     return line(Span(state, "accent strong"), Span(told_of, "strong"), Span(end, "strong"))

@@ -63,22 +63,22 @@ def describe_survey(path: Path) -> SessionSummary:
     return SessionSummary("" if commit.is_complete else "warning", f"run {commit.number}", words)
 
 
-def headline(found: Overview, by: str, where: str, width: int) -> list[Line]:
+def headline(overview: Overview, by: str, where: str, width: int) -> list[Line]:
     """What the survey is of, and what was not judged."""
     from workbench.survey import status_words
 
-    about = found.commit.about
+    about = overview.commit.about
     first = line(
         Span(" Survey ", "accent strong"),
         Span(clip_start(visible(str(about["root"])), max(width - 40, 10)), "strong"),
-        Span(f" · run {found.commit.number} · by {by}", "muted"),
+        Span(f" · run {overview.commit.number} · by {by}", "muted"),
         Span(f" · {visible(where)}" if where else "", "accent"),
     )
-    undecided = found.exchanges.get("undecided", 0)
-    words = f" {found.judged_exchanges:,} exchanges judged · {status_words(found.objects)}"
+    undecided = overview.exchanges.get("undecided", 0)
+    words = f" {overview.judged_exchanges:,} exchanges judged · {status_words(overview.objects)}"
     words += f" · {undecided:,} undecided" if undecided else ""
-    is_whole = found.commit.is_complete and not found.unjudged_objects
-    words += "" if found.commit.is_complete else " · incomplete"
+    is_whole = overview.commit.is_complete and not overview.unjudged_objects
+    words += "" if overview.commit.is_complete else " · incomplete"
     return [first, line(Span(clip(words, width), "muted" if is_whole else "warning"))]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 VERDICTS = {
     "accepted": "accepted unchanged",
-    "changed": "accepted after a change",
+    "changed": "changed: accepted with a change",
     "refused": "refused: no change makes it acceptable",
 }
 

@@ -22,10 +22,10 @@ class ResponsesPane(LineView):
     side = AFTER
     why = "waiting for a response …"
 
-    def show(self, shown: ResponseComparison | None, where: str, why: str = "") -> None:
+    def show(self, comparison: ResponseComparison | None, where: str, why: str = "") -> None:
         """Show two responses."""
-        self.shown, self.where, self.why = shown, where, why
-        self.rows = shown.rows if shown else ()
+        self.shown, self.where, self.why = comparison, where, why
+        self.rows = comparison.rows if comparison else ()
         self.reload()
 
     def reload(self) -> None:
@@ -60,9 +60,9 @@ class NewFindingsPane(LineView):
     found: Sequence[Finding] = ()
     why = ""
 
-    def show(self, found: Sequence[Finding], why: str) -> None:
+    def show(self, findings: Sequence[Finding], why: str) -> None:
         """Show findings."""
-        self.found, self.why, self.cursor = found, why, 0
+        self.found, self.why, self.cursor = findings, why, 0
         self.reload()
 
     def count(self) -> int:
@@ -91,9 +91,9 @@ class RawPane(LineView):
         """True if the response is a stream of events."""
         return self.shown is not None and bool(self.shown.after.events)
 
-    def show(self, shown: ResponseComparison | None, retries: Sequence[Line]) -> None:
+    def show(self, comparison: ResponseComparison | None, retries: Sequence[Line]) -> None:
         """Show a response; follow the end of a stream unless the user has moved the cursor away from it."""
-        self.shown, self.retries = shown, retries
+        self.shown, self.retries = comparison, retries
         was_last = self.cursor >= self.count() - 1
         self.reload()
         if was_last and self.is_stream:

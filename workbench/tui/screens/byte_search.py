@@ -91,11 +91,11 @@ class ByteSearchScreen(Screen["SessionSpot | None"]):
                 break
         return JobAnswer(partial(self._take, number, found))
 
-    def _take(self, done: int, found: list[ExchangeMatches]) -> None:
+    def _take(self, done: int, exchange_matches: list[ExchangeMatches]) -> None:
         if not is_open(self):
             return
         is_waiting = done == self.done
-        self.done, self.found = done, [*self.found, *found]
+        self.done, self.found = done, [*self.found, *exchange_matches]
         self._show()
         if is_waiting:
             self.set_timer(WAIT_SECONDS, self._ask)

@@ -38,9 +38,9 @@ class LossesPane(LineView):
     shown: ConversionView | None = None
     why = "converting …"
 
-    def show(self, shown: ConversionView | None, why: str = "") -> None:
-        self.shown, self.why = shown, why
-        self._ids = tuple(shown.converted.ids.items()) if shown else ()
+    def show(self, view: ConversionView | None, why: str = "") -> None:
+        self.shown, self.why = view, why
+        self._ids = tuple(view.converted.ids.items()) if view else ()
         self.cursor = 0
         self.reload()
 
@@ -162,12 +162,12 @@ class ConversionScreen(Screen["SessionSpot | None"]):
     def on_resize(self) -> None:
         self._say(self._headline)
 
-    def show_conversion(self, index: int, side: str, shown: ConversionView | None, why: str = "") -> None:
+    def show_conversion(self, index: int, side: str, view: ConversionView | None, why: str = "") -> None:
         """Show a conversion, or the reason that there is none."""
         is_wanted = (index, side) == (self.index, self.side)
-        if not is_open(self) or not is_wanted or (shown and shown.converted.protocol != self.target):
+        if not is_open(self) or not is_wanted or (view and view.converted.protocol != self.target):
             return
-        if shown is None:
+        if view is None:
             self._say(line(Span(f" {side.capitalize()} {index + 1} cannot be converted", "warning")))
             for pane in (self.before, self.after):
                 pane.show(b"")
@@ -175,14 +175,14 @@ class ConversionScreen(Screen["SessionSpot | None"]):
             self.losses.show(None, why)
             self.losses.title(line(" Reason "))
             return
-        converted = shown.converted
-        self._say(conversion.headline(shown))
-        lost = tuple(sorted(span for spans in shown.places for span in spans))
-        self.before.show(shown.body, (StyledSpans("doubtful", lost),), f"the {side} has no body")
-        self.after.show(shown.read, (), "nothing remains after the conversion")
-        self.losses.show(shown, "nothing lost, no id renamed")
-        self.before.title(line(f" {shown.source}, original "))
-        self.after.title(conversion.target_title(shown))
+        converted = view.converted
+        self._say(conversion.headline(view))
+        lost = tuple(sorted(span for spans in view.places for span in spans))
+        self.before.show(view.body, (StyledSpans("doubtful", lost),), f"the {side} has no body")
+        self.after.show(view.read, (), "nothing remains after the conversion")
+        self.losses.show(view, "nothing lost, no id renamed")
+        self.before.title(line(f" {view.source}, original "))
+        self.after.title(conversion.target_title(view))
         ids = f" · {count(len(converted.ids), 'id')} renamed" if converted.ids else ""
         self.losses.title(line(f" Losses · {len(converted.losses):,}{ids} "))
         self.before.mark_range(self.losses.spans())

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class CopyPane(LineView):
     """Choices; a click takes one."""
 
-    def __init__(self, found: tuple[CopyChoice, ...]) -> None:
+    def __init__(self, copy_choices: tuple[CopyChoice, ...]) -> None:
         super().__init__()
-        self.found = found
+        self.found = copy_choices
         self.title(line(" copy · esc back "))
 
     def on_mount(self) -> None:
@@ -61,9 +61,9 @@ class CopyScreen(ModalScreen[CopyChoice | None]):
     BINDINGS = keys.bindings(keys.COPY)
     KEYS: ClassVar[tuple[keys.Key, ...]] = keys.COPY
 
-    def __init__(self, found: tuple[CopyChoice, ...]) -> None:
+    def __init__(self, copy_choices: tuple[CopyChoice, ...]) -> None:
         super().__init__()
-        self.found = found
+        self.found = copy_choices
 
     def compose(self) -> ComposeResult:
         yield CopyPane(self.found)

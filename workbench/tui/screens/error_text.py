@@ -70,10 +70,10 @@ class MatchesPane(LineView):
 class ErrorExplanation(Message):
     """Result of looking up a text."""
 
-    def __init__(self, text: str, known: list[matches.RuleMatch], trouble: str = "") -> None:
+    def __init__(self, text: str, rule_matches: list[matches.RuleMatch], trouble: str = "") -> None:
         super().__init__()
         self.text = text
-        self.known = known
+        self.known = rule_matches
         self.trouble = trouble
 
 

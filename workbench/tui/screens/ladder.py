@@ -97,7 +97,7 @@ class LadderScreen(WorklistScreen):
     Args:
         ask: puts a question to the inspector's thread.
         index: index of the exchange.
-        wanted: selected parts; the first call that is one of them, or in one, is shown first.
+        node_refs: selected parts; the first call that is one of them, or in one, is shown first.
         why_none: text to show if there are no calls.
         branch: name of the shown branch, for the title; empty for the recorded request.
     """
@@ -110,11 +110,11 @@ class LadderScreen(WorklistScreen):
     rungs = getters.query_one("#rungs", RungsPane)
 
     def __init__(
-        self, ask: Callable[[Job], None], index: int, wanted: Sequence[NodeRef], why_none: str, branch: str
+        self, ask: Callable[[Job], None], index: int, node_refs: Sequence[NodeRef], why_none: str, branch: str
     ) -> None:
         super().__init__(index, branch)
         self.worklist = Worklist(self, LadderSource(index), ask)
-        self.wanted, self.why_none = wanted, why_none
+        self.wanted, self.why_none = node_refs, why_none
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")

@@ -45,8 +45,8 @@ class MetricsEnd(Message):
 class Tally:
     """Counts the session of an inspector, a slice at a time, in the inspector's thread."""
 
-    def __init__(self, listed: Prices) -> None:
-        self._listed = listed
+    def __init__(self, prices: Prices) -> None:
+        self._listed = prices
         self.turns: list[TurnCost] = []
         self.counts: list[tuple[CountKey, Counts]] = []
         self._work: Iterator[object] | None = None

@@ -68,9 +68,9 @@ def begin(session: SessionScreen, node: BranchNode) -> None:
 class MinimizeProgress(Message):
     """Progress of the search."""
 
-    def __init__(self, seen: SearchProgress) -> None:
+    def __init__(self, search_progress: SearchProgress) -> None:
         super().__init__()
-        self.seen = seen
+        self.seen = search_progress
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, MinimizeProgress)
@@ -180,7 +180,7 @@ class MinimizingScreen(Screen[None]):
 
         self.session.inspecting.do(guard(job, self._fail))
 
-    def _begin(self, known: Session) -> None:
+    def _begin(self, session: Session) -> None:
         from workbench.tui.dispatch import Dispatch, InspectorQuestions
         from workbench.tui.minimize_run import Shrinking
 
@@ -195,7 +195,7 @@ class MinimizingScreen(Screen[None]):
             return MinimizeRun(inspector, node.index, target, request=node.exchange.request)
 
         shrinking = Shrinking(make_run, self._tell)
-        self._dispatch = Dispatch(known, shrinking.work(InspectorQuestions(self.session.inspecting.do)))
+        self._dispatch = Dispatch(session, shrinking.work(InspectorQuestions(self.session.inspecting.do)))
         self._run(self._dispatch)
 
     @work(thread=True, group="minimize", exit_on_error=False)
@@ -207,9 +207,9 @@ class MinimizingScreen(Screen[None]):
         else:
             self.post_message(MinimizeEnd())
 
-    def _tell(self, seen: SearchProgress) -> None:
+    def _tell(self, search_progress: SearchProgress) -> None:
         """Report progress, from any thread."""
-        self.post_message(MinimizeProgress(seen))
+        self.post_message(MinimizeProgress(search_progress))
 
     def _fail(self, why: str) -> None:
         self.post_message(MinimizeEnd(why))

@@ -170,11 +170,11 @@ class SendScreen(Screen[bool]):
         self._entitle()
         self.session.inspecting.do(guard(job, partial(self._take_preview, number, None)))
 
-    def _take_preview(self, number: int, shown: PreparedRequest | None, why: str = "") -> None:
+    def _take_preview(self, number: int, prepared: PreparedRequest | None, why: str = "") -> None:
         if not is_open(self) or number != self._asked:
             return
-        self.shown = shown
-        self.facts.show(send.facts(shown, is_set=self.is_key_set) if shown else (), why)
+        self.shown = prepared
+        self.facts.show(send.facts(prepared, is_set=self.is_key_set) if prepared else (), why)
         self._in_body = None
         self._show_body()
         self._show_keys()

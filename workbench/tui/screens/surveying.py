@@ -79,12 +79,12 @@ class SurveyScreen(Screen[None]):
             found, why = None, str(error)
         self.app.call_from_thread(self._show_found, found, why)
 
-    def _show_found(self, found: Overview | None, why: str) -> None:
-        self.found = found
+    def _show_found(self, overview: Overview | None, why: str) -> None:
+        self.found = overview
         if is_open(self):
             self.listing.cursor = 0
             self.show_survey()
-            if found is None:
+            if overview is None:
                 self.listing.show_none(visible(why))
 
     # What is shown.

@@ -159,9 +159,9 @@ class Worklist(Generic[Subject, Judgement]):
         self.trouble = why
         self._list(())
 
-    def _list(self, found: Sequence[Subject]) -> None:
+    def _list(self, subjects: Sequence[Subject]) -> None:
         if is_open(self.screen):
-            self.subjects = found
+            self.subjects = subjects
             self.screen.show_subjects()
             self.ask_next()
 

@@ -96,12 +96,12 @@ def _testable(selection: ExportSelection) -> tuple[list[RequestPair], list[str]]
     return asked, left_out
 
 
-def _pairs_with_file(asked: list[RequestPair], broken: ExportSelection) -> RequestPairs:
+def _pairs_with_file(request_pairs: list[RequestPair], broken: ExportSelection) -> RequestPairs:
     """Pair each request with its counterpart in another file; identical ones are not tested."""
     pairs = list[RequestPair]()
     name = broken.session.name
-    for pair in asked:
-        index = _counterpart(pair, broken, is_only=len(asked) == 1)
+    for pair in request_pairs:
+        index = _counterpart(pair, broken, is_only=len(request_pairs) == 1)
         exchange = broken.session.exchange(index) if index is not None else None
         other = exchange.request if exchange else None
         if exchange is None or other is None or index is None:
@@ -151,10 +151,10 @@ def _pair_in(pair: RequestPair, inspector: Inspector, index: int) -> RequestPair
     return replace(pair, inspector=inspector, place=index, label=row.provider or pair.label)
 
 
-def _pairs_before_edits(asked: list[RequestPair], made_of: tuple[Exchange, ...]) -> RequestPairs | None:
+def _pairs_before_edits(request_pairs: list[RequestPair], made_of: tuple[Exchange, ...]) -> RequestPairs | None:
     """Pairs of requests that were edited from a worse one; None if there are none."""
     pairs = list[RequestPair]()
-    for pair in asked:
+    for pair in request_pairs:
         above = [(pair.index, exchange) for exchange in made_of] or list(_ancestors(pair.inspector, pair.index))
         if found := _before_the_edit(pair, above):
             pairs.append(found)
@@ -195,12 +195,14 @@ def _ancestors(inspector: Inspector, index: int) -> Iterator[tuple[int, Exchange
         yield index, exchange
 
 
-def _pairs_with_planted_fault(asked: list[RequestPair]) -> RequestPairs:
+def _pairs_with_planted_fault(request_pairs: list[RequestPair]) -> RequestPairs:
     """All pairs, with a fault planted in the last request that allows one."""
-    found = ((n, plant(asked[n].inspector, asked[n].index)) for n in reversed(range(len(asked))))
-    n, planted = next(((n, each) for n, each in found if each), (len(asked) - 1, None))
-    planted = planted or cut_body(asked[n].inspector, asked[n].index)
-    pairs = [*asked]
+    found = (
+        (n, plant(request_pairs[n].inspector, request_pairs[n].index)) for n in reversed(range(len(request_pairs)))
+    )
+    n, planted = next(((n, each) for n, each in found if each), (len(request_pairs) - 1, None))
+    planted = planted or cut_body(request_pairs[n].inspector, request_pairs[n].index)
+    pairs = [*request_pairs]
     pairs[n] = replace(pairs[n], broken=planted.request, refusal=None)
     return RequestPairs(pairs, f"planted: {planted.fault}")
 

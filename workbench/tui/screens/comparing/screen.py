@@ -217,13 +217,13 @@ class ComparingScreen(Screen["SessionSpot | None"]):
             self.beside.show((), "…")
             self.comparison.look(turn, self._show_sides)
 
-    def _show_sides(self, turn: ComparedTurn, sides: Sides, found: tuple[ComparedRow, ...]) -> None:
+    def _show_sides(self, turn: ComparedTurn, sides: Sides, compared_rows: tuple[ComparedRow, ...]) -> None:
         if not is_open(self) or turn is not self._shown:
             return
         self.sides = sides
         is_alone = None in (turn.before, turn.after)
-        self.beside.show(found, "this exchange is on one side only" if is_alone else SAME)
-        self.beside.title(line(f" Side by side · {sum(not p.row.is_same for p in found):,} "))
+        self.beside.show(compared_rows, "this exchange is on one side only" if is_alone else SAME)
+        self.beside.title(line(f" Side by side · {sum(not p.row.is_same for p in compared_rows):,} "))
         self._head_columns()
         self._light()
 

@@ -86,25 +86,25 @@ class StepSender:
             confirm = ConfirmScreen(question, "send", "do not send")
             screen.app.push_screen(confirm, partial(self._take_consent, pending, leaving))
 
-    def _take_consent(self, pending: Pending, leaving: Outgoing, is_agreed: bool | None) -> None:
+    def _take_consent(self, pending: Pending, outgoing: Outgoing, is_agreed: bool | None) -> None:
         if is_agreed:
-            self.screen.session.actions.agreed.add(origin(leaving.request.url))
-            self._go(pending, leaving)
+            self.screen.session.actions.agreed.add(origin(outgoing.request.url))
+            self._go(pending, outgoing)
         else:
             self.stepper.runs_on = False
 
-    def _go(self, pending: Pending, leaving: Outgoing) -> None:
+    def _go(self, pending: Pending, outgoing: Outgoing) -> None:
         """Save the request as a branch, and send it."""
         from workbench.tui.dispatch import IncomingResponse
 
         assert isinstance(pending.step, Send)
         stepper, session = self.stepper, self.screen.session
-        self._incoming = IncomingResponse(leaving, time.time())
+        self._incoming = IncomingResponse(outgoing, time.time())
         node, step, exchanges = stepper.node, pending.step, stepper.exchanges
 
         def job(inspector: Inspector) -> Delivery:
             known = stepping.simulator_history(inspector, node.index, exchanges)
-            return Delivery(lambda: self._begin(known, leaving))
+            return Delivery(lambda: self._begin(known, outgoing))
 
         def send_from(branch: BranchNode) -> None:
             self._sent_as = branch
@@ -117,7 +117,7 @@ class StepSender:
         else:
             send_from(node)
 
-    def _begin(self, known: Session, leaving: Outgoing) -> None:
+    def _begin(self, session: Session, outgoing: Outgoing) -> None:
         from workbench.tui.dispatch import Dispatch
 
         incoming, parent = self._incoming, self._sent_as.id
@@ -128,7 +128,7 @@ class StepSender:
             incoming.add(event)
             self.screen.post_message(StepResponseGrew())
 
-        dispatch = Dispatch(known, lambda sender: sender.send(leaving, on_event, parent=parent))
+        dispatch = Dispatch(session, lambda sender: sender.send(outgoing, on_event, parent=parent))
         if self.is_leaving:
             dispatch.cancel()
         self._dispatch = dispatch

@@ -32,11 +32,11 @@ class SampleDone(Message):
 
 
 class RunOver(Message):
-    """End of a run, finished or stopped. ``kept`` is the saved profile, ``why`` the error; empty if none."""
+    """End of a run, finished or stopped. ``saved_profile`` is the saved profile, ``why`` the error; empty if none."""
 
-    def __init__(self, run: ColumnRun, kept: SavedProfile | None, why: str = "") -> None:
+    def __init__(self, run: ColumnRun, saved_profile: SavedProfile | None, why: str = "") -> None:
         super().__init__()
-        self.run, self.kept, self.why = run, kept, why
+        self.run, self.kept, self.why = run, saved_profile, why
 
 
 class LabRuns:

@@ -210,9 +210,9 @@ class LabScreen(Screen[None]):
         first = look_up(subject_in(resolve(f"sim:{self.own}"), self.protocol)) if self.is_own else None
         self.post_message(LabUpdate(partial(self._show_probes, known, faults, first)))
 
-    def _show_probes(self, known: Sequence[Probe], faults: Sequence[str], first: LabColumn | None) -> None:
-        self.probes = known
-        self.marked = {probe.name for probe in known if probe.is_core}
+    def _show_probes(self, probes: Sequence[Probe], faults: Sequence[str], first: LabColumn | None) -> None:
+        self.probes = probes
+        self.marked = {probe.name for probe in probes if probe.is_core}
         for fault in faults:
             self.say(fault)
         if first:

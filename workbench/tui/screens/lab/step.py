@@ -87,11 +87,11 @@ class StepView:
         elif state and state.ask:
             self.screen.bytes.show(state.ask.request.body.raw, (), "no body")
 
-    def _show_sent(self, sent: SentRequest) -> None:
-        side, decoded = self.screen.side, sent.opened.decoded
+    def _show_sent(self, sent_request: SentRequest) -> None:
+        side, decoded = self.screen.side, sent_request.opened.decoded
         is_request = side == REQUEST
         self.screen.came.title(line(" Request as sent " if is_request else " Response "))
-        self.screen.came.show(lambda width: step.came(sent, side, width))
+        self.screen.came.show(lambda width: step.came(sent_request, side, width))
         self.screen.bytes.show(decoded.request_text if is_request else decoded.response_text, (), "no body")
 
     def _show_pending(self, state: SampleState, *, is_new: bool) -> None:

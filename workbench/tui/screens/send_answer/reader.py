@@ -54,12 +54,12 @@ class AnswerReader:
 
         screen.session.inspecting.do(guard(job, lambda why: self._show_growth(number, None, REST_SECONDS)))
 
-    def _show_growth(self, number: int, shown: ResponseComparison | None, rest: float) -> None:
+    def _show_growth(self, number: int, comparison: ResponseComparison | None, rest: float) -> None:
         screen = self.screen
         self._is_reading = False
         if not is_open(screen) or number != screen.sender.number or screen.is_over:
             return
-        screen.shown = shown or screen.shown
+        screen.shown = comparison or screen.shown
         screen.show()
         if self._has_more:
             screen.set_timer(rest, lambda: screen.on_response_grew(ResponseGrew()))
@@ -80,7 +80,7 @@ class AnswerReader:
         screen.show()
         screen.session.inspecting.do(guard(job, screen.sender.fail))
 
-    def _show_judgement(self, shown: ResponseComparison) -> None:
+    def _show_judgement(self, comparison: ResponseComparison) -> None:
         if is_open(self.screen):
-            self.screen.shown = shown
+            self.screen.shown = comparison
             self.screen.show()

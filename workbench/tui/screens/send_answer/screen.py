@@ -39,7 +39,7 @@ class AnswerScreen(Screen[bool]):
     Args:
         session: session of the exchange.
         node: node of the request.
-        sent: the request as sent, and what was known before.
+        prepared: the request as sent, and what was known before.
         recorded: node of the response if the request was sent earlier; None to send it now.
 
     Attributes:
@@ -56,10 +56,10 @@ class AnswerScreen(Screen[bool]):
     raw = getters.query_one("#raw", RawPane)
 
     def __init__(
-        self, session: SessionScreen, node: BranchNode, sent: PreparedRequest, recorded: BranchNode | None = None
+        self, session: SessionScreen, node: BranchNode, prepared: PreparedRequest, recorded: BranchNode | None = None
     ) -> None:
         super().__init__()
-        self.session, self.node, self.sent = session, node, sent
+        self.session, self.node, self.sent = session, node, prepared
         self.recorded = recorded
         self.shown: ResponseComparison | None = None
         self.why = ""
@@ -122,9 +122,9 @@ class AnswerScreen(Screen[bool]):
         self.set_class(self.is_over, "-over")
         self._entitle()
 
-    def _show_raw(self, shown: ResponseComparison | None) -> None:
+    def _show_raw(self, comparison: ResponseComparison | None) -> None:
         incoming = self.sender.incoming
-        self.raw.show(shown, [send_answer.retry_line(each) for each in incoming.retries] if incoming else ())
+        self.raw.show(comparison, [send_answer.retry_line(each) for each in incoming.retries] if incoming else ())
         self.raw.title(line(f" Raw response · {'events' if self.raw.is_stream else 'bytes'} "))
 
     def _entitle(self) -> None:

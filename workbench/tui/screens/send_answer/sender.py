@@ -52,7 +52,7 @@ class AnswerSender:
 
         self.screen.session.inspecting.do(guard(job, self.fail))
 
-    def _begin(self, known: Session) -> None:
+    def _begin(self, session: Session) -> None:
         screen, incoming = self.screen, self.incoming
         outgoing, parent = screen.sent.outgoing, screen.node.id
         if not is_open(screen) or incoming is None:
@@ -62,7 +62,7 @@ class AnswerSender:
             incoming.add(event)
             screen.post_message(ResponseGrew())
 
-        dispatch = Dispatch(known, lambda sender: sender.send(outgoing, on_event, parent=parent))
+        dispatch = Dispatch(session, lambda sender: sender.send(outgoing, on_event, parent=parent))
         if self.is_leaving:
             dispatch.cancel()
         self._dispatch = dispatch

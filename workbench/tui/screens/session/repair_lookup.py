@@ -96,11 +96,11 @@ class RepairLookup:
         return job
 
     def _take_repairs(
-        self, finding: Finding, found: tuple[RepairOffer, ...], known: dict[Finding, tuple[RepairOffer, ...]]
+        self, finding: Finding, repair_offers: tuple[RepairOffer, ...], known: dict[Finding, tuple[RepairOffer, ...]]
     ) -> None:
         if known is not self._known:  # looked up for another request
             return
-        self._known[finding] = found
+        self._known[finding] = repair_offers
         while len(self._known) > MOST_KEPT:
             self._known.pop(next(iter(self._known)))
         self._finish(finding)

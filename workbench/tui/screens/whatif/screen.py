@@ -118,11 +118,11 @@ class WhatIfScreen(Screen[None]):
         self.trouble = why
         self.show()
 
-    def _show_variants(self, found: Sequence[RequestVariant], targets: Sequence[Target], known: Session) -> None:
+    def _show_variants(self, variants: Sequence[RequestVariant], targets: Sequence[Target], session: Session) -> None:
         if is_open(self):
-            self.variants, self.sender.known = found, known
+            self.variants, self.sender.known = variants, session
             self.targets = list(targets)
-            self.rows.sort(found, self.outcomes, len(targets))
+            self.rows.sort(variants, self.outcomes, len(targets))
             self.sender.send([(n, self.sendable()) for n in range(len(targets))])
 
     def sendable(self) -> list[int]:
@@ -236,12 +236,12 @@ class WhatIfScreen(Screen[None]):
         report = partial(self.notify, severity="error", markup=False)
         self.session.inspecting.do(guard(job, lambda why: report(visible(f"cannot be shown: {why}"))))
 
-    def _open(self, edit: BranchNode, sent: PreparedRequest, branch: BranchNode) -> None:
+    def _open(self, edit: BranchNode, prepared: PreparedRequest, branch: BranchNode) -> None:
         from workbench.tui.screens.send_answer.screen import AnswerScreen
 
         if self.is_active:
             further = partial(self.session.request_screens.edit_further, self.node.index)
-            self.app.push_screen(AnswerScreen(self.session, edit, sent, branch), further)
+            self.app.push_screen(AnswerScreen(self.session, edit, prepared, branch), further)
 
     def action_column(self, step: int) -> None:
         """Choose the next target."""
