@@ -117,7 +117,7 @@ def _finding(finding: FindingText) -> Iterator[str]:
         ("Evidence", escape(finding.evidence)),
         ("Began", escape(finding.began)),
         ("Provider error", finding.says and f"<code>{escape(finding.says)}</code>"),
-        ("Source", _linked(finding.source)),
+        ("Source", _with_links(finding.source)),
     )
     yield f"<dl>{''.join(_row(name, value) for name, value in rows if value)}</dl>"
     if finding.excerpt:
@@ -128,7 +128,7 @@ def _finding(finding: FindingText) -> Iterator[str]:
     yield "</article>"
 
 
-def _linked(source: str) -> str:
+def _with_links(source: str) -> str:
     """The source of a fact, in words of our own, with its addresses as links."""
     made, at = [], 0
     for found in ADDRESS.finditer(source):
