@@ -30,22 +30,35 @@ def leaves(message: Message) -> Iterator[Leaf]:
     No two leaves share a pointer: if arguments travel as text that is one scalar or ``{}``, the text is the leaf.
     """
     for part in message.parts:
-        yield from _part_leaves(message, part)
+        for held, name, suffix, value in _scalars_of(part):
+            yield Leaf(message.absolute(held, name) + suffix, value, held, name)
 
 
-def _part_leaves(message: Message, part: Part) -> Iterator[Leaf]:
-    for name in part.source.fields:
+def texts(part: Part) -> Iterator[tuple[Part, str, str, str]]:
+    """(part, field, last step of the pointer, text) of the leaves of a part that are texts."""
+    for held, name, suffix, value in _scalars_of(part):
+        if isinstance(value, str):
+            source = held.source
+            yield held, name, (suffix or source.fields[name] or source.pointer).rpartition("/")[2], value
+
+
+def _scalars_of(part: Part) -> Iterator[tuple[Part, str, str, JsonValue]]:
+    """(part, field, pointer below the field, scalar) of a part, and of those in it."""
+    fields = part.source.fields
+    is_result = isinstance(part, ToolResultIR)
+    for name in fields:
         value = getattr(part, name)
-        if name == "content" and isinstance(part, ToolResultIR):
-            continue
-        is_parsed = name == "input" and "raw" in part.source.fields
-        for suffix, scalar in scalars(value):
-            if is_parsed and not suffix:
-                continue
-            yield Leaf(message.absolute(part, name) + suffix, scalar, part, name)
-    if isinstance(part, ToolResultIR):
+        is_parsed = name == "input" and "raw" in fields
+        if isinstance(value, str):
+            if not is_parsed:
+                yield part, name, "", value
+        elif not (is_result and name == "content"):
+            for suffix, scalar in scalars(value):
+                if suffix or not is_parsed:
+                    yield part, name, suffix, scalar
+    if is_result:
         for inner in part.content:
-            yield from _part_leaves(message, inner)
+            yield from _scalars_of(inner)
 
 
 def scalars(value: JsonValue, pointer: str = "") -> Iterator[tuple[str, JsonValue]]:

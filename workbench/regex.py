@@ -44,31 +44,34 @@ _COMMON = 9
 
 
 class AnyOf:
-    """Tells whether one of some texts may be in another one, in less time than looking for each.
+    """Tells whether one of some texts is in another one, in less time than looking for each.
 
-    Each is found by its end, from its rarest byte on: such a byte is seldom met.
+    Each is found by its rarest byte that has three behind it, which is seldom met, and by what is around it.
 
     Args:
         texts: of at least one byte each.
     """
 
     def __init__(self, texts: Iterable[bytes]) -> None:
-        ends = {text: _from_rarest(text) for text in texts}
-        self._common = [text for text, end in ends.items() if end[:1] in _FREQUENT[:_COMMON]]
-        begun: dict[bytes, set[bytes]] = {}
-        for text, end in ends.items():
-            if text not in self._common:
-                begun.setdefault(end[:1], set()).add(end[1:])
+        self._common = list[bytes]()
+        around: dict[bytes, set[bytes]] = {}
+        for text in dict.fromkeys(texts):
+            at = max(range(max(1, len(text) - 3)), key=lambda n: _FREQUENT.find(text[n]) % 256)
+            rarest = text[at : at + 1]
+            if rarest in _FREQUENT[:_COMMON]:
+                self._common.append(text)
+            else:
+                around.setdefault(rarest, set()).add(_behind(text, at + 1))
         source = b"|".join(
-            re.escape(first) + b"(?:" + b"|".join(map(re.escape, sorted(rest))) + b")" for first, rest in begun.items()
+            re.escape(first) + b"(?:" + b"|".join(sorted(each)) + b")" for first, each in around.items()
         )
         self._rare: re.Pattern[bytes] = compile(source or b"(?!)")
 
-    def may_be_in(self, whole: bytes) -> bool:
-        """False if none of them is in there."""
+    def is_in(self, whole: bytes) -> bool:
+        """One of them is in there."""
         return self._rare.search(whole) is not None or any(map(whole.__contains__, self._common))
 
 
-def _from_rarest(text: bytes) -> bytes:
-    """The end of a text, of four bytes at least where it has so many, from its rarest byte on."""
-    return text[max(range(max(1, len(text) - 3)), key=lambda at: _FREQUENT.find(text[at]) % 256) :]
+def _behind(text: bytes, at: int) -> bytes:
+    """Pattern that matches at a place in a text, if it is that text."""
+    return re.escape(text[at:]) + b"(?<=" + re.escape(text) + b")"

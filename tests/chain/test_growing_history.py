@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.chain import closure, ledger
+from workbench.chain._found_keys import KeyKind, KeyTable, Lookup, Tables, _keys
 from workbench.chain._history_keys import HistoryKeys, HistoryState
 from workbench.chain.received_answers import ReceivedAnswers
 from workbench.ir import (
@@ -92,7 +93,7 @@ def test_every_request_is_read_as_if_it_were_the_first(
     itemized: bool,
 ) -> None:
     """Requests grow, come again shorter, and leave the history for another branch of it."""
-    known = Interned()
+    known, tables = Interned(), Tables(KeyTable(is_any=False), KeyTable(is_any=True))
     bodies = [messages[:n] for n in range(len(messages) + 1)]
     for stop, at, other in cuts:
         shown = messages[:stop]
@@ -107,7 +108,11 @@ def test_every_request_is_read_as_if_it_were_the_first(
         assert [*found.flawed_lines] == [*expected.flawed_lines]
         keys, own = HistoryKeys(HistoryState("", 1), "m", prefix), HistoryKeys(HistoryState("", 1), "m", tuple(body))
         assert [*keys.items] == [*own.items]
-        assert [*keys.runs()] == [*own.runs()]
+        for kind in KeyKind:
+            assert [*Lookup(keys, "a", tables).found(kind)] == [*Lookup(own, "a", tables).found(kind)]
+            for n in range(1 + len(body) % 5, keys.count + 1, 5):
+                for key in _keys(own, kind, n):
+                    tables.of(kind)[key] = 0
         assert keys.request_key(keys.count) == own.request_key(own.count)
         assert keys.with_answer([answer]).exact == own.with_answer([answer]).exact
         assert [n for n, _ in where(prefix, has_calls)] == [n for n, m in enumerate(body) if has_calls(m)]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from workbench.fingerprint import ANSWERING, SYSTEM, Item, items, looks_unique
 from workbench.ir import Message, ModelRequest, Part, Text
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import HistoryPrefix, fact
+
+if TYPE_CHECKING:
+    from workbench.chain._found_keys import FoundKeys
 
 
 class HistoryState(NamedTuple):
@@ -34,9 +38,11 @@ class ItemChain:
         items: what the messages say.
         plain, exact: fingerprints of the first n items together, for every n from zero.
         ends: number of items after each message.
+        found: by which keys the history was found, for requests of one kind each.
     """
 
     def __init__(self, plain: int = 0, exact: int = 0) -> None:
+        self.found: dict[object, FoundKeys] = {}
         self.items: list[Item] = []
         self.plain, self.exact = [plain], [exact]
         self.ends: list[int] = []
@@ -61,7 +67,16 @@ class ItemChain:
         other.ends = self.ends[:length]
         count = other.ends[-1] if other.ends else 0
         other.items, other.plain, other.exact = self.items[:count], self.plain[: count + 1], self.exact[: count + 1]
+        end = other.closed(count)
+        other.found = {kind: found.first(end) for kind, found in self.found.items()}
         return other
+
+    def closed(self, count: int) -> int:
+        """Number of the first items, of a history of so many, behind which it ends with neither a run nor an item."""
+        end = count - 1
+        while end > 0 and self.items[end].is_answer and self.items[end - 1].is_answer:
+            end -= 1
+        return max(end, 0)
 
 
 class HistoryKeys:
@@ -90,14 +105,15 @@ class HistoryKeys:
         """The items of the history, from the first on."""
         return islice(self.chain.items, self.count)
 
-    def backwards(self) -> Iterator[tuple[int, Item]]:
-        """(index, item) from the last on."""
-        return ((n, self.chain.items[n]) for n in range(self.count - 1, -1, -1))
-
     def message_after(self, count: int) -> int | None:
         """Index of the message that begins behind the first items; None if these end within a message."""
         at = bisect_right(self.chain.ends, count, hi=self.ends)
         return at if self.chain.ends[at - 1] == count else None
+
+    def messages_at(self, count: int) -> Iterable[int]:
+        """Numbers of messages of the request after which so many items were said, the largest first; never zero."""
+        ends = self.chain.ends
+        return range(bisect_right(ends, count, hi=self.ends), bisect_left(ends, count, hi=self.ends), -1)
 
     def with_answer(self, messages: Iterable[Message]) -> ItemChain:
         """The items of an answer alone, with fingerprints of everything up to each."""
@@ -116,19 +132,6 @@ class HistoryKeys:
         The stronger first: as it is; under other instructions and ids, to any model.
         """
         return hash(("whole", self.model, self.hop, self.base, exact)), hash(("any", self.hop, plain))
-
-    def runs(self) -> Iterator[tuple[int, int]]:
-        """(start, stop) of neighbouring items that the model said, last run first."""
-        said, stop = self.chain.items, self.count
-        while stop:
-            if said[stop - 1].is_answer:
-                start = stop - 1
-                while start and said[start - 1].is_answer:
-                    start -= 1
-                yield start, stop
-                stop = start
-            else:
-                stop -= 1
 
     def run(self, start: int, stop: int) -> tuple[int, ...]:
         """Fingerprints of the items of a run."""

@@ -21,14 +21,15 @@ What both sides share has to be strong: every call with its arguments, and the t
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from functools import partial
 from itertools import islice, takewhile
 
+from workbench.chain._found_keys import OF_ANSWERS, KeyKind, KeyTable, Lookup, Tables
 from workbench.chain._history_keys import HistoryKeys, HistoryState, ItemChain, beginning
 from workbench.chain.received_answers import ReceivedAnswers, without_segments
-from workbench.fingerprint import ANSWERING, call_digest, looks_unique, visible_text, without_reminders
+from workbench.fingerprint import ANSWERING, call_digest, visible_text, without_reminders
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
@@ -156,9 +157,9 @@ class Conversations:
     def __init__(self) -> None:
         self.journal = Journal()
         self.all: list[Conversation] = []
-        self._owners: dict[int, _Owner] = {}
+        self._owners = KeyTable[_Owner](is_any=False)
         self._threads: dict[tuple[str, str], _Thread] = {}
-        self._attempts: dict[int, list[_LatestRequest]] = {}
+        self._attempts = KeyTable[list[_LatestRequest]](is_any=True)
         self._said: list[set[int]] = []
         self._noted: dict[int, tuple[ItemChain, int]] = {}
 
@@ -194,18 +195,20 @@ class Conversations:
     ) -> Conversation:
         if request is None:
             return self._begin("")
-        owner = thread.owner if thread else self._by_answer(told)
+        kind = _Kind(_protocol_and_model(request), _tool_names(request))
+        lookup = Lookup(told, (told.model, told.hop, told.base, kind), Tables(self._owners, self._attempts))
+        owner = thread.owner if thread else self._by_answer(lookup)
         if owner is not None:
             for attempt in self._attempts.get(owner.asked, ()):
                 if attempt.conversation == owner.conversation and not attempt.is_continued:
                     attempt.is_continued = True
                     self.journal.note(partial(setattr, attempt, "is_continued", False))
             return self.all[owner.conversation]
-        number = self._by_request(request, told, started)
+        number = self._by_request(request, told, lookup, kind, started)
         if number is None:
-            number = self._by_counter(told)
+            number = self._by_counter(told, lookup)
         if number is None:
-            number = self._by_retelling(request, told, started)
+            number = self._by_retelling(request, told, lookup, started)
         return self._begin(_label(request)) if number is None else self.all[number]
 
     def _begin(self, label: str) -> Conversation:
@@ -221,25 +224,29 @@ class Conversations:
             self.journal.add(self._said[number], (item.plain for item in islice(told.chain.items, start, told.count)))
         self.journal.put(self._noted, number, (told.chain, max(start, told.count)))
 
-    def _by_answer(self, told: HistoryKeys) -> _Owner | None:
-        return next((self._owners[k] for k in _answer_keys(told) if k in self._owners), None)
+    def _by_answer(self, lookup: Lookup) -> _Owner | None:
+        """The owner of the latest answer that a history holds, by the strongest kind of key."""
+        return next((self._owners[key] for kind in OF_ANSWERS for _, key in lookup.found(kind)), None)
 
-    def _by_request(self, request: ModelRequest, told: HistoryKeys, started: float | None) -> int | None:
+    def _by_request(
+        self, request: ModelRequest, told: HistoryKeys, lookup: Lookup, kind: _Kind, started: float | None
+    ) -> int | None:
         """The conversation of the longest earlier request that this one repeats or extends."""
-        kind = _Kind(_protocol_and_model(request), _tool_names(request))
-        for n in range(told.count, 0, -1):
-            for attempt in reversed(self._attempts.get(told.request_key(n), ())):
-                if not _is_beside(attempt, started) and _goes_on(attempt, request, kind, told, n):
-                    return attempt.conversation
+        refused = list[tuple[int, int]]()
+        for n, key in lookup.found(KeyKind.ASKED):
+            apart = [attempt for attempt in reversed(self._attempts[key]) if not _is_beside(attempt, started)]
+            number = next((a.conversation for a in apart if _goes_on(a, request, kind, told, n)), None)
+            if number is not None:
+                return number
+            if len(apart) == len(self._attempts[key]):
+                refused.append((n, key))
+        lookup.refuse(KeyKind.ASKED, refused)
         return None
 
-    def _by_counter(self, told: HistoryKeys) -> int | None:
+    def _by_counter(self, told: HistoryKeys, lookup: Lookup) -> int | None:
         shared: dict[int, int] = {}  # conversation → first item that it has said too
-        for n, item in told.backwards():
-            owner = self._owners.get(told.call(item)) if item.call_id and item.is_answer else None
-            if owner is None:
-                continue
-            number = owner.conversation
+        for count, key in lookup.found(KeyKind.COUNTER):
+            n, number = count - 1, self._owners[key].conversation
             if number not in shared:
                 said = self._said[number]
                 shared[number] = next((k for k, i in enumerate(told.items) if i.plain in said), n)
@@ -247,14 +254,21 @@ class Conversations:
                 return number
         return None
 
-    def _by_retelling(self, request: ModelRequest, told: HistoryKeys, started: float | None) -> int | None:
+    def _by_retelling(
+        self, request: ModelRequest, told: HistoryKeys, lookup: Lookup, started: float | None
+    ) -> int | None:
         """The conversation that continues here at another provider, which gets its answers in other words."""
-        for at in range(told.ends, 0, -1):
-            n = told.chain.ends[at - 1]
-            for attempt in reversed(self._attempts.get(told.retelling_key(n), ())):
-                is_other = attempt.asked != _protocol_and_model(request) and not _is_beside(attempt, started)
-                if is_other and attempt.answer and is_retold(attempt.answer, request.messages[at:]):
-                    return attempt.conversation
+        refused, asked = list[tuple[int, int]](), _protocol_and_model(request)
+        for n, key in (*lookup.found(KeyKind.RETOLD), (0, told.retelling_key(0))):
+            attempts = self._attempts.get(key, ())
+            others = [a for a in reversed(attempts) if a.answer and a.asked != asked and not _is_beside(a, started)]
+            for at in told.messages_at(n) if others else ():
+                for attempt in others:
+                    if attempt.answer and is_retold(attempt.answer, request.messages[at:]):
+                        return attempt.conversation
+            if not any(_is_beside(attempt, started) for attempt in attempts):
+                refused.append((n, key))
+        lookup.refuse(KeyKind.RETOLD, refused)
         return None
 
     def _try(
@@ -289,24 +303,6 @@ class Conversations:
                 self.journal.add(self._said[owner.conversation], run)
             if response.id:
                 self.journal.put(self._threads, (told.hop, response.id), _Thread(owner, told.state(answer)))
-
-
-def _answer_keys(told: HistoryKeys) -> Iterator[int]:
-    """Keys of every answer that a history may hold: strongest kind first, latest answer first."""
-    chain = told.chain
-    for strength in range(2):
-        for start, stop in told.runs():
-            for n in range(stop, start, -1):
-                yield told.whole(chain.plain[n], chain.exact[n])[strength]
-    for _, item in told.backwards():
-        if item.is_answer and item.call_id and looks_unique(item.call_id):
-            yield told.call(item)
-    for start, stop in told.runs():
-        for before in range(start, max(start - 2, -1), -1):
-            key = told.near(before, told.run(start, stop))
-            if key is not None:
-                yield key
-    yield from (key for start, stop in told.runs() if (key := told.pair(start, told.run(start, stop))) is not None)
 
 
 def _goes_on(attempt: _LatestRequest, request: ModelRequest, kind: _Kind, told: HistoryKeys, n: int) -> bool:

@@ -183,6 +183,10 @@ class ReceivedAnswers:
         Returns:
             Number of first messages whose match is as it was.
         """
+        if not len(self) and not memory.length:  # nothing was received, neither now nor before
+            known = min(same, len(memory.found), count)
+            memory.found, memory.raw, memory.later = [None] * count, [], []
+            return known
         memory.prepare(self.answers, self._drops, len(self))
         if memory.length == len(self) and len(memory.found) == count == same:
             return same  # asked again under other terms

@@ -8,11 +8,11 @@ from functools import lru_cache
 from itertools import islice
 
 from workbench.contracts import Finding, Severity
-from workbench.ir import JsonValue, Media, Message
+from workbench.ir import JsonValue, Media, Message, Part
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.provenance import Leaf, leaves, scalars
+from workbench.provenance import Leaf, leaves, scalars, texts
 from workbench.rules._body import fact_of_fields
 from workbench.rules.context import Rule, RuleContext
 from workbench.wire.secrets import Family, family, find, is_secret, kind_of, public_prefix
@@ -117,14 +117,24 @@ def _places_in_fields(
 
 
 def _is_telling(message: Message) -> bool:
-    return any(True for leaf in leaves(message) for _ in _of_leaf(message, leaf))
+    return any(
+        _secrets(text, key)
+        for part in message.parts
+        for held, name, key, text in texts(part)
+        if len(text) >= _LEAST and not _is_state(held, name)
+    )
 
 
 def _of_leaf(message: Message, leaf: Leaf) -> Iterator[_CredentialPlace]:
-    if leaf.name in _STATE or isinstance(leaf.part, Media) or not isinstance(leaf.value, str):
+    if _is_state(leaf.part, leaf.name) or not isinstance(leaf.value, str):
         return
     for secret in _secrets(leaf.value, leaf.pointer.rpartition("/")[2]):
         yield _CredentialPlace(leaf.pointer, leaf.value, secret, message, leaf)
+
+
+def _is_state(part: Part, name: str) -> bool:
+    """A field whose text may look like a credential, and is none."""
+    return name in _STATE or isinstance(part, Media)
 
 
 def _of_value(value: JsonValue, pointer: str, *, whole: bool = False) -> Iterator[_CredentialPlace]:

@@ -72,7 +72,15 @@ def that_may_claim(names: Iterable[str], head: bytes) -> list[str]:
     head = _ESCAPE.sub(_letter, head)
     skipped = _NOT_JSON if _BEGINNING.match(head) else frozenset[str]()
     keys = frozenset[bytes](_KEY.findall(head))
-    return [name for name in names if name not in skipped and _has_mark(name, head, keys)]
+    asked = tuple(name for name in names if name not in skipped)
+    texts = head if _texts_of(asked).is_in(head) else b""  # one look for all, as none is there in most files
+    return [name for name in asked if _has_mark(name, texts, keys)]
+
+
+@cache
+def _texts_of(names: tuple[str, ...]) -> regex.AnyOf:
+    """The marks of these importers that are not between quotes."""
+    return regex.AnyOf(text for name in names if (marks := _marks_of(name)) for text in marks.texts)
 
 
 def _letter(found: re.Match[bytes]) -> bytes:

@@ -1,0 +1,192 @@
+"""The keys of a history that are in the tables of conversations, the latest first.
+
+A history that grew is looked up by its new keys alone. What the tables got since then may be keys that were asked in
+vain: then all are asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import IntEnum, auto
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from workbench.chain._history_keys import HistoryKeys
+from workbench.fingerprint import looks_unique
+
+V = TypeVar("V")
+
+
+class KeyTable(dict[int, V], Generic[V]):
+    """A table by keys.
+
+    Args:
+        is_any: a new value of a key is a change too.
+
+    Attributes:
+        changes: keys that were set, in order.
+        taken_back: number of keys that were removed again.
+    """
+
+    def __init__(self, *, is_any: bool) -> None:
+        super().__init__()
+        self._is_any = is_any
+        self.changes: list[int] = []
+        self.taken_back = 0
+
+    def __setitem__(self, key: int, value: V) -> None:
+        if self._is_any or key not in self:
+            self.changes.append(key)
+        super().__setitem__(key, value)
+
+    def pop(self, key: int, *default: V) -> V:  # type: ignore[override]
+        self.taken_back += 1
+        return super().pop(key, *default)
+
+
+class KeyKind(IntEnum):
+    """A kind of key; those of answers by strength. Each is of the first items of a history, or of the last of them."""
+
+    EXACT = 0
+    ANY = auto()
+    CALL = auto()
+    NEAR = auto()
+    PAIR = auto()
+    COUNTER = auto()
+    ASKED = auto()
+    RETOLD = auto()
+
+
+OF_ANSWERS = (KeyKind.EXACT, KeyKind.ANY, KeyKind.CALL, KeyKind.NEAR, KeyKind.PAIR)
+_OF_REQUESTS = (KeyKind.ASKED, KeyKind.RETOLD)
+
+_Found = tuple[int, int]
+"""Number of first items, and a key."""
+
+
+class FoundKeys:
+    """The keys of a history that are in the tables, up to where no more can be added to it.
+
+    Args:
+        vain: keys that are not there, of all histories that begin as this one does.
+    """
+
+    def __init__(self, vain: set[int]) -> None:
+        self._vain = vain
+        self._count = 0
+        self._seen = [(0, 0), (0, 0)]
+        self._found: list[list[_Found]] = [[] for _ in KeyKind]
+
+    def first(self, end: int) -> FoundKeys:
+        """Those of a history that has the first items alone, behind which others may follow."""
+        other = FoundKeys(self._vain)
+        other._seen, other._count = list(self._seen), min(self._count, max(end - 1, 0))
+        other._found = [[each for each in found if each[0] <= other._count] for found in self._found]
+        return other
+
+    def read(self, told: HistoryKeys, tables: Tables) -> None:
+        """Look up the keys that are new in the history or in the tables."""
+        for number, table in enumerate(tables):
+            taken_back, changes = self._seen[number]
+            if table.taken_back != taken_back or not self._vain.isdisjoint(table.changes[changes:]):
+                self._count, self._found = 0, [[] for _ in KeyKind]
+        self._seen = [(table.taken_back, len(table.changes)) for table in tables]
+        end = told.chain.closed(told.count)
+        for kind, found in zip(KeyKind, self._found, strict=True):
+            table = tables.of(kind)
+            for count in range(self._count + 1, end + 1):
+                for key in reversed([*_keys(told, kind, count)]):
+                    if key in table:
+                        found.append((count, key))
+                    else:
+                        self._vain.add(key)
+        self._count = max(self._count, end)
+
+    def latest(self, kind: KeyKind, end: int) -> Iterator[_Found]:
+        """Those of a kind of the first items, the latest first."""
+        return (found for found in reversed(self._found[kind]) if found[0] <= end)
+
+    def refuse(self, kind: KeyKind, found: Iterable[_Found]) -> None:
+        """Count keys as not found, until their values change."""
+        refused = {*found}
+        self._vain.update(key for _, key in refused)
+        self._found[kind] = [each for each in self._found[kind] if each not in refused]
+
+
+def _keys(told: HistoryKeys, kind: KeyKind, count: int) -> Iterator[int]:
+    """The keys of a kind of a request's first items, or of the answer that they end with; the stronger one first."""
+    if kind in _OF_REQUESTS:
+        yield told.request_key(count) if kind is KeyKind.ASKED else told.retelling_key(count)
+        return
+    chain, items = told.chain, told.chain.items
+    item = items[count - 1]
+    if not item.is_answer:
+        return
+    if kind in (KeyKind.EXACT, KeyKind.ANY):
+        yield told.whole(chain.plain[count], chain.exact[count])[kind]
+    elif kind in (KeyKind.CALL, KeyKind.COUNTER):
+        if item.call_id and (kind is KeyKind.COUNTER or looks_unique(item.call_id)):
+            yield told.call(item)
+    elif count == told.count or not items[count].is_answer:
+        start = chain.closed(count)
+        run = told.run(start, count)
+        keys = [told.pair(start, run)] if kind is KeyKind.PAIR else [
+            told.near(before, run) for before in range(start, max(start - 2, -1), -1)
+        ]  # fmt: skip
+        yield from (key for key in keys if key is not None)
+
+
+class Tables(NamedTuple):
+    """Owners of answers, and earlier requests, by their keys."""
+
+    owners: KeyTable[Any]
+    attempts: KeyTable[Any]
+
+    def of(self, kind: KeyKind) -> KeyTable[Any]:
+        """The table that has the keys of a kind."""
+        return self.attempts if kind in _OF_REQUESTS else self.owners
+
+
+class Lookup:
+    """The keys of one request that are in the tables.
+
+    Args:
+        told: the request.
+        kind: on what it depends beside its messages which of them count.
+    """
+
+    def __init__(self, told: HistoryKeys, kind: object, tables: Tables) -> None:
+        self._told, self._tables = told, tables
+        self._end, self._is_read = told.chain.closed(told.count), False
+        found = told.chain.found
+        self._known = found.pop(kind, None)
+        """None at the first request of its kind, which is likely to be the only one."""
+        found[kind] = self._known or FoundKeys(set())
+        while len(found) > _MOST_KINDS:
+            del found[next(iter(found))]
+
+    def found(self, kind: KeyKind) -> Iterator[_Found]:
+        """Those of a kind, the latest first."""
+        told = self._told
+        yield from self._within(kind, told.count, self._end)  # more may follow
+        if self._known is None:
+            yield from self._within(kind, self._end, 0)
+            return
+        if not self._is_read:
+            self._known.read(told, self._tables)
+            self._is_read = True
+        yield from self._known.latest(kind, self._end)
+
+    def refuse(self, kind: KeyKind, found: Iterable[_Found]) -> None:
+        """Count keys as not found in later requests of this kind, where what follows them is the same."""
+        settled = [each for each in found if 0 < each[0] < self._end]
+        if settled and self._known and self._is_read:
+            self._known.refuse(kind, settled)
+
+    def _within(self, kind: KeyKind, count: int, end: int) -> Iterator[_Found]:
+        table = self._tables.of(kind)
+        for n in range(count, end, -1):
+            yield from ((n, key) for key in _keys(self._told, kind, n) if key in table)
+
+
+_MOST_KINDS = 4
+"""Kinds of requests for which the keys of one history are kept."""
