@@ -62,9 +62,7 @@ class AnyOf:
                 self._common.append(text)
             else:
                 around.setdefault(rarest, set()).add(_behind(text, at + 1))
-        source = b"|".join(
-            re.escape(first) + b"(?:" + b"|".join(sorted(each)) + b")" for first, each in around.items()
-        )
+        source = b"|".join(re.escape(first) + b"(?:" + b"|".join(sorted(each)) + b")" for first, each in around.items())
         self._rare: re.Pattern[bytes] = compile(source or b"(?!)")
 
     def is_in(self, whole: bytes) -> bool:

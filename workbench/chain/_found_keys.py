@@ -6,8 +6,10 @@ vain: then all are asked again.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from enum import IntEnum, auto
+from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from workbench.chain._history_keys import HistoryKeys
@@ -80,7 +82,7 @@ class FoundKeys:
         """Those of a history that has the first items alone, behind which others may follow."""
         other = FoundKeys(self._vain)
         other._seen, other._count = list(self._seen), min(self._count, max(end - 1, 0))
-        other._found = [[each for each in found if each[0] <= other._count] for found in self._found]
+        other._found = [found[: bisect_right(found, other._count, key=itemgetter(0))] for found in self._found]
         return other
 
     def read(self, told: HistoryKeys, tables: Tables) -> None:

@@ -39,10 +39,12 @@ class ItemChain:
         plain, exact: fingerprints of the first n items together, for every n from zero.
         ends: number of items after each message.
         found: by which keys the history was found, for requests of one kind each.
+        noted: how many items are noted, by where.
     """
 
     def __init__(self, plain: int = 0, exact: int = 0) -> None:
         self.found: dict[object, FoundKeys] = {}
+        self.noted: dict[object, int] = {}
         self.items: list[Item] = []
         self.plain, self.exact = [plain], [exact]
         self.ends: list[int] = []
@@ -68,6 +70,7 @@ class ItemChain:
         count = other.ends[-1] if other.ends else 0
         other.items, other.plain, other.exact = self.items[:count], self.plain[: count + 1], self.exact[: count + 1]
         end = other.closed(count)
+        other.noted = {place: min(noted, count) for place, noted in self.noted.items()}
         other.found = {kind: found.first(end) for kind, found in self.found.items()}
         return other
 

@@ -7,6 +7,7 @@ history is paired as a whole again.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 
@@ -114,14 +115,24 @@ class SettledCalls:
         return any(_is_settled_place(self._server_ids.get(name), start) for name in named)
 
     def _settle(self, history: History, found: Sequence[CallLine], cut: _SettledPoint) -> None:
-        """Make a cut as late as one is possible."""
-        start = _latest_cut(history)
-        if start is None or start[0] <= cut.start:
+        """Make a cut wherever one is possible: a request that changes its last messages needs an earlier one."""
+        places = [place for place in reversed([*_cuts(history)]) if place[0] > cut.start]
+        if not places:
             return
-        place, needs = start
         if cut.start == 0 and cut.total == 0 and len(self._cuts) > 1:
             cut = cut._replace(lines=_Lines([], []))
-        cut.lines.add(line for line in found if first_ref(line) < NodeRef(REQUEST, place, 0))
+        lines, added = cut.lines, iter(found)
+        ahead = next(added, None)
+        for place, needs in places:
+            behind = NodeRef(REQUEST, place, 0)
+            while ahead and first_ref(ahead) < behind:
+                lines.add((ahead,))
+                ahead = next(added, None)
+            self._cuts.append(_SettledPoint(needs, place, lines, len(lines.all), len(lines.flawed)))
+        self._note_ids(history, places[-1][0])
+
+    def _note_ids(self, history: History, place: int) -> None:
+        """Note where the ids before a message occur first."""
         for call in history.calls:
             if call.call.id and call.ref < (REQUEST, place):
                 self._ids.setdefault(call.call.id, call.ref)
@@ -132,7 +143,6 @@ class SettledCalls:
         for name, ref in _server_refs(history):
             if ref < (REQUEST, place):
                 self._server_ids.setdefault(name, ref)
-        self._cuts.append(_SettledPoint(needs, place, cut.lines, len(cut.lines.all), len(cut.lines.flawed)))
 
 
 def _is_settled_place(place: NodeRef | None, start: int) -> bool:
@@ -149,8 +159,8 @@ def _server_refs(history: History) -> Iterator[tuple[str, NodeRef]]:
     yield from ((name, ref) for name, refs in history.server_results.items() for ref in refs)
 
 
-def _latest_cut(history: History) -> tuple[int, int] | None:
-    """First message of the last turn that a cut may be made before, and the messages a request needs for it.
+def _cuts(history: History) -> Iterator[tuple[int, int]]:
+    """First message of each turn that a cut may be made before, and the messages a request needs; the last turn first.
 
     The turn has no results, another turn of the request follows it, and no pair lies on both sides. It has calls, or
     no call before it waits for a result, to which one behind it would belong by its place.
@@ -160,11 +170,11 @@ def _latest_cut(history: History) -> tuple[int, int] | None:
     waiting = _last_waiting(turns)
     divided = _runs_of_pairs(history)
     for turn, following in zip(reversed(turns[1:-1]), reversed(turns[2:]), strict=True):
-        is_within = any(first < turn.first <= last for first, last in divided)
+        before = bisect_left(divided, (turn.first,)) - 1
+        is_within = before >= 0 and turn.first <= divided[before][1]
         is_apart = bool(turn.calls) or turn.number not in waiting
         if is_apart and turn.number not in with_results and not is_within:
-            return turn.first, following.first + 1
-    return None
+            yield turn.first, following.first + 1
 
 
 def _last_waiting(turns: Sequence[PairingTurn]) -> set[int]:

@@ -27,7 +27,7 @@ from functools import partial
 from itertools import islice, takewhile
 
 from workbench.chain._found_keys import OF_ANSWERS, KeyKind, KeyTable, Lookup, Tables
-from workbench.chain._history_keys import HistoryKeys, HistoryState, ItemChain, beginning
+from workbench.chain._history_keys import HistoryKeys, HistoryState, beginning
 from workbench.chain.received_answers import ReceivedAnswers, without_segments
 from workbench.fingerprint import ANSWERING, call_digest, visible_text, without_reminders
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
@@ -161,7 +161,7 @@ class Conversations:
         self._threads: dict[tuple[str, str], _Thread] = {}
         self._attempts = KeyTable[list[_LatestRequest]](is_any=True)
         self._said: list[set[int]] = []
-        self._noted: dict[int, tuple[ItemChain, int]] = {}
+        self._rewound = 0
 
     def add(self, decoded: DecodedExchange) -> Conversation | None:
         """The conversation of the next exchange, None for what is no model exchange. Exchanges come in order."""
@@ -218,11 +218,16 @@ class Conversations:
 
     def _note_items(self, number: int, told: HistoryKeys) -> None:
         """Note the items of a conversation; of a history that grew, the new ones."""
-        chain, count = self._noted.get(number, (None, 0))
-        start = count if chain is told.chain else 0
+        place = number, self._rewound
+        start = told.chain.noted.get(place, 0)
         if start < told.count:
             self.journal.add(self._said[number], (item.plain for item in islice(told.chain.items, start, told.count)))
-        self.journal.put(self._noted, number, (told.chain, max(start, told.count)))
+            self.journal.note(self._rewind)
+            told.chain.noted[place] = told.count
+
+    def _rewind(self) -> None:
+        """Take nothing for noted that was noted in a history."""
+        self._rewound += 1
 
     def _by_answer(self, lookup: Lookup) -> _Owner | None:
         """The owner of the latest answer that a history holds, by the strongest kind of key."""

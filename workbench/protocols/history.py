@@ -142,6 +142,11 @@ class HistoryPrefix(tuple[Message, ...]):
 
     history: GrowingHistory
 
+    @property
+    def size(self) -> int:
+        """Bytes of their texts."""
+        return self.history.size - sum(map(len, self.history.texts[len(self) :]))
+
     def fold(self, make: Callable[..., F], *terms: Hashable) -> F:
         """``make(*terms)``, which has read at least these messages: it may know later ones too."""
         return self.history.fold(make, *terms)

@@ -12,7 +12,7 @@ from workbench import regex
 from workbench.chain import without_marks
 from workbench.ir import JsonValue, Message
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix
+from workbench.protocols import REQUEST, DecodedExchange, HistoryPrefix, text_of
 from workbench.provenance import escape
 from workbench.rules._body import values
 from workbench.wire import loads, string_slice_span
@@ -188,10 +188,18 @@ def _rest(decoded: DecodedExchange, part: str, number: int, spot: _Spot, side: J
     """Bytes of the prompt behind the difference."""
     parts = (TOOLS, SYSTEM, MESSAGES)
     sizes = {name: _size(decoded, _segment(decoded, name)[0]) for name in (TOOLS, SYSTEM)}
-    messages = [_size(decoded, message.pointer) for message in decoded.messages(REQUEST)]
-    behind = sum(sizes.get(name, sum(messages)) for name in parts[parts.index(part) + 1 :])
-    own = messages[number:] if part == MESSAGES else [sizes[part]]
-    return behind + sum(own) - min(_before(spot, side), sum(own))
+    sizes[MESSAGES] = _size_from(decoded, number)
+    behind, own = sum(sizes[name] for name in parts[parts.index(part) + 1 :]), sizes[part]
+    return behind + own - min(_before(spot, side), own)
+
+
+def _size_from(decoded: DecodedExchange, number: int) -> int:
+    """Bytes of the messages from one on."""
+    messages = decoded.messages(REQUEST)
+    if number == 0 and isinstance(messages, HistoryPrefix):
+        return messages.size
+    texts = [(message, text_of(message)) for message in messages[number:]]
+    return sum(_size(decoded, message.pointer) if text is None else len(text) for message, text in texts)
 
 
 def _before(spot: _Spot, side: JsonValue) -> int:
