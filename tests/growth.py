@@ -633,18 +633,29 @@ TURNS: Mapping[str, Callable[[int], tuple[Any, Any]]] = {
 """Protocol → the call and the result of a turn."""
 
 
-def growing(protocol: str) -> Made:
-    """A conversation that is never compacted: each request repeats the one before it and has one turn more."""
+def growing(protocol: str, how: str = "") -> Made:
+    """A conversation that is never compacted: each request repeats the one before it and has one turn more.
+
+    Args:
+        how: "unanswered": no answer was recorded; "rewritten": the client changes ids and arguments of each call;
+            "marked": the last message has a block more than when it is repeated.
+    """
 
     def made(n: int) -> Run:
         body = REQUESTS[protocol](0, "unique", "")
         key = next(key for key in ("messages", "input", "contents") if key in body)
         exchanges, answer = [], ANSWERS[protocol]
         for number in range(n):
-            request = HttpRequest("POST", "https://x.example/", body=Body(dumped(body)))
+            last = body[key][-1]
+            said = last["content"] if isinstance(last.get("content"), list) else [{"type": "text", "text": "x"}]
+            marked = {**last, "content": [*said, {"type": "text", "text": f"<note>{number}</note>"}]}
+            sent = dumped(body | {key: [*body[key][:-1], marked]} if how == "marked" else body)
+            request = HttpRequest("POST", "https://x.example/", body=Body(sent))
             call, result = TURNS[protocol](number)
             response = HttpResponse(200, Headers((("content-type", "application/json"),)), Body(dumped(answer(call))))
-            exchanges.append(Exchange(f"e{number}", request, response))
+            exchanges.append(Exchange(f"e{number}", request, None if how == "unanswered" else response))
+            if how == "rewritten":
+                call, result = TURNS[protocol](10**9 + number)
             body = body | {key: [*body[key], call, result]}
         return lambda: Inspector(MemorySession("x", tuple(exchanges)), protocol=protocol).run()
 
@@ -690,6 +701,8 @@ def by_steps() -> Iterator[tuple[str, int, Made]]:
             yield f"{protocol} converted into {target}", 150, converting(protocol, target)
     for protocol in TURNS:
         yield f"{protocol} conversation", 30, growing(protocol)
+    for how in ("unanswered", "rewritten", "marked"):
+        yield f"{how} conversation", 30, growing("anthropic-messages", how)
     for name in STREAMS:
         yield f"stream: {name}", 240, streaming(name)
     for name in formats.formats():
