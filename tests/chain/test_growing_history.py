@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.chain import closure, ledger
-from workbench.chain._found_keys import KeyKind, KeyTable, Lookup, Tables, _keys
+from workbench.chain._found_keys import KeyKind, KeyTable, KeyTables, Lookup, _keys
 from workbench.chain._history_keys import HistoryKeys, HistoryState
 from workbench.chain.received_answers import ReceivedAnswers
 from workbench.ir import (
@@ -93,7 +93,7 @@ def test_every_request_is_read_as_if_it_were_the_first(
     itemized: bool,
 ) -> None:
     """Requests grow, come again shorter, and leave the history for another branch of it."""
-    known, tables = Interned(), Tables(KeyTable(is_any=False), KeyTable(is_any=True))
+    known, tables = Interned(), KeyTables(KeyTable(is_any=False), KeyTable(is_any=True))
     bodies = [messages[:n] for n in range(len(messages) + 1)]
     for stop, at, other in cuts:
         shown = messages[:stop]

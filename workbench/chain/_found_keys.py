@@ -85,7 +85,7 @@ class FoundKeys:
         other._found = [found[: bisect_right(found, other._count, key=itemgetter(0))] for found in self._found]
         return other
 
-    def read(self, told: HistoryKeys, tables: Tables) -> None:
+    def read(self, told: HistoryKeys, tables: KeyTables) -> None:
         """Look up the keys that are new in the history or in the tables."""
         for number, table in enumerate(tables):
             taken_back, changes = self._seen[number]
@@ -137,7 +137,7 @@ def _keys(told: HistoryKeys, kind: KeyKind, count: int) -> Iterator[int]:
         yield from (key for key in keys if key is not None)
 
 
-class Tables(NamedTuple):
+class KeyTables(NamedTuple):
     """Owners of answers, and earlier requests, by their keys."""
 
     owners: KeyTable[Any]
@@ -156,7 +156,7 @@ class Lookup:
         kind: on what it depends beside its messages which of them count.
     """
 
-    def __init__(self, told: HistoryKeys, kind: object, tables: Tables) -> None:
+    def __init__(self, told: HistoryKeys, kind: object, tables: KeyTables) -> None:
         self._told, self._tables = told, tables
         self._end, self._is_read = told.chain.closed(told.count), False
         found = told.chain.found

@@ -26,7 +26,7 @@ from dataclasses import field
 from functools import partial
 from itertools import islice, takewhile
 
-from workbench.chain._found_keys import OF_ANSWERS, KeyKind, KeyTable, Lookup, Tables
+from workbench.chain._found_keys import OF_ANSWERS, KeyKind, KeyTable, KeyTables, Lookup
 from workbench.chain._history_keys import HistoryKeys, HistoryState, beginning
 from workbench.chain.received_answers import ReceivedAnswers, without_segments
 from workbench.fingerprint import ANSWERING, call_digest, visible_text, without_reminders
@@ -196,7 +196,7 @@ class Conversations:
         if request is None:
             return self._begin("")
         kind = _Kind(_protocol_and_model(request), _tool_names(request))
-        lookup = Lookup(told, (told.model, told.hop, told.base, kind), Tables(self._owners, self._attempts))
+        lookup = Lookup(told, (told.model, told.hop, told.base, kind), KeyTables(self._owners, self._attempts))
         owner = thread.owner if thread else self._by_answer(lookup)
         if owner is not None:
             for attempt in self._attempts.get(owner.asked, ()):
