@@ -114,7 +114,7 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
     complaint = refusals.complaint_of(text)
     said = (complaint.validator, complaint.place) if complaint else ("", "")
     speaker = str(refusals.speaker_of(text))
-    found = _matches(text, refusal or refusals.classify(text), complaint)
+    found = _matches(text, refusal or refusals.classify(text) or refusals.refusal_of_complaint(complaint), complaint)
     return [replace(match, speaker=speaker, validator=said[0], place=said[1]) for match in found]
 
 

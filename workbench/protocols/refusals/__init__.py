@@ -14,6 +14,7 @@ from workbench.protocols.refusals._classify import (
     duration,
     of_error,
     of_exchange,
+    refusal_of_complaint,
     speaker_of,
     told_wait,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "kinds",
     "of_error",
     "of_exchange",
+    "refusal_of_complaint",
     "speaker_of",
     "told_wait",
 ]

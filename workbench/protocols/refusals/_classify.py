@@ -123,7 +123,7 @@ FAILED = "provider-failed"
 
 OF_VALIDATORS = frozenset({
     "tool-schema", "tool-choice", "message-empty", "json-schema-field", "value-invalid", "field-missing",
-    "parameter-range", "parameter-unsupported", "json-invalid", "request-refused",
+    "parameter-range", "parameter-unsupported", "json-invalid", "request-refused", "gateway", "media-unsupported",
 })  # fmt: skip
 """Kinds that a validator's sentence may be of: there the place and the fault tell the rule."""
 
@@ -251,6 +251,13 @@ def classify(
 def complaint_of(text: str) -> Complaint | None:
     """Fault that a validator's sentence in a text reports."""
     return complaint_in(_plain(text).translate(_SMALL))
+
+
+def refusal_of_complaint(complaint: Complaint | None) -> KnownRefusal | None:
+    """The refusal that a validator's sentence alone shows, where its place and its fault tell the rule."""
+    if complaint is None or not complaint.rule:
+        return None
+    return KnownRefusal(table().kinds[REFUSED], "text", complaint.place, rule=complaint.rule)
 
 
 def speaker_of(text: str) -> Speaker:
