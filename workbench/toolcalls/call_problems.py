@@ -36,5 +36,9 @@ OTHER_END: Final = "a closing tag with a different name"
 LOOK_ALIKE: Final = "look-alike characters in its tags"
 DAMAGED: Final = "its markup is damaged"
 
-READABLE_PROBLEMS: Final = (NO_BLOCK, NO_BLOCK_END, NO_TAGS, FOREIGN_TAGS, NO_TOOL)
+MORE_CALLS: Final = "more than one call in one element"
+NO_HEAD: Final = "the beginning of the call is missing"
+ROUND: Final = "round brackets around the arguments"
+
+READABLE_PROBLEMS: Final = (NO_BLOCK, NO_BLOCK_END, NO_TAGS, FOREIGN_TAGS, NO_TOOL, ROUND)
 """Problems of a call that can be read nevertheless."""

@@ -32,6 +32,7 @@ CASES: list[found.Case] = [
     ("a quote", f'{OPEN}call:read{{a:{E}say "no"\\n{E}}}{CLOSE}', [("read", {"a": 'say "no"\\n'})]),
     ("a closing token in a string", f"{OPEN}call:read{{a:{E}x{CLOSE}y{E}}}{CLOSE}", [("read", {"a": f"x{CLOSE}y"})]),
     ("JSON", f'{OPEN}call:read{{"path":"/a"}}{CLOSE}', [OK]),
+    ("round brackets", '<|tool_call>call:read(path: "/a")<tool_call|>', [(*OK, "round brackets around the arguments")]),
     ("unclosed", READ.removesuffix(CLOSE), [(*OK, "unclosed")]),
     ("unclosed, another", READ.removesuffix(CLOSE) + READ, [(*OK, "unclosed"), OK]),
     ("cut in a string", READ[: READ.index("/a") + 1], [("read", None, "unclosed", NO_JSON)]),

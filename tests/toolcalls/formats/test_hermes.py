@@ -162,6 +162,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
+                "more than one call in one element",
             ),
         ],
     ),

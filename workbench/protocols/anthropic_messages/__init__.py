@@ -158,8 +158,10 @@ class AnthropicMessages(CodecAdapter):
         return 0.95 if value.get("type") == "message" else 0.5 if "stop_reason" in value else 0.0
 
     def claims_event(self, event: str | None, value: JsonValue) -> float:
-        """An event of a known type with the keys it has to have; its name adds to that."""
+        """An event of a known type with the keys it has to have; its name adds to that, or says it alone."""
         kind = value.get("type") if isinstance(value, dict) else None
+        if kind is None and event is not None and isinstance(value, dict):
+            return 0.7 if (_EVENTS.get(event) or "") in value else 0.0
         if not isinstance(kind, str) or kind not in _EVENTS:
             return 0.0
         key = _EVENTS[kind]

@@ -183,8 +183,13 @@ class OpenAIResponses(CodecAdapter):
         return 0.9 if output and all(map(_is_item, output)) else 0.2
 
     def claims_event(self, event: str | None, value: JsonValue) -> float:
-        """An event whose type begins with ``response.``; realtime events, which do too, name their response."""
+        """An event whose type begins with ``response.``; realtime events, which do too, name their response.
+
+        Proxies send the whole response where the event should be: its name alone tells the protocol then.
+        """
         kind = value.get("type") if isinstance(value, dict) else None
+        if kind is None and event and event.startswith("response."):
+            return 0.7 if self.claims_response(value) > 0.5 else 0.0
         if kind == "error":
             return 0.5 if "sequence_number" in value else 0.15
         if not isinstance(kind, str) or not kind.startswith("response."):

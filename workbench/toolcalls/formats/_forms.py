@@ -15,13 +15,13 @@ from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
-from workbench.toolcalls.call_problems import DAMAGED, NO_TAGS
+from workbench.toolcalls.call_problems import DAMAGED, NO_HEAD, NO_TAGS
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._python_literals import call as python_call
 from workbench.toolcalls.json_text import JsonTracker
 from workbench.wire import loads
 
-_HINTS: Final = ("Action", "tool_code", "```too", "funct")
+_HINTS: Final = ("Action", "tool_code", "```too", "funct", "<parameter")
 _MOST: Final = 32  # calls of one form in a text: bounds the work
 _NO_ACTION: Final = regex.compile(
     r"^(?![ \t]*[>|*`\-])[^\n]{0,80}?\b([\w.\-]{1,128})[\"' \t]{0,4}\n[\"' \t]{0,8}Action[ _]?Input\b[:\s]{0,3}",
@@ -33,6 +33,10 @@ _NO_FENCE_END: Final = regex.compile(r"(?:\s*\))?(?:\s*```)?")
 _BROKEN_BLOCK: Final = regex.compile(
     r"^(?![ \t]*[>|*\-])[^\s\w]{0,9}\w{0,64}`{0,6}(tool_code|`{3}too\w{0,5})", re.MULTILINE
 )
+_PARAMETER: Final = regex.compile(
+    r"^[ \t]*(?:<\w{1,32}>[^\n<>]{0,128}\s{0,8}</parameter>\s{0,8})?<parameter(=|\sname=)[^<>\n]{1,128}>", re.MULTILINE
+)
+_HEADS: Final = {"=": "function", " name=": "invoke"}  # what a parameter is written with → the element around it
 _NEAR: Final = 400  # characters around the name of a block in which the tool is named
 _NO_TAG: Final = regex.compile(
     r"^[ \t>=(]{0,8}(?:</?f(?:u(?:n(?:c(?:t(?:i(?:on?)?)?)?)?)?)?[=(]?)?([\w.\-]{1,128})([)=]?>?)\s{0,4}(?=\{)",
@@ -54,6 +58,8 @@ def formed_calls(text: str, names: frozenset[str]) -> list[TextCall]:
     """Remains of calls. ``names``: declared names that occur in the text; () also if no tools are known."""
     if not any(hint in text for hint in _HINTS):
         return []
+    if "</parameter>" in text:
+        return [*_headless(text), *_functions(text, names)]
     forms = (_react, _tool_code, _damaged_lists) if names else ()
     return [*(call for form in forms for call in form(text, names)), *_functions(text, names)]
 
@@ -103,6 +109,19 @@ def _functions(text: str, names: frozenset[str]) -> Iterator[TextCall]:
         if said and closed:
             start = opened.end() - len(opened[0].lstrip())
             yield TextCall("groq", opened[1], said.value, said.raw, start, closed.end(), problems=(DAMAGED,))
+
+
+def _headless(text: str) -> Iterator[TextCall]:
+    """Parameters with tags of their own and the end of a call, whose head with its name is lost."""
+    for opened in _starts(_PARAMETER, text):
+        head, close = f"<{_HEADS[opened[1]]}", f"</{_HEADS[opened[1]]}>"
+        end = text.find(close, opened.end())
+        if end >= 0 and head not in text[:end]:
+            stop = end + len(close)
+            problems = (NO_HEAD,)
+            form = "qwen3-coder" if opened[1] == "=" else "claude-xml"
+            yield TextCall(form, None, None, text[opened.start() : stop], opened.start(), stop, problems=problems)
+        return
 
 
 def _starts(pattern: re.Pattern[str], text: str, names: frozenset[str] | None = None) -> Iterator[re.Match[str]]:

@@ -1,7 +1,8 @@
 """Gemma: ``<start_function_call>call:NAME{key:<escape>text<escape>,n:3}<end_function_call>``.
 
 FunctionGemma writes these tokens; Gemma 4 writes the same with ``<|tool_call>``, ``<|"|>`` and ``<tool_call|>``. Keys
-are bare, strings are between two text tokens, everything else is as in JSON. Several calls follow each other directly.
+are bare, strings are between two text tokens, everything else is as in JSON. Round brackets around the arguments are
+read, too (seen in NousResearch/hermes-agent#7449). Several calls follow each other directly.
 
 Facts: https://ai.google.dev/gemma/docs/functiongemma; chat templates of functiongemma-270m-it and gemma-4.
 """
@@ -15,7 +16,7 @@ from typing import ClassVar, Final
 from workbench import regex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.call_problems import DAMAGED, NO_JSON, UNCLOSED
+from workbench.toolcalls.call_problems import DAMAGED, NO_JSON, ROUND, UNCLOSED
 from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, PlainGrammar, TagParser
@@ -25,7 +26,7 @@ from workbench.wire import loads
 
 _NAME: Final = "gemma"
 CALL, CLOSE, TEXT = "call", "end", "text"
-_SAYS: Final = regex.compile(r"\s{0,8}call:([\w.\-]{1,128})([^{]{0,128})(?=\{)")
+_SAYS: Final = regex.compile(r"\s{0,8}call:([\w.\-]{1,128})([^{(]{0,128})(?=[{(])")
 _SAYS_BEGINS: Final = "call:"
 _TEXT: Final = regex.compile(r"<escape>|<\|\"\|>")
 _KEY: Final = regex.compile(r"([{,]\s*)([A-Za-z_][\w\-]*)(\s*:)")
@@ -73,14 +74,17 @@ class _GemmaGrammar(PlainGrammar):
             return []
         if found is None:
             return [self._call(block, text, None, body, (DAMAGED,))]
-        value = _arguments(body[found.end() :])
+        raw = body[found.end() :]
+        is_round = raw.startswith("(") and raw.rstrip().endswith(")")
+        value = _arguments(f"{{{raw.rstrip()[1:-1]}}}" if is_round else raw)
         problems = (
             *(() if closing else (UNCLOSED,)),
             *((DAMAGED,) if found[2].strip() else ()),
+            *((ROUND,) if is_round else ()),
             *(() if isinstance(value, dict) else (NO_JSON,)),
             *unknown(found[1], self.names),
         )
-        return [self._call(block, text, found[1], body[found.end() :], problems, value)]
+        return [self._call(block, text, found[1], raw, problems, value)]
 
     def _call(
         self, block: Block, text: str, name: str | None, raw: str, problems: tuple[str, ...], value: JsonValue = None

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.lazy_dataclass import dataclass
-from workbench.toolcalls.call_problems import DOUBLED_END, DOUBLED_OPEN, TRAILING, UNCLOSED
+from workbench.toolcalls.call_problems import DOUBLED_END, DOUBLED_OPEN, MORE_CALLS, TRAILING, UNCLOSED
 from workbench.toolcalls.formats import TextCall
 from workbench.toolcalls.formats._json_calls import LocatedCall, in_sequence
 from workbench.toolcalls.formats._json_tags import JsonBody
@@ -96,6 +96,7 @@ class _HermesGrammar(PlainGrammar):
         (call, _, stop), is_last, is_closed = found[n], n == len(found) - 1, state.end >= 0
         problems = [p for p, _ in state.problems] if n == 0 else []
         problems += [] if call.key in ("arguments", "") else [f"the key of the arguments is {call.key!r}"]
+        problems += [MORE_CALLS] if n and not body.lstrip("`json \t\r\n").startswith("[") else []
         problems += call.problems
         rest = body[stop:].strip().removeprefix("```").strip() if is_last else ""
         if rest and is_closed:
