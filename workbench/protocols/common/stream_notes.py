@@ -12,11 +12,17 @@ Value = dict[str, JsonValue]
 
 
 class StreamNotes:
-    """Notes of one stream whose events are JSON objects."""
+    """Notes of one stream whose events are JSON objects.
+
+    Attributes:
+        is_cut: it stops inside an event.
+        is_over: so does it, or its last event arrived and could not be read: no event is missing behind it.
+    """
 
     def __init__(self) -> None:
         self.error: ApiError | None = None
         self.is_cut = False
+        self.is_over = False
         self._noted: dict[tuple[str, str, str], list[int]] = {}
 
     def add(self, slug: str, message: str, event: int, pointer: str = "") -> None:
@@ -64,5 +70,5 @@ class StreamNotes:
         elif event.terminated:
             self.add("stream.framing", f"the data of a block is {error.what}", event.number)
         else:
-            self.is_cut = True
+            self.is_cut = self.is_over = True
             self.add("stream.truncated", "the stream stops inside an event", event.number)

@@ -135,7 +135,6 @@ class ItemStreamDecoder:
         self._headless: int | None = None  # event of the first item, if no response had begun
         self._last = 0
         self._ended: int | None = None
-        self._is_end_untyped = False
 
     def feed(self, event: SseEvent) -> None:
         """Take one block. Comments alone and ``[DONE]``, which some servers add, say nothing."""
@@ -202,7 +201,7 @@ class ItemStreamDecoder:
         if not isinstance(kind, str):
             if not self._fail(value, number):
                 self._notes.add("stream.framing", "an event without a type", number)
-                self._is_end_untyped = event.name in self.names.ends  # it ends: what is missing is its type
+                self._notes.is_over = event.name in self.names.ends  # what is missing is its type
                 self._unknown.append(value)
             return
         if event.name is not None and event.name != kind:
@@ -466,10 +465,6 @@ class ItemStreamDecoder:
             else:
                 message, events = f"the stream stops inside item {item.index}", tuple(sorted({*events, self._last}))
                 yield Anomaly("stream.truncated", message, f"/output/{n}", events)
-        if (
-            self._ended is None
-            and not (self._notes.is_cut or self._is_end_untyped)
-            and all(item.is_done for item in self.items)
-        ):
+        if self._ended is None and not self._notes.is_over and all(item.is_done for item in self.items):
             message = f"the stream ends without {self.names.missing_end}"
             yield Anomaly("stream.no-terminator", message, "", (self._last,))
