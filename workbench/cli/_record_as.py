@@ -100,7 +100,8 @@ def upstreams(args: argparse.Namespace) -> dict[str, str]:
         name, target = (named[1], named[2]) if named else (UNNAMED_UPSTREAM, text)
         if name in found:
             raise UsageError(f"two upstreams are named {name!r}" if named else "two upstreams without a name")
-        resolve(target, args.spoken)
+        is_socket = target.startswith(("ws://", "wss://"))
+        resolve(f"http{target[2:]}" if is_socket else target, args.spoken)
         found[name] = target
     return found
 
@@ -133,6 +134,7 @@ def start(
         hop=args.hop,
         client=client,
         breaks=args.breaks,
+        passes_websockets=not args.no_websocket,
         on_trouble=on_trouble,
         on_event=on_event,
     )

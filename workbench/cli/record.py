@@ -29,8 +29,10 @@ requests already in PROTOCOL pass unchanged. T in --upstream T may also be the n
 Both sides are recorded: hops client and upstream (NAME:client, NAME:upstream). The measured profile of the upstream's
 model corrects requests as in workbench send (--profile, --correct, --no-correct). Reasoning that the client's protocol
 cannot carry is kept and restored verbatim; if a client needs a signature, it gets a handle that begins with
-"workbench:" and is never sent upstream. Every change is a line in the note of the exchange with the upstream. The API
-key is that of the upstream's target if its variable is set, else the client's own.
+"workbench:" and is never sent upstream. A client that speaks a WebSocket is served on an upstream over HTTP, and with
+--upstream wss://HOST, or --as openai-realtime or gemini-live, requests over HTTP are made over a WebSocket. Every
+change is a line in the note of the exchange with the upstream. The API key is that of the upstream's target if its
+variable is set, else the client's own.
 
 Open the file while it grows: workbench open FILE
 

@@ -32,7 +32,13 @@ from workbench.wire import SseEvent
 
 if TYPE_CHECKING:
     from workbench.protocols import decode, grammars, refusals
-    from workbench.protocols.common.socket_dialogue import DialogueContext, Reaction, SocketDialogue, SocketRefusal
+    from workbench.protocols.common.socket_dialogue import (
+        DialogueContext,
+        Reaction,
+        SocketDialogue,
+        SocketOpening,
+        SocketRefusal,
+    )
     from workbench.protocols.common.socket_turns import SocketFact, SocketTurn, SocketTurns, TurnSplitter, with_turns
     from workbench.protocols.declaration import COUNT, STORED, Body, ErrorStyle, SmallEndpoint, endpoint
     from workbench.protocols.decode import ERROR_ALONE, REQUEST, RESPONSE, TEXT, DecodedExchange
@@ -78,6 +84,7 @@ __all__ = [
     "SmallEndpoint",
     "SocketDialogue",
     "SocketFact",
+    "SocketOpening",
     "SocketRefusal",
     "SocketTurn",
     "SocketTurns",
@@ -248,6 +255,14 @@ class Adapter(Protocol):
         """The server's side of its WebSockets, for simulators; None for a protocol that has none."""
         ...
 
+    @property
+    def opening(self) -> Callable[[bytes], SocketOpening] | None:
+        """The messages with which a request is made over a WebSocket; None for a protocol that has none."""
+        ...
+
+    is_socket_only: bool
+    """Nothing of it goes over HTTP."""
+
     def claims_message(self, value: dict[str, JsonValue]) -> bool:
         """A message of a WebSocket, parsed, that only this protocol has."""
         ...
@@ -369,6 +384,8 @@ class AdapterDefaults:
     traits = Traits()
     splitter: Callable[[], TurnSplitter] | None = None
     dialogue: Callable[[DialogueContext], SocketDialogue] | None = None
+    opening: Callable[[bytes], SocketOpening] | None = None
+    is_socket_only = False
     shares_urls = False
 
     def claims_message(self, value: dict[str, JsonValue]) -> bool:

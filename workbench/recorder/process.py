@@ -137,6 +137,7 @@ def start_translation(
     hop: str = "",
     client: str = "",
     breaks: Sequence[str] = (),
+    passes_websockets: bool = True,
     on_trouble: Callable[[str], None] = lambda line: None,
     on_event: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
 ) -> RecorderProcess:
@@ -150,7 +151,7 @@ def start_translation(
         model: replaces the model that clients request; empty to keep that.
         profile: "auto", "none", or the name of one.
         on, off: corrections.
-        breaks, on_event: as there; breakpoints are those of the client's hop.
+        breaks, passes_websockets, on_event: as there; breakpoints are those of the client's hop.
 
     Raises:
         UsageError: an upstream, protocol, correction, port or file that cannot be.
@@ -159,4 +160,5 @@ def start_translation(
     """
     rules = {"spoken": spoken, "model": model, "profile": profile, "on": list(on), "off": list(off)}
     task = {"upstreams": dict(upstreams), "port": port, "hop": hop, "client": client, "breaks": list(breaks)}
-    return launch("workbench.recorder.translation", {**task, "rules": rules}, out, on_trouble, on_event)
+    more = {"rules": rules, "passes_websockets": passes_websockets}
+    return launch("workbench.recorder.translation", {**task, **more}, out, on_trouble, on_event)

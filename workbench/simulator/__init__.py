@@ -21,6 +21,8 @@ from workbench.simulator._wire import ReplyPiece, ServedRequest, SimulatedReply
 
 if TYPE_CHECKING:
     from workbench.simulator._dials import FEATURES, PLACES, UNREAD
+    from workbench.simulator._endpoints import Route, socket_route
+    from workbench.simulator._socket import Outlet, ServedSocket
     from workbench.simulator._tool_server import (
         TOOL_FAULTS,
         ToolServer,
@@ -42,13 +44,16 @@ __all__ = [
     "UNREAD",
     "Dials",
     "HttpFault",
+    "Outlet",
     "ReplyPiece",
     "RequestMatch",
+    "Route",
     "ScriptTurn",
     "ScriptedAnswer",
     "ScriptedCall",
     "ScriptedModel",
     "ServedRequest",
+    "ServedSocket",
     "Server",
     "SimulatedReply",
     "Simulator",
@@ -63,4 +68,5 @@ __all__ = [
     "serve_lines",
     "serve_tools",
     "simulator_history",
+    "socket_route",
 ]

@@ -142,6 +142,14 @@ class Simulator:
         with self._lock:
             return _PendingRequest(self, way, "POST", way.target, headers, body, connection).refusal_of_draft()
 
+    def clock(self) -> float:
+        """Seconds since the epoch."""
+        return self._clock()
+
+    def make_id(self, shape: str) -> str:
+        """An id of a shape (``"item_{21}"``), none twice."""
+        return self._ids.make(shape)
+
     def is_stored(self, name: str) -> bool:
         """True for the id of a response that a later connection can continue."""
         with self._lock:

@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench.limits import LINGER_SECONDS
 from workbench.simulator._core import Simulator
-from workbench.simulator._socket import MOST_BYTES, TOO_LONG, Outlet, SimulatedSocket
+from workbench.simulator._socket import MOST_BYTES, TOO_LONG, Outlet, ServedSocket
 from workbench.simulator._wire import ServedRequest, SimulatedReply
 from workbench.wire import MessageReader, accept_key, close_payload, frame_of
 from workbench.wire.http1 import (
@@ -207,7 +207,7 @@ class _ServerConnection:
         if not key or not asks_websocket(request) or headers.get("sec-websocket-version") != "13":
             raise BadMessage("not a handshake of a WebSocket of version 13 (RFC 6455)")
         outlet = Outlet(self._send_message, self._send_close, self._abort, self.server.wait, self.server.log)
-        session = SimulatedSocket(self.server.simulator, way, target, headers, outlet)
+        session = ServedSocket(self.server.simulator, way, target, headers, outlet)
         lines = [b"Upgrade: websocket", b"Connection: Upgrade", f"Sec-WebSocket-Accept: {accept_key(key)}".encode()]
         lines += [f"Sec-WebSocket-Protocol: {session.subprotocol}".encode()] if session.subprotocol else []
         self.connection.sendall(render(_start(101), lines))
@@ -220,7 +220,7 @@ class _ServerConnection:
         finally:
             session.end(payload or b"", is_clean=payload is not None)
 
-    def _read_messages(self, session: SimulatedSocket) -> bytes | None:
+    def _read_messages(self, session: ServedSocket) -> bytes | None:
         """Pass messages on until the client closes; returns its close frame, None if it just went away."""
         reader, data = MessageReader(), self.ahead.take_rest()
         while not self.server.is_ending:

@@ -1,15 +1,17 @@
-"""A WebSocket of a simulator without its frames: messages of the client in, messages of the server out.
+"""The server's side of a WebSocket without its frames: messages of the client in, messages of the server out.
 
 The dialogue of the protocol says what is acknowledged and refused, the protocol's splitter which messages make a
-request, and the simulator answers that request as one over HTTP: the same contract, script, dials and memory.
+request, and a backend answers that request as one over HTTP: a simulator with its contract, script, dials and memory,
+or the translation of a recorder.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
+from typing import Protocol
 
 from workbench import protocols
 from workbench.contracts import Refusal
@@ -17,9 +19,8 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import DialogueContext, Reaction, SocketRefusal, SocketTurns, with_turns
-from workbench.simulator._core import Simulator
 from workbench.simulator._endpoints import Route
-from workbench.simulator._wire import ServedRequest, SimulatedReply
+from workbench.simulator._wire import ReplyPiece, ServedRequest
 from workbench.wire import (
     Exchange,
     ExchangeKind,
@@ -71,16 +72,97 @@ class Outlet:
     log: Callable[[ServedRequest], None] = field(default=lambda _: None)
 
 
-class SimulatedSocket:
-    """One connection. Thread-safe: each lane answers in a thread of its own."""
+class SocketReply(Protocol):
+    """A response, as ``SimulatedReply`` is one."""
 
-    def __init__(self, simulator: Simulator, way: Route, target: str, headers: Headers, outlet: Outlet) -> None:
-        self._simulator = simulator
+    @property
+    def status(self) -> int:
+        """HTTP status."""
+        ...
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """Headers, with names in lower case."""
+        ...
+
+    @property
+    def pieces(self) -> Iterator[ReplyPiece]:
+        """The body; can be read once."""
+        ...
+
+    @property
+    def log_entry(self) -> ServedRequest:
+        """What is reported of it."""
+        ...
+
+    @property
+    def is_cut(self) -> bool:
+        """The connection breaks after the pieces."""
+        ...
+
+    def body(self) -> bytes:
+        """The whole body."""
+        ...
+
+
+class SocketBackend(Protocol):
+    """Answers the requests of a connection: a simulator, or an upstream that has no WebSocket."""
+
+    def clock(self) -> float:
+        """Seconds of the calendar."""
+        ...
+
+    def make_id(self, shape: str) -> str:
+        """An id of a shape (``"item_{21}"``)."""
+        ...
+
+    def is_stored(self, name: str) -> bool:
+        """True for the id of a response that a later connection can continue."""
+        ...
+
+    def url(self, target: str) -> str:
+        """Absolute URL of a path."""
+        ...
+
+    def refusal_of_draft(self, way: Route, headers: Headers, body: bytes, connection: str) -> Refusal | None:
+        """The refusal of a request that is not made yet; None if nothing refuses it."""
+        ...
+
+    def respond(
+        self, way: Route, headers: Headers, body: bytes, connection: str, *, is_silent: bool = False
+    ) -> SocketReply:
+        """Answer a request; ``is_silent``: the model is to say nothing."""
+        ...
+
+    def keep(self, exchanges: Iterable[Exchange]) -> None:
+        """Take a finished connection and its turns."""
+        ...
+
+
+class ServedSocket:
+    """One connection. Thread-safe: each lane answers in a thread of its own.
+
+    Args:
+        backend: answers its requests.
+        expands: requests are sent to the backend as over HTTP, with what the connection holds in them.
+    """
+
+    def __init__(
+        self,
+        backend: SocketBackend,
+        way: Route,
+        target: str,
+        headers: Headers,
+        outlet: Outlet,
+        *,
+        expands: bool = False,
+    ) -> None:
+        self._backend, self._expands = backend, expands
         self._way = way
         self._target = target
         self._headers = headers
         self._outlet = outlet
-        self._began = simulator._clock()
+        self._began = backend.clock()
         self._lock = threading.RLock()
         self._frames: list[Frame] = []
         self._waiting: dict[str, deque[_Response]] = {}
@@ -90,9 +172,8 @@ class SimulatedSocket:
         self._turns = SocketTurns(self._exchange)
         make = protocols.get(way.protocol).dialogue
         assert make
-        ids = simulator._ids
         context = DialogueContext(
-            target, lambda name: headers.get(name) or "", ids.make, simulator.is_stored, self._seconds
+            target, lambda name: headers.get(name) or "", backend.make_id, backend.is_stored, self._seconds
         )
         self._dialogue = make(context)
 
@@ -103,10 +184,10 @@ class SimulatedSocket:
         return next((name for name in offered if name in self._dialogue.subprotocols), "")
 
     def _handshake(self) -> Exchange:
-        url = self._simulator.url(self._target).replace("http", "ws", 1)
+        url = self._backend.url(self._target).replace("http", "ws", 1)
         asked = HttpRequest("GET", url, self._headers)
         return Exchange(
-            self._simulator._ids.make("ws_{16}"),
+            self._backend.make_id("ws_{16}"),
             asked,
             HttpResponse(101),
             kind=ExchangeKind.WEBSOCKET,
@@ -117,7 +198,7 @@ class SimulatedSocket:
         )
 
     def _seconds(self) -> float:
-        return max(0.0, self._simulator._clock() - self._began)
+        return max(0.0, self._backend.clock() - self._began)
 
     def start(self) -> None:
         """Say what the server says first."""
@@ -151,7 +232,7 @@ class SimulatedSocket:
             self._waiting.clear()
         frames, state = tuple(self._frames), State.COMPLETE
         whole = replace(self._exchange, frames=frames, duration=self._seconds(), state=state)
-        self._simulator.keep(with_turns([whole]))
+        self._backend.keep(with_turns([whole]))
 
     # -- what the server does
 
@@ -176,7 +257,7 @@ class SimulatedSocket:
     def _refusal(self, draft: Value | None) -> SocketRefusal | None:
         if draft is None:
             return None
-        held = self._simulator.refusal_of_draft(self._way, self._headers, dumps(draft), self._exchange.id)
+        held = self._backend.refusal_of_draft(self._way, self._headers, dumps(draft), self._exchange.id)
         return _refusal_of(held) if held else None
 
     def _stop(self, lane: str) -> None:
@@ -202,10 +283,13 @@ class SimulatedSocket:
         assert asked
         body = loads(asked.body.raw)
         assert isinstance(body, dict)
-        reply = self._simulator.respond(
+        if self._expands:
+            with self._lock:
+                body = self._dialogue.request_body(body, response.lane)
+        reply = self._backend.respond(
             self._way, self._headers, dumps({**body, "stream": True}), self._exchange.id, is_silent=response.is_silent
         )
-        self._outlet.log(replace(reply.served, method="WS"))
+        self._outlet.log(replace(reply.log_entry, method="WS"))
         if reply.status >= 400:
             with self._lock:
                 if not response.is_stopped:
@@ -215,7 +299,7 @@ class SimulatedSocket:
             self._outlet.abort()
         self._finish(response)
 
-    def _stream(self, response: _Response, reply: SimulatedReply) -> bool:
+    def _stream(self, response: _Response, reply: SocketReply) -> bool:
         """Send the events of a response; False if the server ends meanwhile."""
         reader, is_events = SseReader(), "event-stream" in dict(reply.headers).get("content-type", "")
         for delay, piece in reply.pieces:
@@ -282,7 +366,7 @@ def _refusal_of(refusal: Refusal) -> SocketRefusal:
     return SocketRefusal(refusal.status, refusal.body, _message(refusal.body))
 
 
-def _refusal_of_reply(reply: SimulatedReply) -> SocketRefusal:
+def _refusal_of_reply(reply: SocketReply) -> SocketRefusal:
     body = _object(reply.body()) or {}
     return SocketRefusal(reply.status, body, _message(body))
 

@@ -91,6 +91,11 @@ class SimulatedReply:
     served: ServedRequest
     is_cut: bool = False
 
+    @property
+    def log_entry(self) -> ServedRequest:
+        """What is reported of it."""
+        return self.served
+
     def body(self) -> bytes:
         """The whole body, without delays."""
         return b"".join(piece.data for piece in self.pieces)

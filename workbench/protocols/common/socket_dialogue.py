@@ -41,6 +41,18 @@ class Reaction(NamedTuple):
     note: str = ""
 
 
+class SocketOpening(NamedTuple):
+    """The messages with which a client makes one request on a new connection.
+
+    Attributes:
+        groups: each is sent once the server has said ``ready``; the first at once.
+        ready: type of that message of the server, or a key of it.
+    """
+
+    groups: tuple[tuple[Value, ...], ...]
+    ready: str = ""
+
+
 class SocketRefusal(NamedTuple):
     """A refusal, as it would be over HTTP.
 
@@ -108,6 +120,10 @@ class SocketDialogue(Protocol):
 
     def say(self, value: Value, lane: str) -> Iterable[Value]:
         """The messages for one event of a response."""
+        ...
+
+    def request_body(self, body: Value, lane: str) -> Value:
+        """The request of a turn as it would be over HTTP, with what the connection holds in it."""
         ...
 
     def stop(self, lane: str) -> Iterable[Value]:

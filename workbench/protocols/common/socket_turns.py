@@ -193,6 +193,11 @@ class SocketTurns:
         """True once the response of a turn is complete; turns are numbered from one."""
         return self._turn(number).is_over
 
+    def is_complete(self, number: int) -> bool:
+        """True once the response of a turn could end here: it is over, or the model waits for results of calls."""
+        turn = self._turn(number)
+        return turn.is_over or turn.is_whole
+
     def exchange(self, number: int) -> Exchange:
         """The turn as the HTTP exchange that it stands for; aborted if its response is not complete."""
         assert self._splitter

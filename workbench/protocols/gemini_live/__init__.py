@@ -28,7 +28,7 @@ from workbench.protocols.gemini_live.declaration import PROTOCOL, SERVING, TRAIT
 from workbench.wire import loads
 
 if TYPE_CHECKING:
-    from workbench.protocols import DialogueContext, SocketDialogue
+    from workbench.protocols import DialogueContext, SocketDialogue, SocketOpening
 
 (request_nodes,) = late("workbench.protocols.families.contents.edit", "request_nodes")
 params_of, read_request, read_response = late(
@@ -51,6 +51,13 @@ def _dialogue(context: DialogueContext) -> SocketDialogue:
     from workbench.protocols.gemini_live.dialogue import LiveDialogue
 
     return LiveDialogue(context)
+
+
+def _opening(body: bytes) -> SocketOpening:
+    """The messages with which a client makes a request; only translations load it."""
+    from workbench.protocols.gemini_live.dialogue import opening_of
+
+    return opening_of(body)
 
 
 class GeminiLive(CodecAdapter):
@@ -110,6 +117,8 @@ class GeminiLive(CodecAdapter):
     traits = TRAITS
     splitter = LiveTurns
     dialogue = staticmethod(_dialogue)
+    opening = staticmethod(_opening)
+    is_socket_only = True
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""

@@ -11,9 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from workbench.ir import JsonValue
-from workbench.protocols.common.socket_dialogue import DialogueContext, Reaction, SocketRefusal, Value
+from workbench.protocols.common.socket_dialogue import (
+    DialogueContext,
+    Reaction,
+    SocketOpening,
+    SocketRefusal,
+    Value,
+)
 from workbench.protocols.families.contents.nodes import get
 from workbench.protocols.gemini_live.socket import CLIENT
+from workbench.wire import loads
 
 _FIRST = "setup must be the first message and only the first"
 _INVALID = 1007
@@ -131,7 +138,25 @@ class LiveDialogue:
         text = "".join(str(part["text"]) for part in parts if isinstance(part, dict) and not part.get("thought"))
         return {"outputTranscription": {"text": text}}
 
+    def request_body(self, body: Value, lane: str) -> Value:
+        """The request as it is: it was put together from all that the connection holds."""
+        return body
+
     def stop(self, lane: str) -> Iterable[Value]:
         """The model was interrupted."""
         self._is_speaking = self._has_called = False
         return ({"serverContent": {"interrupted": True}}, {"serverContent": {"turnComplete": True}})
+
+
+def opening_of(body: bytes) -> SocketOpening:
+    """The setup, then the contents; text alone is asked for, unless the request says."""
+    value = loads(body)
+    members: Value = value if isinstance(value, dict) else {}
+    setup = {key: each for key, each in members.items() if key not in ("contents", "stream")}
+    model = setup.get("model")
+    if isinstance(model, str) and "/" not in model:
+        setup["model"] = f"models/{model}"
+    config = get(setup, "generationConfig")
+    setup["generationConfig"] = {"responseModalities": ["TEXT"], **(config if isinstance(config, dict) else {})}
+    content = {"turns": members.get("contents"), "turnComplete": True}
+    return SocketOpening((({"setup": setup},), ({"clientContent": content},)), "setupComplete")

@@ -37,7 +37,7 @@ RealtimeWriter, write_request, write_response = late(
 
 
 if TYPE_CHECKING:
-    from workbench.protocols import DialogueContext, SocketDialogue
+    from workbench.protocols import DialogueContext, SocketDialogue, SocketOpening
 
 _URL = regex.compile(r"^[^?#]*/realtime/?(?:[?#]|$)")
 _SESSION = ("output_modalities", "modalities", "turn_detection", "input_audio_format", "output_audio_format")
@@ -49,6 +49,13 @@ def _dialogue(context: DialogueContext) -> SocketDialogue:
     from workbench.protocols.openai_realtime.dialogue import RealtimeDialogue
 
     return RealtimeDialogue(context)
+
+
+def _opening(body: bytes) -> SocketOpening:
+    """The messages with which a client makes a request; only translations load it."""
+    from workbench.protocols.openai_realtime.dialogue import opening_of
+
+    return opening_of(body)
 
 
 class OpenAIRealtime(CodecAdapter):
@@ -97,6 +104,8 @@ class OpenAIRealtime(CodecAdapter):
     traits = TRAITS
     splitter = RealtimeTurns
     dialogue = staticmethod(_dialogue)
+    opening = staticmethod(_opening)
+    is_socket_only = True
 
     def read_url(self, url: str) -> UrlFacts:
         """The model."""

@@ -17,12 +17,14 @@ from workbench.protocols.common.socket_dialogue import (
     UNREADABLE,
     DialogueContext,
     Reaction,
+    SocketOpening,
     SocketRefusal,
     Value,
     error_of,
     unknown_event,
 )
 from workbench.protocols.openai_realtime.socket import BETA, merge
+from workbench.wire import loads
 
 _EVENTS = (
     *("session.update", "input_audio_buffer.append", "input_audio_buffer.commit", "input_audio_buffer.clear"),
@@ -234,6 +236,10 @@ class RealtimeDialogue:
             self._active = None
         yield self._again(value)
 
+    def request_body(self, body: Value, lane: str) -> Value:
+        """The request as it is: it was put together from all that the connection holds."""
+        return body
+
     def stop(self, lane: str) -> Iterator[Value]:
         """The response ends as cancelled, and what it holds stays incomplete."""
         response, self._active = self._active or {}, None
@@ -303,3 +309,17 @@ def _audio_bytes(text: JsonValue) -> int:
         return len(base64.b64decode(text, validate=True)) if isinstance(text, str) else -1
     except (binascii.Error, ValueError):
         return -1
+
+
+def opening_of(body: bytes) -> SocketOpening:
+    """The session, then each item and the request for a response; text alone is asked for, unless the request says."""
+    value = loads(body)
+    members: Value = value if isinstance(value, dict) else {}
+    session = {key: each for key, each in members.items() if key not in ("input", "stream", "model")}
+    session = {"type": "realtime", "output_modalities": ["text"], **session}
+    given = members.get("input")
+    items = given if isinstance(given, list) else []
+    asked: list[Value] = [{"type": "conversation.item.create", "item": item} for item in items]
+    return SocketOpening(
+        (({"type": "session.update", "session": session},), (*asked, {"type": "response.create"})), "session.updated"
+    )

@@ -37,7 +37,7 @@ from workbench.protocols.families.items.write import UNKNOWN, write_request, wri
 from workbench.protocols.openai_responses.declaration import IMPORT_HINTS, SDK, SERVING, TRAITS
 
 if TYPE_CHECKING:
-    from workbench.protocols import DialogueContext, SocketDialogue
+    from workbench.protocols import DialogueContext, SocketDialogue, SocketOpening
     from workbench.protocols.clients.buffers import Policy
 
 (read_response,) = late("workbench.protocols.families.items.response", "read_response")
@@ -91,6 +91,13 @@ def _dialogue(context: DialogueContext) -> SocketDialogue:
     from workbench.protocols.openai_responses.dialogue import ResponsesDialogue
 
     return ResponsesDialogue(context)
+
+
+def _opening(body: bytes) -> SocketOpening:
+    """The messages with which a client makes a request; only translations load it."""
+    from workbench.protocols.openai_responses.dialogue import opening_of
+
+    return opening_of(body)
 
 
 class OpenAIResponses(CodecAdapter):
@@ -156,6 +163,7 @@ class OpenAIResponses(CodecAdapter):
     traits = TRAITS
     splitter = ResponsesTurns
     dialogue = staticmethod(_dialogue)
+    opening = staticmethod(_opening)
 
     def claims_message(self, value: dict[str, JsonValue]) -> bool:
         """A ``response.create`` whose members are at the top: those of Realtime are in ``response``."""

@@ -16,17 +16,24 @@ from workbench.protocols.common.socket_dialogue import (
     UNREADABLE,
     DialogueContext,
     Reaction,
+    SocketOpening,
     SocketRefusal,
     Value,
     error_of,
     unknown_event,
 )
+from workbench.wire import loads
 
 _CREATE, _STEER = "response.create", "response.steer"
 _LANE = regex.compile(r"[A-Za-z0-9_.-]{1,256}")
 _MOST_LANES = 32
 _LIFETIME = 60 * 60.0
 _ENDS = ("response.completed", "response.incomplete")
+_OF_SOCKET = ("generate", "previous_response_id", "stream_id", "type")
+"""Members of a message that a request over HTTP is without, or that only a connection understands."""
+
+_MOST_HELD = 64
+"""Responses whose items are kept; a client continues one of the last."""
 
 
 class ResponsesDialogue:
@@ -40,6 +47,9 @@ class ResponsesDialogue:
         self._held: set[str] = set()
         self._lanes: set[str] = set()
         self._named: dict[str, Value] = {}  # lane → the last message that requested a response in it
+        self._items: dict[str, list[JsonValue]] = {}  # response → all items up to its end
+        self._input: dict[str, list[JsonValue]] = {}  # lane → all items of its current request
+        self._output: dict[str, list[JsonValue]] = {}  # lane → complete items of its current response
 
     def greet(self) -> Reaction:
         """Nothing: the client sends the first message."""
@@ -98,11 +108,30 @@ class ResponsesDialogue:
     def say(self, value: Value, lane: str) -> Iterable[Value]:
         """An event, with the name of its lane; the connection stores every complete response."""
         response = value.get("response")
+        if value.get("type") == "response.output_item.done":
+            self._output.setdefault(lane, []).append(value.get("item"))
         if value.get("type") in _ENDS and isinstance(response, dict):
             self._held.add(str(response.get("id")))
+            self._keep_items(str(response.get("id")), response.get("output"), lane)
         if value.get("type") == "error" and "error" not in value:
             value = {"type": "error", "status": 500, "error": {k: v for k, v in value.items() if k != "type"}}
         return ({**value, "stream_id": lane} if lane else value,)
+
+    def _keep_items(self, name: str, output: JsonValue, lane: str) -> None:
+        """Keep the items of a response; its last event may be without them."""
+        said = output if isinstance(output, list) and output else self._output.get(lane, [])
+        self._items[name] = [*self._input.get(lane, ()), *said]
+        if len(self._items) > _MOST_HELD:
+            del self._items[next(iter(self._items))]
+
+    def request_body(self, body: Value, lane: str) -> Value:
+        """The request with the items of the response that it continues before its own."""
+        given = body.get("input", [])
+        own = given if isinstance(given, list) else [{"role": "user", "content": given}]
+        parent = str(body.get("previous_response_id"))
+        self._input[lane], self._output[lane] = [*self._items.get(parent, ()), *own], []
+        dropped = _OF_SOCKET if parent in self._items else [key for key in _OF_SOCKET if key != "previous_response_id"]
+        return {**{key: value for key, value in body.items() if key not in dropped}, "input": self._input[lane]}
 
     def stop(self, lane: str) -> Iterable[Value]:
         """Nothing: no message stops a response."""
@@ -116,3 +145,10 @@ class ResponsesDialogue:
 def _lane(value: Value) -> str:
     name = value.get("stream_id")
     return name if isinstance(name, str) else ""
+
+
+def opening_of(body: bytes) -> SocketOpening:
+    """``response.create`` with the members of the request, but for those that only HTTP has."""
+    value = loads(body)
+    members = value.items() if isinstance(value, dict) else ()
+    return SocketOpening((({"type": _CREATE, **{k: v for k, v in members if k not in ("stream", "background")}},),))

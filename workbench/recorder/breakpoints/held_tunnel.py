@@ -217,7 +217,7 @@ class HeldTunnel(SocketTunnel):
             open_part.add(part)
             open_part.reasons += part.reasons
             is_too_long = len(open_part.wire) > MAX_HELD_ANSWER
-            open_part.is_open = not is_too_long and not self._turns.is_over(open_part.number)
+            open_part.is_open = not is_too_long and not self._turns.is_complete(open_part.number)
             open_part.is_judged |= is_too_long
 
     def _has_first_call(self, part: HeldPart) -> bool:
@@ -231,7 +231,7 @@ class HeldTunnel(SocketTunnel):
             return False
         for message in part.data:
             first.feed(b"data: " + message.data.replace(b"\n", b" ") + b"\n\n")
-        return self._firsts[part.number].is_found and not self._turns.is_over(part.number)
+        return self._firsts[part.number].is_found and not self._turns.is_complete(part.number)
 
     # -- decisions
 
@@ -256,7 +256,7 @@ class HeldTunnel(SocketTunnel):
         if part.is_judged or not part.number or _SIDES[way.name] not in self.gate.armed_sides or self.gate.is_tool_hop:
             return False
         if way.name == _RECEIVED:
-            if not self._turns.is_over(part.number):
+            if not self._turns.is_complete(part.number):
                 return False
             first = self._firsts.pop(part.number, None)
             return first is not None and first.is_found

@@ -35,6 +35,7 @@ from workbench.wire.http1 import (
     ChunkedBody,
     FeedResult,
     HeadBuffer,
+    HeaderField,
     Request,
     Response,
     asks_websocket,
@@ -214,9 +215,7 @@ class Forward:
     def _head_to_send(self) -> bytes:
         """The head as received, except for the base of its target, Host and hop-by-hop headers."""
         request, authority = self._request, self._upstream.authority
-        fields = request.fields if self._open_tunnel else end_to_end(request)
-        if self._declines:
-            fields = tuple(field for field in fields if field.key != _EXTENSIONS)
+        fields = self._socket_fields() if self._open_tunnel else end_to_end(request)
         lines = [f.line if f.key != b"host" else f.with_value(authority).line for f in fields]
         if not request.values(b"host"):
             lines.insert(0, b"Host: " + authority)
@@ -246,6 +245,13 @@ class Forward:
         self._send(data)
         self._client.update_reading()
         connection.replay_to_user()
+
+    def _socket_fields(self) -> Sequence[HeaderField]:
+        """Headers of a handshake: all but those that ``Connection`` names for this hop, and what is declined."""
+        request = self._request
+        named = set(request.tokens(b"connection")) - {b"upgrade", b"keep-alive"}
+        dropped = {*named, _EXTENSIONS} if self._declines else named
+        return tuple(field for field in request.fields if field.key not in dropped)
 
     def _send(self, data: bytes) -> None:
         if self._connection:

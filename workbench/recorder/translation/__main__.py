@@ -34,7 +34,14 @@ def main(task: Mapping[str, JsonValue]) -> int:
             task,
             {name: upstream.url for name, upstream in upstreams.items()},
             lambda capture, gate: TranslationPath(
-                upstreams, rules, capture, hop=task["hop"], port=task["port"], gate=gate, on_refusal=report_trouble
+                upstreams,
+                rules,
+                capture,
+                hop=task["hop"],
+                port=task["port"],
+                gate=gate,
+                passes_websockets=task["passes_websockets"],
+                on_refusal=report_trouble,
             ),
             lambda path: {"changes": dict(path.records.counts)},
         )
@@ -45,7 +52,14 @@ def _passing(task: Mapping[str, JsonValue], upstreams: Mapping[str, str]) -> int
     return record(
         task,
         upstreams,
-        lambda capture, gate: Relay(upstreams, capture, port=task["port"], gate=gate, on_refusal=report_trouble),
+        lambda capture, gate: Relay(
+            upstreams,
+            capture,
+            port=task["port"],
+            gate=gate,
+            passes_websockets=task["passes_websockets"],
+            on_refusal=report_trouble,
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from workbench import protocols
 from workbench.errors import UsageError
 from workbench.recorder.events import EventListener, SafeListener
 from workbench.recorder.relay.server import Relay
@@ -32,13 +33,22 @@ def resolve_upstreams(targets: Mapping[str, str], spoken: str, stack: ExitStack)
         UsageError: there is no such target, or it does not support the protocol.
     """
     found = {}
-    for name, text in targets.items():
+    for name, given in targets.items():
+        text, is_socket = over_http(given)
+        if is_socket and not protocols.get(spoken).opening:
+            raise UsageError(f"{spoken} is not spoken over WebSockets", hint="give an https:// URL")
         target = resolve(text, spoken)
         if target.protocols and spoken not in target.protocols:
             raise UsageError(f"{target.name} does not support {spoken}", hint=f"use --as {'|'.join(target.protocols)}")
         url = _simulator_url(target, stack) if target.is_simulator else target.base(spoken)
-        found[name] = TranslationUpstream(target, url)
+        found[name] = TranslationUpstream(target, url, is_socket or protocols.get(spoken).is_socket_only)
     return found
+
+
+def over_http(upstream: str) -> tuple[str, bool]:
+    """The upstream with ``http`` for ``ws`` and ``https`` for ``wss``, and whether its scheme was one of these."""
+    is_socket = upstream.startswith(("ws://", "wss://"))
+    return f"http{upstream[2:]}" if is_socket else upstream, is_socket
 
 
 def serve_simulators(targets: Mapping[str, str], stack: ExitStack) -> dict[str, str]:
@@ -65,6 +75,7 @@ class TranslationPath:
         hop: prefix of their names.
         port: of the client's relay.
         gate: breakpoints of the client's relay, if there can be any.
+        passes_websockets: clients may speak WebSockets; else they are refused with 426.
         on_refusal: called with one line for each reason why that relay refuses requests.
 
     Attributes:
@@ -80,6 +91,7 @@ class TranslationPath:
         hop: str = "",
         port: int = 0,
         gate: BreakpointGate | None = None,
+        passes_websockets: bool = True,
         on_refusal: Callable[[str], None] = lambda line: None,
     ) -> None:
         client, upstream = hop_names(hop)
@@ -89,7 +101,7 @@ class TranslationPath:
         self._up = Relay(origins, self._listener, hop=upstream)
         self._server = TranslationServer(upstreams, self._up.url, rules, self.records, self._listener)
         self._names, self._hop, self._port, self._gate = tuple(upstreams), client, port, gate
-        self._on_refusal = on_refusal
+        self._on_refusal, self._passes_websockets = on_refusal, passes_websockets
         self._down: Relay | None = None
 
     async def start(self) -> None:
@@ -103,6 +115,7 @@ class TranslationPath:
             port=self._port,
             hop=self._hop,
             gate=self._gate,
+            passes_websockets=self._passes_websockets,
             on_refusal=self._on_refusal,
         )
         try:

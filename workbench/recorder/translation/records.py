@@ -64,9 +64,14 @@ class TurnRecords:
 
     # Calls of the translation server
 
-    def start_turn(self, number: str, target: str, body: bytes, branch: str) -> None:
-        """Announce a request to the upstream; ``target`` and ``body`` are those of the client's request."""
-        self._turns[number] = _RecordedTurn(branch, self._parent(target, body))
+    def start_turn(self, number: str, target: str, body: bytes, branch: str, parent: int = 0) -> None:
+        """Announce a request to the upstream.
+
+        Args:
+            target, body: those of the client's request.
+            parent: key of the client's connection, if the request was made over a WebSocket; else 0.
+        """
+        self._turns[number] = _RecordedTurn(branch, parent or self.key_of(target, body))
 
     def end_turn(self, number: str, changes: Sequence[TranslationChange]) -> None:
         """End a turn with its changes."""
@@ -79,10 +84,11 @@ class TurnRecords:
     def record_own_reply(self, target: str, body: bytes, changes: Sequence[TranslationChange]) -> None:
         """Note the changes of a client's request that was sent nowhere."""
         self.counts.update(change.kind for change in changes)
-        if key := self._parent(target, body):
+        if key := self.key_of(target, body):
             self._notes[key] = changes
 
-    def _parent(self, target: str, body: bytes) -> int:
+    def key_of(self, target: str, body: bytes) -> int:
+        """Key of the client's exchange with this request, the first that waits; 0 if none does."""
         waiting = self._asked.get(_hash(target, body).hexdigest())
         return waiting.popleft() if waiting else 0
 
@@ -119,7 +125,8 @@ class TurnRecords:
             self._reading[key] = _hash(_target(request.url), b"")
         elif turned := self._turns.get(number):
             turned.key, self._numbers[key] = key, number
-            headers = Headers(tuple(item for item in request.headers if item[0].lower() not in (MARK, "connection")))
+            dropped = (MARK,) if request.headers.get("upgrade") else (MARK, "connection")
+            headers = Headers(tuple(item for item in request.headers if item[0].lower() not in dropped))
             request = replace(request, headers=headers, parent=turned.parent, branch=turned.branch)
         return event._replace(head=request)
 

@@ -83,11 +83,13 @@ class TranslationUpstream:
 
     Attributes:
         target: as it was named; profiles are stored under it.
-        url: base URL of the protocol that is used here.
+        url: base URL of the protocol that is used here; ``http`` or ``https`` also for a WebSocket.
+        is_socket: each request is made over a WebSocket.
     """
 
     target: Target
     url: str
+    is_socket: bool = False
 
     def sent_to(self, spoken: str) -> Target:
         """The target with the URL at which it is reached: a simulator has none of its own."""

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from http import HTTPStatus
-from typing import ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from workbench.limits import MAX_BRIDGED_BODY
@@ -29,13 +29,24 @@ from workbench.recorder.translation.requests import (
     translate_request,
 )
 from workbench.recorder.translation.responses import TranslatedHead, TranslatedResponse
-from workbench.wire import Body, Headers, HttpRequest, Translation
+from workbench.recorder.translation.sockets import (
+    SOCKET,
+    ClientSocket,
+    TranslationBackend,
+    UpstreamSocket,
+    as_event,
+    handshake,
+    whole_response,
+)
+from workbench.simulator import socket_route
+from workbench.wire import Body, Frame, Headers, HttpRequest, Translation, dumps, loads
 from workbench.wire.http1 import (
     Admission,
     BadMessage,
     HeadBuffer,
     Request,
     Response,
+    asks_websocket,
     end_to_end,
     read_request,
     read_response,
@@ -55,7 +66,9 @@ _READ = 256 * 1024
 _LAST = ("connection", "close")
 _GO_ON = b"HTTP/1.1 100 Continue\r\n\r\n"
 _JSON = ("content-type", "application/json")
-_OF_BODY = ("content-length", "transfer-encoding", "host", "connection", "expect", "trailer")
+_EVENTS = ("content-type", "text/event-stream")
+_OF_BODY = ("content-length", "transfer-encoding", "host", "connection", "expect", "trailer", SOCKET)
+_NO_SOCKET = b"workbench: no protocol that the recorder translates has a WebSocket at this path\n"
 
 
 class ConnectionBroken(Exception):
@@ -100,7 +113,7 @@ class TranslationServer:
         """Listen."""
         self._server = await asyncio.start_server(self._on_connection, HOST, 0, backlog=1024, limit=_READ)
         self.port = self._server.sockets[0].getsockname()[1]
-        self._admission = Admission(self.port)
+        self._admission = Admission(self.port, passes_websockets=True)
 
     async def close(self) -> None:
         """Stop listening, and end what is in progress."""
@@ -132,6 +145,9 @@ class TranslationServer:
                 return
             head = read_request(block)
             target = self._admission.target(head).decode("latin-1")
+            if asks_websocket(head):
+                await self._talk(head, target, reader, writer, heads.take_rest())
+                return
             if b"100-continue" in head.tokens(b"expect"):
                 writer.write(_GO_ON)
             body = b"".join([piece async for piece in _body(reader, request_body(head), heads, MAX_BRIDGED_BODY)])
@@ -150,6 +166,47 @@ class TranslationServer:
             leaving.cancel()
             await asyncio.gather(serving, leaving, return_exceptions=True)
 
+    async def _talk(
+        self, head: Request, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, ahead: bytes
+    ) -> None:
+        """Serve a client that speaks a WebSocket: its turns come back as requests."""
+        name, path = _split(target, self._upstreams)
+        way = socket_route(path, ())
+        key = self._records.key_of(target, b"")
+        upstream = self._upstreams[name]
+        if way is None:
+            await _send_whole(writer, TranslatedHead(HTTPStatus.UPGRADE_REQUIRED, ()), _NO_SOCKET)
+        elif upstream.is_socket and way.protocol == self._rules.spoken:
+            await self._join(head, path, name, key, (reader, writer), ahead)
+        else:
+            backend = TranslationBackend((HOST, self.port), target, key)
+            await ClientSocket(backend, way, path, head, writer).serve(reader, ahead)
+
+    async def _join(
+        self,
+        head: Request,
+        path: str,
+        name: str,
+        key: int,
+        client: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        ahead: bytes,
+    ) -> None:
+        """Pass a WebSocket on unchanged: client and upstream speak the same."""
+        number = f"{self._run}{next(self._numbers)}"
+        way = urlsplit(self._way(name))
+        lines = [f.line for f in head.fields if f.key != b"host"]
+        start = f"GET {way.path}{path} HTTP/1.1".encode("latin-1", "replace")
+        lines += [f"Host: {way.hostname}:{way.port}".encode(), f"Connection: {MARK}".encode()]
+        lines.append(f"{MARK}: {number}".encode())
+        self._listener.call(self._records.start_turn, number, path, b"", UNCHANGED, key)
+        up_reader, up = await asyncio.open_connection(way.hostname, way.port, limit=_READ)
+        try:
+            up.write(b"\r\n".join((start, *lines, b"", b"")) + ahead)
+            await asyncio.gather(_pump(client[0], up), _pump(up_reader, client[1]))
+        finally:
+            up.transport.abort()
+            self._listener.call(self._records.end_turn, number, [])
+
     async def _answer(self, head: Request, target: str, body: bytes, writer: asyncio.StreamWriter) -> None:
         name, path = _split(target, self._upstreams)
         http = _http(head, path, body)
@@ -164,7 +221,9 @@ class TranslationServer:
         number = f"{self._run}{next(self._numbers)}"
         made = Translation(found.client, found.spoken, found.contract)
         branch = UNCHANGED if found.is_passed else made.branch
-        self._listener.call(self._records.start_turn, number, target, body, branch)
+        key = head.headers.get(SOCKET) or ""
+        parent = int(key) if key.isdecimal() else 0
+        self._listener.call(self._records.start_turn, number, target, body, branch, parent)
         changes = list(found.changes)
         try:
             await self._send_upstream(found, name, number, head.method, writer, changes)
@@ -186,30 +245,67 @@ class TranslationServer:
         way = urlsplit(self._way(name))
         reader, up = await asyncio.open_connection(way.hostname, way.port, limit=_READ)
         try:
-            up.write(_request(turn.request, way.path, f"{way.hostname}:{way.port}", number))
-            await up.drain()
-            await self._pass_back(turn, name, number, method, reader, writer, changes)
+            authority = f"{way.hostname}:{way.port}"
+            sending = _ResponseWriter(writer, method)
+            if self._upstreams[name].is_socket and turn.request.method == "POST":
+                made = (await self._ask_socket(turn, way.path, authority, number, (reader, up)), sending)
+            else:
+                up.write(_request(turn.request, way.path, authority, number))
+                await up.drain()
+                made = (await _read_response(reader, turn), sending)
+            await self._pass_back(turn, name, number, *made, changes)
         finally:
             up.transport.abort()
+
+    async def _ask_socket(
+        self,
+        turn: TranslatedRequest,
+        base: str,
+        authority: str,
+        number: str,
+        upstream: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+    ) -> _UpstreamResponse:
+        """Make a request over a WebSocket; its events come as a stream, a refusal as over HTTP."""
+        reader, up = upstream
+        parts = urlsplit(turn.request.url)
+        target = base + parts.path + (f"?{parts.query}" if parts.query else "")
+        up.write(handshake(turn.request, target, authority, (("connection", f"upgrade, {MARK}"), (MARK, number))))
+        heads = HeadBuffer()
+        response = await _response(reader, heads)
+        if response.status != HTTPStatus.SWITCHING_PROTOCOLS:
+            framing = response_body(response, b"GET")
+            fields = ((f.name.decode("latin-1"), f.value.decode("latin-1")) for f in end_to_end(response))
+            return _UpstreamResponse(
+                response.status, Headers(tuple(fields)), _body(reader, framing, heads, MAX_BRIDGED_BODY)
+            )
+        asking = UpstreamSocket(turn.spoken, turn.request, reader, up)
+        events = asking.ask(heads.take_rest())
+        first = await anext(events, None)
+        if first is None:
+            said = dumps({"error": {"message": f"workbench: {asking.closed}", "type": "upstream_error"}})
+            return _UpstreamResponse(HTTPStatus.BAD_GATEWAY, Headers((_JSON,)), _pieces(said))
+        if refused := asking.error():
+            return _UpstreamResponse(refused.status, refused.headers, _pieces(refused.body.raw))
+        if turn.is_plain and not _is_stream(turn.request.body.raw):
+            last = first
+            async for event in events:
+                last = event
+            return _UpstreamResponse(HTTPStatus.OK, Headers((_JSON,)), _pieces(whole_response(last)))
+        return _UpstreamResponse(HTTPStatus.OK, Headers((_EVENTS,)), _stream_of(first, events, asking))
 
     async def _pass_back(
         self,
         turn: TranslatedRequest,
         name: str,
         number: str,
-        method: bytes,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
+        response: _UpstreamResponse,
+        sending: _ResponseWriter,
         changes: list[TranslationChange],
     ) -> None:
-        heads = HeadBuffer()
-        response = await _response(reader, heads)
-        framing = response_body(response, turn.request.method.encode())
-        headers = Headers(tuple((f.name.decode("latin-1"), f.value.decode("latin-1")) for f in end_to_end(response)))
-        answer = TranslatedResponse(turn, response.status, headers, self._memories[name], number)
-        sending, is_whole = _ResponseWriter(writer, method), True
+        answer = TranslatedResponse(turn, response.status, response.headers, self._memories[name], number)
+        is_whole = True
         try:
-            async for piece in _body(reader, framing, heads, 0 if turn.is_plain else MAX_BRIDGED_BODY):
+            async for piece in response.pieces:
                 await sending.more(answer.head, answer.feed(piece))
         except (OSError, ConnectionBroken, BadMessage):
             is_whole = False
@@ -225,6 +321,14 @@ class TranslationServer:
             await sending.end(answer.head, rest, is_whole=is_whole or not (turn.is_stream or turn.is_plain))
         finally:
             await ending
+
+
+class _UpstreamResponse(NamedTuple):
+    """A response of the upstream: its head, and its body piece by piece."""
+
+    status: int
+    headers: Headers
+    pieces: AsyncIterator[bytes]
 
 
 class _ResponseWriter:
@@ -257,6 +361,42 @@ class _ResponseWriter:
             raise ConnectionBroken
         self._writer.write(b"0\r\n\r\n")
         await self._writer.drain()
+
+
+async def _read_response(reader: asyncio.StreamReader, turn: TranslatedRequest) -> _UpstreamResponse:
+    heads = HeadBuffer()
+    response = await _response(reader, heads)
+    framing = response_body(response, turn.request.method.encode())
+    headers = Headers(tuple((f.name.decode("latin-1"), f.value.decode("latin-1")) for f in end_to_end(response)))
+    most = 0 if turn.is_plain else MAX_BRIDGED_BODY
+    return _UpstreamResponse(response.status, headers, _body(reader, framing, heads, most))
+
+
+async def _stream_of(first: Frame, events: AsyncIterator[Frame], asking: UpstreamSocket) -> AsyncIterator[bytes]:
+    """The events of a response as a stream. Raises ConnectionBroken where they end before it."""
+    yield as_event(first)
+    async for event in events:
+        yield as_event(event)
+    if asking.closed:
+        raise ConnectionBroken
+
+
+async def _pieces(data: bytes) -> AsyncIterator[bytes]:
+    yield data
+
+
+def _is_stream(body: bytes) -> bool:
+    value = loads(body)
+    return isinstance(value, dict) and value.get("stream") is True
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Pass bytes on until they end."""
+    while data := await reader.read(_READ):
+        writer.write(data)
+        await writer.drain()
+    if writer.can_write_eof() and not writer.is_closing():
+        writer.write_eof()
 
 
 def _split(target: str, known: Mapping[str, object]) -> tuple[str, str]:
@@ -325,7 +465,7 @@ async def _response(reader: asyncio.StreamReader, heads: HeadBuffer) -> Response
         if block is None:
             raise ConnectionBroken
         response = read_response(block)
-        if response.status >= 200:
+        if response.status >= 200 or response.status == HTTPStatus.SWITCHING_PROTOCOLS:
             return response
 
 
