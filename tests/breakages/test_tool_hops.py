@@ -21,6 +21,8 @@ MAY_FIND = {
     "N037": ("mcp.no-answer",),
     "P010": ("mcp.framing",),
     "Q014": ("mcp.no-answer",),
+    **dict.fromkeys(("R011", "R012", "R013"), ("mcp.no-answer",)),
+    "R018": ("schema.items-missing",),
 }
 """Entry → rules of its error findings beside its own, all of them right."""
 

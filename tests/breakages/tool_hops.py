@@ -23,7 +23,7 @@ from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
 
-CATALOGUES = ("tool-hops-2.yaml", "tool-hops-3.yaml", "tool-hops-4.yaml")
+CATALOGUES = ("tool-hops-2.yaml", "tool-hops-3.yaml", "tool-hops-4.yaml", "tool-hops-5.yaml")
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 
 Entry = Mapping[str, Any]
@@ -175,7 +175,7 @@ class HopArtefact:
         channel.feed(direction, "text", json.dumps(message).encode() + b"\n", self._at)
         self._at += 1
         self._exchanges += [(hop, each) for each in range(before + 1, len(channel) + 1)]
-        self._places[number] = (hop, _call_of(channel, message), "request" if direction == "sent" else "response")
+        self._places[number] = (hop, _call_of(channel, message), "request" if "method" in message else "response")
 
     def _raw(self, number: int, direction: str, text: str) -> None:
         self._channel("").feed("sent" if direction == "c2s" else "received", "text", text.encode(), self._at)
@@ -187,7 +187,8 @@ class HopArtefact:
         body = http["body"] if isinstance(http["body"], str) else json.dumps(http["body"])
         headers = Headers((*JSON, *http.get("headers", {}).items()))
         if line["dir"] == "c2s":
-            request = HttpRequest(http["method"], "https://tools.example.com/mcp", headers, Body(body.encode()))
+            url = f"https://tools.example.com{http.get('path', '/mcp')}"
+            request = HttpRequest(http["method"], url, headers, Body(body.encode()))
             self._exchanges.append(Exchange(f"h{number}", request, started_at=BEGAN + self._at))
         else:
             asked = self._exchanges[-1]

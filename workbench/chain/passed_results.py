@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from workbench import regex
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Opaque, Part, Text, ToolResultIR
 from workbench.named_tuple import NamedTuple
@@ -17,17 +18,19 @@ class LostPart(NamedTuple):
     """A part of a result that the model did not get.
 
     Attributes:
-        kind: ``"structured"``, ``"part"`` of the content, ``"cut"`` (an end of a text, or its middle) or ``"shadowed"``
-            (a text for which the model got the structured content).
+        kind: ``"structured"``, ``"part"`` of the content, ``"cut"`` (an end of a text, or its middle), ``"shadowed"``
+            (a text for which the model got the structured content) or ``"altered"`` (the model got it in another form).
         pointer: of the part, in the response of the server.
         size: bytes that are missing.
         piece: first and last of the missing characters of a cut text; None if all of the part is missing.
+        form: in which an altered part reached the model, in words.
     """
 
     kind: str
     pointer: str
     size: int
     piece: tuple[int, int] | None = None
+    form: str = ""
 
 
 def text_told(told: ToolResultIR) -> str:
@@ -51,18 +54,22 @@ def lost_parts(result: dict[str, JsonValue], told: str, *, has_media: bool) -> I
     told = "\n".join((told, *(leaf for leaf in leaves(value_in(told)) if isinstance(leaf, str))))
     structured = result.get("structuredContent")
     has_structured = structured is not None
-    is_told = has_structured and all(is_in(leaf, told) for leaf in leaves(structured))
-    if has_structured and not is_told:
-        yield LostPart("structured", "/result/structuredContent", len(dumps(structured)))
+    missing = [leaf for leaf in leaves(structured) if not is_in(leaf, told)] if has_structured else []
+    form = _ROUNDED if missing and _are_rounded(missing, told) else ""
+    is_told = has_structured and (not missing or bool(form))
+    if missing:
+        yield LostPart(
+            "altered" if form else "structured", "/result/structuredContent", len(dumps(structured)), None, form
+        )
     content = result.get("content")
     for number, part in enumerate(content if isinstance(content, list) else ()):
         lost = _lost_content(part, told) if isinstance(part, dict) else None
         if lost is None or (lost.is_media and has_media):
             continue
         is_shadowed = is_told and not lost.is_media and not result.get("isError")
-        kind = "shadowed" if is_shadowed else "cut" if lost.piece else "part"
+        kind = "shadowed" if is_shadowed else "altered" if lost.form else "cut" if lost.piece else "part"
         if not (is_shadowed and says_the_same(part.get("text"), structured)):
-            yield LostPart(kind, f"/result/content/{number}{lost.pointer}", lost.size, lost.piece)
+            yield LostPart(kind, f"/result/content/{number}{lost.pointer}", lost.size, lost.piece, lost.form)
 
 
 class _LostContent(NamedTuple):
@@ -72,6 +79,7 @@ class _LostContent(NamedTuple):
     size: int
     piece: tuple[int, int] | None = None
     is_media: bool = False
+    form: str = ""
 
 
 def _lost_content(part: dict[str, JsonValue], told: str) -> _LostContent | None:
@@ -107,13 +115,52 @@ def _lost_text(text: JsonValue, pointer: str, told: str) -> _LostContent | None:
     if not isinstance(text, str) or not text.strip() or text.strip() in told:
         return None
     value = value_in(text)
-    if value is not None and all(is_in(leaf, told) for leaf in leaves(value)):
+    missing = [leaf for leaf in leaves(value) if not is_in(leaf, told)]
+    if value is not None and not missing:
         return None
+    form = _recoded(text.strip(), told) or (_ROUNDED if value is not None and _are_rounded(missing, told) else "")
+    if form:
+        return _LostContent(pointer, len(text.encode("utf-8", "replace")), form=form)
     first = _length_told(text, told)
     last = _length_told(text[first:][::-1], told[::-1]) if first < len(text) else 0
     piece = (first, len(text) - last)
     size = len(text[slice(*piece)].encode("utf-8", "replace"))
     return _LostContent(pointer, size, piece if first or last else None)
+
+
+_ROUNDED = "integers above 2^53 were rounded"
+_EXACT = 2**53
+_NUMBER = regex.compile(r"\d{16,}+(?:\.\d++)?+(?:[eE]\+?\d++)?+|\d\.\d++[eE]\+?\d++")
+
+
+def _are_rounded(missing: Sequence[JsonValue], told: str) -> bool:
+    """All of these values are integers that no double holds, and the text has the nearest doubles."""
+    if not all(isinstance(leaf, int) and abs(leaf) > _EXACT for leaf in missing):
+        return False
+    found = {float(number) for number in _NUMBER.findall(told)}
+    return all(abs(float(leaf)) in found for leaf in missing if isinstance(leaf, int))
+
+
+_ONE_BYTE = [bytes((n,)).decode("cp1252") if n not in (0x81, 0x8D, 0x8F, 0x90, 0x9D) else chr(n) for n in range(256)]
+"""What each byte is to a program that reads Windows-1252."""
+
+_NOT_ASCII = regex.compile(r"[^\x00-\x7f]")
+_FEW = 4
+"""Characters of a text that is too short to be recognised in another form."""
+
+
+def _recoded(text: str, told: str) -> str:
+    """How a text that is not ASCII was decoded wrongly; empty if it is not in the other one in such a form."""
+    if text.isascii() or len(text) < _FEW:
+        return ""
+    data = text.encode("utf-8", "replace")
+    if "".join(_ONE_BYTE[byte] for byte in data) in told:
+        return "its UTF-8 was read as Windows-1252"
+    if data.decode("latin-1") in told:
+        return "its UTF-8 was read as Latin-1"
+    forms = [_NOT_ASCII.sub(mark, text) for mark in ("?", "??", "")]
+    is_lost = any(form in told for form in forms if len(form.replace("?", "")) >= _FEW)
+    return "characters outside ASCII were lost" if is_lost else ""
 
 
 def _length_told(text: str, told: str) -> int:

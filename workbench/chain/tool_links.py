@@ -11,7 +11,7 @@ from workbench.ir import Media, Message, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST
-from workbench.protocols.mcp import ToolOutcome, argument_key, tool_outcome
+from workbench.protocols.mcp import ToolOutcome, argument_key
 from workbench.undo_log import Journal
 
 if TYPE_CHECKING:
@@ -88,10 +88,9 @@ class ToolLinks:
         """Outcomes that no result has told of yet, in their order."""
         return self._kept.get("", ())
 
-    def take(self, decoded: DecodedExchange) -> None:
+    def take(self, outcome: ToolOutcome) -> None:
         """Remember the outcome of a ``tools/call`` until a request tells the model of it."""
-        outcome = tool_outcome(decoded)
-        if outcome and not outcome.is_interim:
+        if not outcome.is_interim:
             self._journal.put(self._kept, "", (*self.waiting, outcome)[-MOST_WAITING:])
 
     def links(self, decoded: DecodedExchange) -> tuple[ToolLink, ...]:

@@ -6,14 +6,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from workbench import regex
-from workbench.chain import ToolLink, told_results
+from workbench.chain import ToolLink, lost_parts, told_results
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import ToolOutcome, argument_key, is_named
 from workbench.provenance import escape
-from workbench.rules._mcp_rules import ARGS_CHANGED, CALLED_TWICE, INFO, NOT_CALLED, WARNING, make, member, message_of
+from workbench.rules._mcp_rules import (
+    ARGS_CHANGED,
+    CALLED_TWICE,
+    ERROR_FLAG,
+    INFO,
+    NOT_CALLED,
+    RESULT_ALTERED,
+    RESULT_DROPPED,
+    STRUCTURED_DROPPED,
+    WARNING,
+    make,
+    member,
+    message_of,
+    texts_of,
+)
 from workbench.rules.wording import quote
 from workbench.undo_log import Journal
 from workbench.wire import dumps
@@ -74,6 +88,11 @@ class ModelCalls:
             self._keep(carried if one is found else one for one in self.pending)
         return found
 
+    def gateway_of(self, outcome: ToolOutcome) -> ToolOutcome | None:
+        """The request to a gateway that passed this one on to another server; None if none did."""
+        found = self._of(outcome)
+        return found.carried if found and found.carried and outcome.is_within(found.carried) else None
+
     def _of(self, outcome: ToolOutcome) -> ModelCall | None:
         """By its id; else by tool and arguments, one that nothing carried out first; else the only one of that tool."""
         pending = self.pending
@@ -114,6 +133,26 @@ def of_call(
         yield make(decoded, ARGS_CHANGED, REQUEST, f"/params/arguments{pointer}", text, how)
     if before.carried:
         yield _twice(decoded, before, entry, how)
+
+
+def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcome) -> Iterator[Finding]:
+    """Findings on what a gateway passed back of the result of a server behind it.
+
+    Args:
+        inner: what the server returned.
+        outer: what the gateway returned.
+    """
+    if inner.state != "answered" or outer.state != "answered":
+        return
+    where = f"the result of exchange {outer.exchange + 1}, which the gateway {quote(outer.server)} returned"
+    passed = "\n".join((dumps(outer.result).decode("utf-8", "replace"), *texts_of(outer.result)))
+    for lost in lost_parts(inner.result, passed, has_media=False):
+        rule = STRUCTURED_DROPPED if lost.kind == "structured" else RESULT_ALTERED if lost.form else RESULT_DROPPED
+        text = f"{lost.size:,} bytes of {lost.pointer} are not in {where}"
+        yield make(decoded, rule, RESPONSE, lost.pointer, text)
+    if (inner.result.get("isError") is True) != (outer.result.get("isError") is True):
+        text = f"isError differs from {where}"
+        yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError" if "isError" in inner.result else "/result", text)
 
 
 def _twice(decoded: DecodedExchange, before: ModelCall, entry: Mapping[str, JsonValue], how: str) -> Finding:

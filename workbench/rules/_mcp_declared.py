@@ -10,8 +10,10 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.clients import search_tools
 from workbench.protocols.mcp import is_named
+from workbench.provenance import escape
 from workbench.rules._mcp_rules import INFO, NAME, SCHEMA_CHANGED, TOOL_MISSING, WARNING, make, member
 from workbench.rules.wording import quote
+from workbench.toolcalls.schemas import resolve
 
 _LONGEST = 64
 """Characters of a name that every provider takes (OpenAI, Gemini, Bedrock; platform documentation, 2026)."""
@@ -33,6 +35,13 @@ _LIMITS = (
     "oneOf",
 )
 """Keywords whose loss makes a schema accept more, or say less to the model."""
+
+
+_ALTERNATIVES = ("$ref", "anyOf", "oneOf", "allOf")
+"""Keywords under which properties may be declared instead."""
+
+_MOST_DEPTH = 8
+"""Schemas within schemas that are compared; a reference may lead back to where it is."""
 
 
 class ListedTool(NamedTuple):
@@ -102,19 +111,48 @@ def _provider_name(name: str) -> str:
 
 
 def _schema_change(listed: JsonValue, declared: JsonValue) -> tuple[str, str] | None:
-    """Pointer and words of what a declared schema lost of a listed one; None for changes without a meaning."""
+    """Pointer and words of what a declared schema lost of a listed one; None for changes without a meaning.
+
+    References are followed on both sides: one that was replaced by what it points to is no change.
+    """
     if not isinstance(listed, dict) or not isinstance(declared, dict):
         return None
     for name in ("$defs", "definitions"):
         if name in listed and name not in declared and f"#/{name}/" in repr(declared):
             return "", f"{name} is missing, and a $ref still points to it"
-    return _object_change(listed, declared, "")
+    return _node_change((listed, declared), listed, declared, "", 0)
+
+
+def _node_change(
+    roots: tuple[JsonValue, JsonValue], listed: JsonValue, declared: JsonValue, at: str, depth: int
+) -> tuple[str, str] | None:
+    one, other = _target(roots[0], listed), _target(roots[1], declared)
+    if depth > _MOST_DEPTH or not isinstance(one, dict) or not isinstance(other, dict):
+        return None
+    found = _leaf_change(one, other, at, is_reference=declared is not other) or _object_change(one, other, at)
+    if found:
+        return found
+    known, kept = member(one, "properties"), member(other, "properties")
+    inner = [(f"{at}/properties/{escape(n)}", known[n], kept[n]) for n in known if n in kept] if known and kept else []
+    if "items" in one and "items" in other:
+        inner.append((f"{at}/items", one["items"], other["items"]))
+    changes = (_node_change(roots, before, now, where, depth + 1) for where, before, now in inner)
+    return next((change for change in changes if change), None)
+
+
+def _target(root: JsonValue, schema: JsonValue) -> JsonValue:
+    """The schema that a reference points to; any other schema, and a reference that leads nowhere, as it is."""
+    ref = member(schema, "$ref")
+    found = resolve(root, ref) if isinstance(ref, str) else None
+    return schema if found is None else found
 
 
 def _object_change(
     listed: Mapping[str, JsonValue], declared: Mapping[str, JsonValue], at: str
 ) -> tuple[str, str] | None:
     known, kept = member(listed, "properties"), member(declared, "properties")
+    if isinstance(known, dict) and known and kept is None and not any(name in declared for name in _ALTERNATIVES):
+        return at, f"its properties are missing, {quote(next(iter(known)))} for one"
     for name in known if isinstance(known, dict) and isinstance(kept, dict) else ():
         if name not in kept:
             return f"{at}/properties", f"the property {quote(name)} is missing"
@@ -123,30 +161,27 @@ def _object_change(
         return f"{at}/required", f"{quote(more[0])} is required"
     if less := sorted(before - now):
         return (f"{at}/required" if "required" in declared else at), f"{quote(less[0])} is no longer required"
-    for name in known if isinstance(known, dict) and isinstance(kept, dict) else ():
-        one, other = known[name], kept[name]
-        if isinstance(one, dict) and isinstance(other, dict):
-            found = _leaf_change(one, other, f"{at}/properties/{name}") or _object_change(
-                one, other, f"{at}/properties/{name}"
-            )
-            if found:
-                return found
+    if listed.get("additionalProperties", False) is not False and declared.get("additionalProperties") is False:
+        return f"{at}/additionalProperties", "it is closed to further properties (additionalProperties)"
     return None
 
 
-def _leaf_change(listed: Mapping[str, JsonValue], declared: Mapping[str, JsonValue], at: str) -> tuple[str, str] | None:
+def _leaf_change(
+    listed: Mapping[str, JsonValue], declared: Mapping[str, JsonValue], at: str, *, is_reference: bool
+) -> tuple[str, str] | None:
     gone = [name for name in _LIMITS if name in listed and name not in declared]
-    if gone and "$ref" not in declared and not _may_be_written_otherwise(gone[0], declared):
+    if gone and ("$ref" not in declared or is_reference) and not _may_be_written_otherwise(gone[0], listed, declared):
         return at, f"{gone[0]} is missing"
     one, other = listed.get("type"), declared.get("type")
     is_same = not isinstance(one, str) or not isinstance(other, str) or one.lower() == other.lower()
     return None if is_same else (f"{at}/type", f"the type is {quote(other)} instead of {quote(one)}")
 
 
-def _may_be_written_otherwise(name: str, declared: Mapping[str, JsonValue]) -> bool:
-    """A constant may be an enum of one; alternatives with null may be a type list or nullable."""
+def _may_be_written_otherwise(name: str, listed: Mapping[str, JsonValue], declared: Mapping[str, JsonValue]) -> bool:
+    """A constant may be an enum of one; alternatives that alone say the type may be a type list or nullable."""
+    is_type = name in ("anyOf", "oneOf") and "type" not in listed
     return (name == "const" and "enum" in declared) or (
-        name in ("anyOf", "oneOf") and ("nullable" in declared or "type" in declared or "anyOf" in declared)
+        is_type and any(word in declared for word in ("nullable", "type", "anyOf"))
     )
 
 

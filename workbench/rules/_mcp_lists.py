@@ -26,6 +26,7 @@ from workbench.rules._mcp_rules import (
     message_of,
 )
 from workbench.rules.wording import quote
+from workbench.toolcalls.schemas import find_meta_faults
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf")
 _ANY_VALUE = "2026-07-28"
@@ -156,6 +157,10 @@ def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterat
                 f"the reference {quote(lost)} leads nowhere in this schema; clients drop this tool, or the whole list"
             )
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{pointer}/{member_name}", text)
+        fault = next(iter(find_meta_faults(schema)), None) if isinstance(schema, dict) else None
+        if fault:
+            text = f"this is no JSON Schema: {fault.message}; clients drop this tool, or the whole list"
+            yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{pointer}/{member_name}{fault.pointer}", text)
     properties = member(inputs, "properties")
     for name, schema in properties.items() if isinstance(properties, dict) else ():
         if isinstance(schema, bool):

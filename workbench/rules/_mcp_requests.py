@@ -10,7 +10,16 @@ from workbench.chain import value_in
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import ASKED_BY, CANCELLED, END, ChannelFacts, ServerFacts, is_over_http, response_message
+from workbench.protocols.mcp import (
+    ASKED_BY,
+    CANCELLED,
+    END,
+    OVER_HTTP,
+    ChannelFacts,
+    ServerFacts,
+    is_over_http,
+    response_message,
+)
 from workbench.rules._mcp_rules import (
     ARGUMENTS_REFUSED,
     CANCELLED_END,
@@ -75,6 +84,9 @@ _NO_SESSION = regex.compile(
 )
 """Words for a session that a server does not know."""
 
+_STATELESS = "2026-07-28"
+"""First revision without ``initialize``."""
+
 _AUTH = (401, 403)
 """Statuses with which a server asks the client to sign in."""
 
@@ -131,7 +143,8 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     body = decoded.response_text[:_LONG].decode("utf-8", "replace")
     error = member(message_of(response_message(decoded)), "error")
     told = str(member(error, "message") or error or body)
-    has_session = bool(request.headers.get("mcp-session-id"))
+    url = str(decoded.exchange.meta[OVER_HTTP][1]).lower()
+    has_session = bool(request.headers.get("mcp-session-id")) or "sessionid=" in url
     is_unknown = http.status == 404 or (_NO_SESSION.search(told) and not _has_result(decoded))
     if has_session and method != END and is_unknown:
         severity = INFO if http.status == 404 else WARNING
@@ -146,6 +159,9 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "", text, quote(told))
     elif http.status == 200 and method in _MUST_RESULT and not response_message(decoded).strip():
         text = f"the response to {method} ended without its message"
+        yield make(decoded, NO_ANSWER, RESPONSE, "", text)
+    elif method in _MUST_RESULT and decoded.events and not decoded.events[-1].terminated:
+        text = f"no blank line ends the event with the response to {method}: clients wait for it, or drop the event"
         yield make(decoded, NO_ANSWER, RESPONSE, "", text)
 
 
@@ -196,10 +212,15 @@ def _version(
 ) -> Iterator[Finding]:
     """Versions are dates: a later one than the client asked for is one that it may not know."""
     asked, given = member(request, "params", "protocolVersion"), member(response, "result", "protocolVersion")
-    if not isinstance(asked, str) or not isinstance(given, str) or given == asked:
+    if not isinstance(asked, str) or not isinstance(given, str):
+        return
+    if given >= _STATELESS:
+        text = f"the server agreed to {quote(given)}, a revision without initialize: it begins with server/discover"
+        yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", text)
+    if given == asked:
         return
     text = f"the client asked for {quote(asked)}, but the server answered with {quote(given)}"
-    if given > asked:
+    if given > asked and given < _STATELESS:
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}, which is later")
     elif channel is not None and not channel.is_used:
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", f"{text}; the client ended the connection")

@@ -34,6 +34,7 @@ _LOST = {
     "part": RESULT_DROPPED,
     "cut": RESULT_TRUNCATED,
     "shadowed": CONTENT_SHADOWED,
+    "altered": RESULT_ALTERED,
 }
 
 _REPR = regex.compile(
@@ -48,7 +49,12 @@ _CUT = regex.compile(
 )
 """Words of a notice that a text was cut."""
 
-_STOPPED = regex.compile(r"(?i)\babort|\bcancel|\binterrupt|\btimed? ?out\b|\btimeout\b")
+_STOPPED = regex.compile(
+    r"(?i)\babort|\bcancel|\binterrupt|\btimed? ?out\b|\btimeout\b|\brejected\b|\bdeclined\b|\bdenied by\b"
+    r"|\b(?:doesn't|does not|didn't|did not) want\b|\bnot (?:approved|executed|allowed to run)\b"
+)
+"""Words with which a client says that a call was not carried out, or not to its end."""
+
 _FAILED = regex.compile(
     r"(?i)\berr(?:or)?\b|fail|exception|invalid|denied|not found|no such|missing|refused|unable|cannot|can't"
     r"|timed? ?out|traceback|unknown|forbidden|unauthori[sz]ed|is ?error"
@@ -104,12 +110,16 @@ def _of_lost(
     decoded: DecodedExchange, link: ToolLink, lost: LostPart, words: str, outcome: ToolOutcome, client: ClientFacts
 ) -> Finding:
     message = f"{lost.size:,} bytes of {lost.pointer} in exchange {link.exchange + 1} are not in this result"
+    if lost.form:
+        message = f"{lost.pointer} in exchange {link.exchange + 1} reached the model in another form: {lost.form}"
     if lost.kind == "shadowed":
         message += ": the client forwards the structured content instead"
     is_notice = lost.kind == "part" and lost.pointer.endswith("/text") and _CUT.search(words)
     rule = RESULT_TRUNCATED if is_notice else _LOST[lost.kind]
     part = "cut" if rule is RESULT_TRUNCATED else _PARTS.get(lost.kind) or _type_of(outcome.result, lost.pointer)
-    evidence = f"matched {link.how}; {by_rule_of(client, part, outcome.result)}"
+    evidence = f"matched {link.how}"
+    if not lost.form:  # what changes a form does it by accident, not by a rule
+        evidence += f"; {by_rule_of(client, part, outcome.result)}"
     return make(decoded, rule, REQUEST, link.pointer, message, evidence)
 
 
@@ -119,9 +129,10 @@ _PARTS = {"structured": "structured", "shadowed": "text", "cut": "cut"}
 
 def _type_of(result: JsonValue, pointer: str) -> str:
     """Type of the content to which a pointer leads."""
-    number = pointer.split("/")[3]
+    number = pointer.removeprefix("/result/content/").partition("/")[0]
     content = member(result, "content")
-    part = content[int(number)] if isinstance(content, list) and int(number) < len(content) else None
+    is_there = number.isdecimal() and isinstance(content, list) and int(number) < len(content)
+    part = content[int(number)] if is_there else None
     return str(member(part, "type") or "text")
 
 
@@ -149,13 +160,14 @@ def _of_form(
     if _tells_twice(outcome.result, words):
         text = f"the data of exchange {link.exchange + 1} appear twice here: as text, and as structured content"
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text, severity=INFO)
-    data = [each for part in _media(outcome.result) if (each := part[:_SHORT])]
+    media = dict(_media(outcome.result))
+    data = [each for part in media.values() if (each := part[:_SHORT])]
     is_shown = any(isinstance(part, Media) for part in told.result.content)
     if is_shown and any(each in part.text for each in data for part in told.result.content if isinstance(part, Text)):
         text = f"the data of an image or file of exchange {link.exchange + 1} appear twice here, once as text"
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text)
-    elif not is_shown and not form and any(part in words for part in _media(outcome.result) if part):
-        text = f"an image or file of exchange {link.exchange + 1} was sent as encoded text, which a model cannot read"
+    elif not is_shown and not form and (found := next((p for p, part in media.items() if part and part in words), "")):
+        text = f"{found} in exchange {link.exchange + 1} was sent as encoded text, which a model cannot read"
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
 
 
@@ -173,11 +185,12 @@ def _without_spaces(text: str) -> str:
     return _SPACED.sub(r"\1", text)
 
 
-def _media(result: dict[str, JsonValue]) -> Iterator[str]:
+def _media(result: dict[str, JsonValue]) -> Iterator[tuple[str, str]]:
+    """Pointer and encoded data of each image or audio of a result."""
     content = result.get("content")
-    for part in content if isinstance(content, list) else ():
+    for number, part in enumerate(content if isinstance(content, list) else ()):
         if isinstance(part, dict) and isinstance(part.get("data"), str):
-            yield part["data"]
+            yield f"/result/content/{number}", part["data"]
 
 
 def _of_flag(

@@ -26,7 +26,7 @@ from workbench.protocols.mcp import (
     server_of,
     tool_outcome,
 )
-from workbench.rules._mcp_calls import ModelCalls, of_call, of_uncalled
+from workbench.rules._mcp_calls import ModelCalls, of_call, of_passed_on, of_uncalled
 from workbench.rules._mcp_connection import of_connection
 from workbench.rules._mcp_declared import ListedTool, of_declared
 from workbench.rules._mcp_lists import ListRead, of_list, of_used_list, texts_aimed_at_model
@@ -87,7 +87,6 @@ class ToolHops:
         if exchange.request and connection not in self._servers:
             self._journal.put(self._servers, connection, server_of(exchange.request.url))
         self._journal.put(self._facts, connection, after)
-        self._links.take(decoded)
         return (*found, *self._check_call(decoded, facts))
 
     def trial(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
@@ -148,6 +147,10 @@ class ToolHops:
         outcome = tool_outcome(decoded)
         if outcome is None:
             return
+        if outer := self._calls.gateway_of(outcome):
+            yield from of_passed_on(decoded, outcome, outer)
+            return
+        self._links.take(outcome)
         before = self._calls.carry_out(outcome)
         yield from of_call(decoded, outcome, before, facts.tools.get(outcome.tool, {}))
         for number, text in enumerate(texts_of(outcome.result)):

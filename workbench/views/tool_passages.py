@@ -125,6 +125,8 @@ def passage_facts(passage: ToolPassage) -> Iterator[Line]:
 
 
 def _missing(part: LostPart) -> str:
+    if part.form:
+        return f"{count(part.size, 'byte')} reached the model in another form: {part.form}"
     piece = f" (characters {part.piece[0]:,} to {part.piece[1]:,})" if part.piece else ""
     return f"{count(part.size, 'byte')}{piece} did not reach the model: {WORDS[part.kind]}"
 

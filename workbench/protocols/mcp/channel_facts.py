@@ -97,6 +97,8 @@ class _FactReader:
     def _answer(self, number: int, id_: str, message: dict[str, JsonValue]) -> None:
         if ("result" in message) == ("error" in message):
             self.facts.odd_responses.append((number, "has neither a result nor an error, or both"))
+        elif message.get("id") is None and self._open and _code_of(message) not in _UNREADABLE:
+            self.facts.odd_responses.append((number, "has the id null, so it answers none of the open requests"))
         elif id_ in self._answered:
             self.facts.odd_responses.append((number, f"answers request {id_} a second time"))
         elif id_ not in self._open and message.get("id") is not None:
@@ -109,6 +111,16 @@ class _FactReader:
         if self._cancel is not None and self._asked_after_cancel:
             self.facts.silent_after_cancel = self._cancel
         return self.facts
+
+
+_UNREADABLE = (-32700, -32600)
+"""Codes of JSON-RPC for a message whose id could not be read: their id is null."""
+
+
+def _code_of(message: dict[str, JsonValue]) -> JsonValue:
+    """Code of an error; None for a result."""
+    error = message.get("error")
+    return error.get("code") if isinstance(error, dict) else None
 
 
 def _messages(frame: Frame) -> Iterator[dict[str, JsonValue]]:

@@ -38,6 +38,7 @@ class ToolOutcome:
         arguments: as sent.
         result: as received; empty without one.
         state: ``"answered"``, ``"refused"`` (with a JSON-RPC error), ``"cancelled"`` or ``"unanswered"``.
+        began, ended: times, in seconds since the epoch; None if unknown.
     """
 
     exchange: int
@@ -47,6 +48,13 @@ class ToolOutcome:
     arguments: JsonValue
     result: dict[str, JsonValue]
     state: str = "answered"
+    began: float | None = None
+    ended: float | None = None
+
+    def is_within(self, outer: ToolOutcome) -> bool:
+        """Another server's call began and ended this one while it was carried out itself: it is a gateway."""
+        times = (outer.began, self.began, self.ended, outer.ended)
+        return self.server != outer.server and None not in times and list(times) == sorted(times)  # type: ignore[type-var]
 
     @property
     def is_interim(self) -> bool:
@@ -88,6 +96,8 @@ def tool_outcome(decoded: DecodedExchange) -> ToolOutcome | None:
         params.get("arguments"),
         result if isinstance(result, dict) else {},
         "cancelled" if CANCELLED in exchange.meta else state,
+        exchange.started_at,
+        exchange.started_at + exchange.duration if exchange.started_at and exchange.duration is not None else None,
     )
 
 
