@@ -159,7 +159,7 @@ def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterat
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{pointer}/{member_name}", text)
         fault = next(iter(find_meta_faults(schema)), None) if isinstance(schema, dict) else None
         if fault:
-            text = f"this is no JSON Schema: {fault.message}; clients drop this tool, or the whole list"
+            text = f"not a valid JSON Schema: {fault.message}; clients drop this tool, or the whole list"
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{pointer}/{member_name}{fault.pointer}", text)
     properties = member(inputs, "properties")
     for name, schema in properties.items() if isinstance(properties, dict) else ():
