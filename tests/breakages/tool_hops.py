@@ -23,7 +23,7 @@ from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
 
-CATALOGUES = ("tool-hops-2.yaml", "tool-hops-3.yaml", "tool-hops-4.yaml", "tool-hops-5.yaml")
+CATALOGUES = ("tool-hops-2.yaml", "tool-hops-3.yaml", "tool-hops-4.yaml", "tool-hops-5.yaml", "tool-hops-6.yaml")
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 
 Entry = Mapping[str, Any]

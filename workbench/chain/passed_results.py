@@ -118,7 +118,9 @@ def _lost_text(text: JsonValue, pointer: str, told: str) -> _LostContent | None:
     missing = [leaf for leaf in leaves(value) if not is_in(leaf, told)]
     if value is not None and not missing:
         return None
-    form = _recoded(text.strip(), told) or (_ROUNDED if value is not None and _are_rounded(missing, told) else "")
+    form = _wrong_decoding(text.strip(), told) or (
+        _ROUNDED if value is not None and _are_rounded(missing, told) else ""
+    )
     if form:
         return _LostContent(pointer, len(text.encode("utf-8", "replace")), form=form)
     first = _length_told(text, told)
@@ -149,7 +151,7 @@ _FEW = 4
 """Characters of a text that is too short to be recognised in another form."""
 
 
-def _recoded(text: str, told: str) -> str:
+def _wrong_decoding(text: str, told: str) -> str:
     """How a text that is not ASCII was decoded wrongly; empty if it is not in the other one in such a form."""
     if text.isascii() or len(text) < _FEW:
         return ""

@@ -91,7 +91,10 @@ class ModelCalls:
     def gateway_of(self, outcome: ToolOutcome) -> ToolOutcome | None:
         """The request to a gateway that passed this one on to another server; None if none did."""
         found = self._of(outcome)
-        return found.carried if found and found.carried and outcome.is_within(found.carried) else None
+        carried = [one.carried for one in self.pending if one.carried and outcome.is_within(one.carried)]
+        if found and found.carried and found.carried in carried:
+            return found.carried
+        return next((one for one in carried if outcome.is_passed_on_by(one)), None)
 
     def _of(self, outcome: ToolOutcome) -> ModelCall | None:
         """By its id; else by tool and arguments, one that nothing carried out first; else the only one of that tool."""

@@ -37,6 +37,9 @@ _LIMITS = (
 """Keywords whose loss makes a schema accept more, or say less to the model."""
 
 
+_LONG, _MARK = 200, 40
+"""Characters of a description that clients cut, and those that a mark of the cut may have."""
+
 _ALTERNATIVES = ("$ref", "anyOf", "oneOf", "allOf")
 """Keywords under which properties may be declared instead."""
 
@@ -87,12 +90,21 @@ def _of_tool(
         names = ", ".join(quote(one.name) for one in alike)
         text = f"{names} of server {quote(best.server)} become one name once they are cleaned; only one is declared"
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
+    yield from _of_description(decoded, tool, best)
     change = _schema_change(member(best.entry, "inputSchema"), tool.schema)
     if change:
         inside, words = change
         text = f"{words}: server {quote(best.server)} listed {quote(best.name)} differently"
         place = next((p for p in _schema_places(decoded, pointer)), pointer)
         yield make(decoded, SCHEMA_CHANGED, REQUEST, f"{place}{inside}", text)
+
+
+def _of_description(decoded: DecodedExchange, tool: ToolDef, listed: ListedTool) -> Iterator[Finding]:
+    """A description whose end the model does not get; marks of the cut may be behind what is left."""
+    whole, kept = member(listed.entry, "description"), (tool.description or "").rstrip()
+    if isinstance(whole, str) and _LONG < len(kept) < len(whole.rstrip()) and whole.startswith(kept[:-_MARK]):
+        text = f"{len(kept):,} of {len(whole):,} characters of the description of {quote(listed.name)} are declared"
+        yield make(decoded, SCHEMA_CHANGED, REQUEST, f"{tool.pointer}/description", text, severity=INFO)
 
 
 def _schema_places(decoded: DecodedExchange, pointer: str) -> Iterator[str]:

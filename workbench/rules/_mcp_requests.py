@@ -17,6 +17,7 @@ from workbench.protocols.mcp import (
     OVER_HTTP,
     ChannelFacts,
     ServerFacts,
+    is_named,
     is_over_http,
     response_message,
 )
@@ -26,6 +27,7 @@ from workbench.rules._mcp_rules import (
     CAPABILITY,
     ERROR_FLAG,
     INFO,
+    NAME,
     NO_ANSWER,
     OUTPUT_SCHEMA,
     PROTOCOL_ERROR,
@@ -44,6 +46,12 @@ from workbench.wire import State
 
 _MUST_RESULT = ("initialize", "tools/list", "tools/call")
 """Methods whose JSON-RPC error breaks tool use; of others an error is an answer (``resources/read``), or a probe."""
+
+_MEMBERS: dict[str, tuple[tuple[str, type], ...]] = {
+    "tools/list": (("tools", list),),
+    "tools/call": (("content", list),),
+}
+"""Method → members that its result must have, and their types (specification, schema of each revision)."""
 
 _NEGOTIATION = (-32020, -32021, -32022, -32042)
 """Codes with which a server asks the client for something: another version, a capability, a page to open."""
@@ -72,6 +80,9 @@ _FAILED = regex.compile(
     re.IGNORECASE,
 )
 """How a text begins that tells of a failure."""
+
+_ERROR_CODE = regex.compile(r"(?i)\berr|_err|error|^E_|fail|exception")
+"""Names of errors, where an object has a code and a message."""
 
 _SUCCEEDED = regex.compile(r"\bHTTP 20\d\b|\bstatus(?: code)?:? 20\d\b|\b20[1-6] \w+|\bno content\b", re.IGNORECASE)
 """Words of a success."""
@@ -130,9 +141,11 @@ def _of_client(
     request, response = message_of(decoded.request_text), message_of(response_message(decoded))
     if method in _MUST_RESULT:
         yield from _error(decoded, method, response.get("error"))
+        yield from _shape(decoded, method, response.get("result"))
     if method == "initialize":
         yield from _version(decoded, request, response, channel)
     if method == "tools/call":
+        yield from _tool_name(decoded, request.get("params"), facts)
         yield from _of_result(decoded, request.get("params"), response, facts)
 
 
@@ -204,6 +217,29 @@ def _error(decoded: DecodedExchange, method: str, error: JsonValue) -> Iterator[
     yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
 
 
+def _shape(decoded: DecodedExchange, method: str, result: JsonValue) -> Iterator[Finding]:
+    """A result without the members that clients read."""
+    if not isinstance(result, dict) or "task" in result or result.get("resultType", "complete") != "complete":
+        return
+    for name, kind in _MEMBERS.get(method, ()):
+        is_missing = name not in result and not (name == "content" and "structuredContent" in result)
+        if is_missing or (name in result and not isinstance(result[name], kind)):
+            what = "has no" if is_missing else "has a wrong"
+            text = f"the result of {method} {what} {quote(name)}: clients refuse it"
+            yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/result" if is_missing else f"/result/{name}", text)
+            return
+
+
+def _tool_name(decoded: DecodedExchange, params: JsonValue, facts: ServerFacts) -> Iterator[Finding]:
+    """A name that the server does not have, but for its beginning."""
+    name = member(params, "name")
+    if not isinstance(name, str) or name in facts.tools:
+        return
+    if listed := next((tool for tool in facts.tools if is_named(name, tool)), ""):
+        text = f"the server lists {quote(listed)}, not {quote(name)}: the name was changed on the way to it"
+        yield make(decoded, NAME, REQUEST, "/params/name", text)
+
+
 def _version(
     decoded: DecodedExchange,
     request: dict[str, JsonValue],
@@ -269,21 +305,22 @@ def _flag(decoded: DecodedExchange, result: JsonValue, told: str) -> Iterator[Fi
             text = "the result is marked as an error, but its text reports a success"
             yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError", text, quote(told), INFO)
     elif (
-        (_FAILED.match(told) or _denies_success(told))
+        (_FAILED.match(told) or _denies_success(value_in(told)))
         and len(texts_of(result)) == 1
         and member(result, "structuredContent") is None
-    ):
+    ) or (not texts_of(result) and _denies_success(member(result, "structuredContent"))):
         text = "the text reports a failure, but the result is not marked as an error (isError)"
         pointer = "/result/isError" if member(result, "isError") is not None else "/result"
         yield make(decoded, ERROR_FLAG, RESPONSE, pointer, text, quote(told), INFO)
 
 
-def _denies_success(told: str) -> bool:
-    """A text is a JSON object that says of itself that it is a failure."""
-    value = value_in(told)
+def _denies_success(value: JsonValue) -> bool:
+    """An object that says of itself that it is a failure."""
     if not isinstance(value, dict):
         return False
-    return any(value.get(name) is False for name in ("success", "ok", "succeeded")) or value.get("status") == "error"
+    is_coded = isinstance(value.get("message"), str) and bool(_ERROR_CODE.search(str(value.get("code") or "")))
+    is_denied = any(value.get(name) is False for name in ("success", "ok", "succeeded"))
+    return is_denied or value.get("status") == "error" or is_coded
 
 
 def _output(decoded: DecodedExchange, params: JsonValue, result: JsonValue, entry: JsonValue) -> Iterator[Finding]:

@@ -82,6 +82,8 @@ def of_told(
         client: what is known of the client.
     """
     words = text_told(told.result)
+    if outcome.state == "refused":
+        yield from _of_refused(decoded, link, told, outcome, words)
     if outcome.state != "answered":
         return
     swapped = next((one for one in others if link.lost and _tells(words, one) and not _tells(words, outcome)), None)
@@ -99,6 +101,15 @@ def of_told(
     yield from _of_form(decoded, link, told, outcome, words)
     yield from _of_flag(decoded, link, told, outcome, words, client)
     yield from (_of_lost(decoded, link, lost, words, outcome, client) for lost in link.lost)
+
+
+def _of_refused(
+    decoded: DecodedExchange, link: ToolLink, told: ToldResult, outcome: ToolOutcome, words: str
+) -> Iterator[Finding]:
+    """A JSON-RPC error of which the model hears nothing."""
+    if not (told.result.is_error or _FAILED.search(words) or (outcome.error and outcome.error in words)):
+        text = f"exchange {link.exchange + 1} was answered with a JSON-RPC error, of which this result says nothing"
+        yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, quote(outcome.error))
 
 
 def _tells(words: str, outcome: ToolOutcome) -> bool:

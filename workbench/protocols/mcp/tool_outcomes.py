@@ -38,6 +38,7 @@ class ToolOutcome:
         arguments: as sent.
         result: as received; empty without one.
         state: ``"answered"``, ``"refused"`` (with a JSON-RPC error), ``"cancelled"`` or ``"unanswered"``.
+        error: message of a JSON-RPC error; empty without one.
         began, ended: times, in seconds since the epoch; None if unknown.
     """
 
@@ -48,6 +49,7 @@ class ToolOutcome:
     arguments: JsonValue
     result: dict[str, JsonValue]
     state: str = "answered"
+    error: str = ""
     began: float | None = None
     ended: float | None = None
 
@@ -55,6 +57,12 @@ class ToolOutcome:
         """Another server's call began and ended this one while it was carried out itself: it is a gateway."""
         times = (outer.began, self.began, self.ended, outer.ended)
         return self.server != outer.server and None not in times and list(times) == sorted(times)  # type: ignore[type-var]
+
+    def is_passed_on_by(self, outer: ToolOutcome) -> bool:
+        """A gateway's call names this tool and its arguments among its own: a tool that calls tools."""
+        given = outer.arguments if isinstance(outer.arguments, dict) else {}
+        is_given = bool(self.arguments) and any(value == self.arguments for value in given.values())
+        return is_given and any(isinstance(value, str) and is_named(value, self.tool) for value in given.values())
 
     @property
     def is_interim(self) -> bool:
@@ -88,6 +96,7 @@ def tool_outcome(decoded: DecodedExchange) -> ToolOutcome | None:
     meta, result = params.get("_meta"), response.get("result")
     stated = [meta[key] for key in call_id_keys() if isinstance(meta.get(key), str)] if isinstance(meta, dict) else []
     state = "answered" if isinstance(result, dict) else "refused" if "error" in response else "unanswered"
+    error = response.get("error")
     return ToolOutcome(
         decoded.index,
         server_of(http.url),
@@ -96,6 +105,7 @@ def tool_outcome(decoded: DecodedExchange) -> ToolOutcome | None:
         params.get("arguments"),
         result if isinstance(result, dict) else {},
         "cancelled" if CANCELLED in exchange.meta else state,
+        str(error.get("message") or "") if isinstance(error, dict) else "",
         exchange.started_at,
         exchange.started_at + exchange.duration if exchange.started_at and exchange.duration is not None else None,
     )
