@@ -227,10 +227,11 @@ BESIDE_TEXT = {"contents": [
     {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
     {"role": "user", "parts": [{"functionResponse": {"id": "id", "name": "f", "response": {}}}, {"text": "a file"}]},
 ], "tools": DECLARED}  # fmt: skip
+CLOSED = {**PARAMETERS, "additionalProperties": False}
 RECORDED = [
     ("openai", CHAT, chat(user(PDF), model="gpt-5-mini"), "", []),
     ("anthropic", ANTHROPIC, LEFT_OUT, f"{AT_VERTEX}/anthropic/models/claude-3-7-sonnet@20250219:streamRawPredict", []),
-    ("anthropic", ANTHROPIC, messages(user(text()), output_format={"type": "json_schema", "schema": PARAMETERS}),
+    ("anthropic", ANTHROPIC, messages(user(text()), output_format={"type": "json_schema", "schema": CLOSED}),
      "", [("anthropic-beta", "structured-outputs-2025-11-13")]),
     ("gemini", GEMINI, BESIDE_TEXT, "https://host/v1beta/models/gemini-2.5-flash:generateContent", []),
 ]  # fmt: skip

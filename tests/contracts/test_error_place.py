@@ -155,3 +155,14 @@ def test_a_body_that_is_no_json_has_a_byte_and_no_pointer():
     assert found.span == (34, 35)
     assert place("openai-chat", "Expecting value: line 7 column 35", text=text) is None
     assert place("openai-chat", "Expecting value (char 3400)", text=text) is None
+
+
+def test_an_index_beyond_a_list_means_the_only_element_with_the_rest_of_the_path():
+    marked = {**MERGED, "messages": [*MERGED["messages"]]}
+    on = {"type": "text", "text": "on", "cache_control": {"ttl": "1h"}}
+    marked["messages"][4] = {"role": "user", "content": [on]}
+    text = json.dumps(marked).encode()
+    path = "messages.66.content.3.text.cache_control.ttl: Extra inputs are not permitted"
+    assert place("anthropic-messages", path, text=text).pointer == "/messages/4/content/0/cache_control/ttl"
+    several = "messages.66.content.3.type: Input should be 'text'"
+    assert place("anthropic-messages", several, text=text).pointer.count("/") < 4

@@ -33,6 +33,9 @@ LONGEST = 20_000
 DEEPEST_ROOT = 2
 """Names before the first one that the body has."""
 
+MOST_FITS = 1000
+"""Elements of a list that are tried where an index is beyond it."""
+
 SHORTEST_ID = 4
 """Characters of an id that may be in a text without quotes."""
 
@@ -173,12 +176,23 @@ def _walk(body: JsonValue, steps: Sequence[str], decoded: DecodedExchange, contr
         return ""
     value, pointer, rest = body[key], f"/{escape(key)}", list(steps[1:])
     if key in _LISTS and rest and rest[0].isdecimal() and isinstance(value, list):
-        message, rest = _count_messages(rest, value, decoded, contract)
-        if message is None:
-            return pointer
-        value, pointer = value[message], f"{pointer}/{message}"
+        message, left = _count_messages(rest, value, decoded, contract)
+        if message is not None:
+            value, pointer, rest = value[message], f"{pointer}/{message}", left
+    return _descend(value, pointer, rest)[0]
+
+
+def _descend(value: JsonValue, pointer: str, rest: Sequence[str]) -> tuple[str, bool]:
+    """Pointer of the longest part of a path below a value, and whether all of the path is there.
+
+    An index beyond a list counts what the request does not have (a message that a gateway added, a history that was
+    cut since): the only element with the rest of the path is meant.
+    """
+    is_whole = True
     for n, step in enumerate(rest, 1):
-        if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+        if isinstance(value, list) and step.isdecimal():
+            if int(step) >= len(value):
+                return _only_fit(value, pointer, rest[n:]) or (pointer, False)
             value, pointer = value[int(step)], f"{pointer}/{int(step)}"
         elif isinstance(value, dict) and (found := _key(value, step)) is not None:
             if n < len(rest) and value.get("type") == step and not isinstance(value[found], dict | list):
@@ -187,7 +201,22 @@ def _walk(body: JsonValue, steps: Sequence[str], decoded: DecodedExchange, contr
         elif isinstance(value, dict) and step.isdecimal() and _is_map(pointer) and int(step) < len(value):
             key = list(value)[int(step)]  # protobuf counts the entries of a map
             value, pointer = value[key], f"{pointer}/{escape(key)}"
-    return pointer
+        else:
+            is_whole = is_whole and n < len(rest) and _names_branch(value, step)
+    return pointer, is_whole
+
+
+def _names_branch(value: JsonValue, step: str) -> bool:
+    """A step of a path is the kind of a value: the branch of a union, which is no step of the body."""
+    kinds = (value.get("type", "custom"), value.get("role")) if isinstance(value, dict) else ()
+    return step in kinds
+
+
+def _only_fit(values: Sequence[JsonValue], pointer: str, rest: Sequence[str]) -> tuple[str, bool] | None:
+    """The one element of a list below which the whole rest of a path is found."""
+    found = (_descend(value, f"{pointer}/{n}", rest) for n, value in enumerate(values[:MOST_FITS]))
+    whole = [each for each in found if each[1]]
+    return whole[0] if len(whole) == 1 else None
 
 
 def _is_map(pointer: str) -> bool:

@@ -34,6 +34,12 @@ def _has_type(value: JsonValue, types: Any) -> bool:
     return found in wanted or (found == "integer" and "number" in wanted)
 
 
+def _differs_from_type(value: JsonValue, other: JsonValue) -> bool:
+    """An image is of another type than a media type (``image/png``), or a format (``png``), says."""
+    found = image_type(value)
+    return found != "" and other not in (found, found.partition("/")[2])
+
+
 def _number(value: JsonValue) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
@@ -72,7 +78,7 @@ SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
 COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     "same-as": same,
     "differs-from": lambda value, other: not same(value, other),
-    "image-type-differs-from": lambda value, other: (found := image_type(value)) != "" and found != other,
+    "image-type-differs-from": lambda value, other: _differs_from_type(value, other),
     "above-at": lambda value, other: None not in (_number(value), _number(other)) and value > other,
     "not-below-at": lambda value, other: None not in (_number(value), _number(other)) and value >= other,
     "in-at": lambda value, other: isinstance(other, list) and any(same(value, one) for one in other),

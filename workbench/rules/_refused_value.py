@@ -47,6 +47,11 @@ _PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (rf"{_TURN}+(?:/(?:content|parts|text|output))?(?:/\d+)?(?:/text)?$", _MISSING, "content.empty"),
     (_TURN, ("media-unsupported",), "content.unsupported-part"),
     (_TURN, ("media-too-large",), "content.image-limit"),
+    (
+        rf"{_TURN}+/(?:content|parts|output)/\d+(?:/content/\d+)?/type$",
+        ("parameter-unsupported", "value-invalid"),
+        "content.unsupported-part",
+    ),
     (_TURN, ("parameter-unsupported", "value-invalid"), "content.shape"),
     (
         r"^/(?:tools|functions|toolConfig)(?:/tools)?$",

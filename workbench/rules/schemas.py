@@ -138,16 +138,38 @@ def _check_types(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
 
 
 def _check_outputs(case: RuleContext) -> Iterator[Finding]:
-    """Schemas of structured outputs that are no JSON Schema."""
+    """Schemas of structured outputs that are no JSON Schema, or that the provider cannot enforce."""
     for place in protocols.traits(case.decoded.protocol).output_schemas:
-        for pointer, schema in values(case.decoded, place):
-            if isinstance(schema, str):
+        for pointer, written in values(case.decoded, place):
+            schema = _read_output(written)
+            if schema is None:
                 continue  # the word "json" of Ollama
-            dialect = of_contract(case.contract)[PLAIN]
-            for issue in [*_meta_faults(schema, dialect, (), is_tool=False)][:MOST_OF_A_TOOL]:
+            for issue in _output_issues(case, pointer, schema)[:MOST_OF_A_TOOL]:
+                at = pointer if isinstance(written, str) else f"{pointer}{issue.pointer}"
                 text = f"the schema of the response: {issue.message}"
-                finding = case.finding(MALFORMED, REQUEST, f"{pointer}{issue.pointer}", text, source=issue.source)
+                finding = case.finding(_RULE_OF[issue.kind], REQUEST, at, text, source=issue.source, when=issue.when)
                 yield replace(as_unproved(finding), severity=ERROR if issue.source else WARNING)
+
+
+def _read_output(written: JsonValue) -> JsonValue:
+    """A schema as a value; Converse has it as text. None for text that is no object."""
+    if not isinstance(written, str):
+        return written
+    try:
+        return loads(written) if written.lstrip().startswith("{") else None
+    except ValueError:
+        return None
+
+
+def _output_issues(case: RuleContext, pointer: str, schema: JsonValue) -> list[lint.Issue]:
+    """Faults of the schema of a response, by what the contract says of such schemas, or of strict ones."""
+    known = of_contract(case.contract)
+    is_strict = any(value is True for _, value in values(case.decoded, f"{pointer.rpartition('/')[0]}/strict"))
+    mode = "output" if "output" in known else "strict" if is_strict and "strict" in known else PLAIN
+    found = []
+    if mode != PLAIN:
+        found = [i for i in lint.lint_schema(schema, known[mode]) if i.effect == lint.REFUSED and i.when != "optional"]
+    return [*found, *_meta_faults(schema, known[mode], {issue.pointer for issue in found}, is_tool=False)]
 
 
 def _without_tools(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:

@@ -194,7 +194,7 @@ def stream_of(chunks: Sequence[JsonValue]) -> PayloadStream | None:
     """
     if not chunks:
         return None
-    if all(isinstance(chunk, str) for chunk in chunks):
+    if all(isinstance(chunk, str) for chunk in chunks) and any(str(chunk).strip() for chunk in chunks):
         raw = _events(chunks)
         if raw is not None:
             return PayloadStream(raw.encode("utf-8", "surrogatepass"), EVENTS)

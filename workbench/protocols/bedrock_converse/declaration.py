@@ -58,4 +58,5 @@ TRAITS = Traits(
     carriers=CARRIERS,
     caches_marked_only=True,
     schema_key="inputSchema",
+    output_schemas=("/outputConfig/textFormat/structure/jsonSchema/schema",),
 )

@@ -17,8 +17,8 @@ __all__ = ["OF_TOOLS", "PLAIN", "SUBTREES", "Dialect", "DialectFact", "dialects"
 PLAIN = ""
 """Mode of tools that request none."""
 
-SUBTREES = ("strict", "json-schema")
-"""Modes that contracts may describe: constrained decoding, and Gemini's second field for schemas."""
+SUBTREES = ("strict", "json-schema", "output")
+"""Modes that contracts may describe: constrained decoding, Gemini's second field for schemas, structured outputs."""
 
 
 OF_TOOLS = ("max-tools", "name-pattern", "unique-names", "parameters-required", "tools-with-history")
