@@ -33,14 +33,14 @@ def main() -> int:
     asked = parser.parse_args()
     changed = False
     with tempfile.TemporaryDirectory() as folder:
-        packages = _Packages(Path(folder), asked.wheels)
+        packages = Packages(Path(folder), asked.wheels)
         for (protocol, provider), sources in GRAMMARS.items():
             if not asked.protocols or protocol in asked.protocols:
                 changed |= _refresh(protocol, provider, sources, packages, is_dry=asked.check)
     return 1 if asked.check and changed else 0
 
 
-class _Packages:
+class Packages:
     """Unpacked packages by name and release."""
 
     def __init__(self, folder: Path, wheels: Path | None) -> None:
@@ -73,7 +73,7 @@ class _Packages:
         return wheel
 
 
-def _refresh(protocol: str, provider: str, sources: Sequence[Source], packages: _Packages, *, is_dry: bool) -> bool:
+def _refresh(protocol: str, provider: str, sources: Sequence[Source], packages: Packages, *, is_dry: bool) -> bool:
     """Write one grammar; whether its types changed."""
     made = _make(list(_extracts(sources, packages)), provider or VENDORS[protocol])
     made = ({"lenient": True} if any(source.is_lenient for source in sources) else {}) | made
@@ -90,7 +90,7 @@ def _refresh(protocol: str, provider: str, sources: Sequence[Source], packages: 
     return bool(found)
 
 
-def _extracts(sources: Iterable[Source], packages: _Packages) -> Iterator[tuple[Extract, str]]:
+def _extracts(sources: Iterable[Source], packages: Packages) -> Iterator[tuple[Extract, str]]:
     for source in sources:
         for release in source.releases:
             folder, version = packages.get(source.package, release, source.beside)

@@ -91,6 +91,12 @@ def test_the_bytes_are_those_of_the_markup(chat):
     assert text[slice(*found.span)].startswith(b"</function>")
 
 
+@pytest.mark.parametrize(("server", "name"), [("vllm", "qwen3_coder"), ("sglang", "qwen3_coder"), ("openai", "")])
+def test_a_server_is_told_with_the_parser_that_reads_the_format(chat, server, name):
+    (found,) = [f for f in chat(GO, answer(QWEN), tools=TOOLS, provider=server) if f.rule == "text.unparsed-call"]
+    assert found.message.endswith(f"--tool-call-parser {name}") == bool(name)
+
+
 def test_a_text_by_itself_is_judged(tmp_path, capsys):
     path = tmp_path / "said.txt"
     path.write_text("ü: I will read it.\n\n" + BARE, encoding="utf-8")

@@ -29,7 +29,7 @@ FREE = ("note.", "x.")
 """Terms of one's own, for readers and for rules of third parties: nothing here reads them."""
 
 _NAMES = {
-    "answers": "format unknown-tools without-parser",
+    "answers": "format parsers unknown-tools without-parser",
     "args": "checked-on-replay container",
     "choice": "forced-with-thinking needs-tools parallel-switch values",
     "closure": (

@@ -101,7 +101,18 @@ def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelRes
     why = ", truncated by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
     form = f"{call.format} markup in plain text{why}"
     message = f"the model wrote a call to {_call_words(call)} as {form}: no client will run it"
+    message += _parser_words(case, call)
     return case.within(UNPARSED, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
+
+
+def _parser_words(case: RuleContext, call: TextCall) -> str:
+    """How a server has to be started that reads this format; empty string if its contract does not say."""
+    parsers = case.contract.term("answers.parsers")
+    formats = parsers.get("formats") if isinstance(parsers, dict) else None
+    names = formats.get(call.format) if isinstance(formats, dict) else None
+    if not isinstance(parsers, dict) or not isinstance(names, list):
+        return ""
+    return f"; {case.contract.title} parses this format if it is started with {parsers['option']} {names[0]}"
 
 
 def _in_reasoning(

@@ -18,6 +18,8 @@ _NAMES: Final = (
     *("eot_id", "eom_id", "eot", "eom", "python_tag", "python_start", "python_end", "endoftext", "end_of_msg"),
     *("observation", "user", "assistant", "system", "tool", "plugin", "action_start", "action_end", "header_start"),
     *("header_end", "START_ACTION", "END_ACTION", "START_THINKING", "END_THINKING", "START_RESPONSE", "END_RESPONSE"),
+    *("tools_prefix", "tools_suffix", "plamo:begin_tool_requests:plamo", "plamo:begin_tool_request:plamo"),
+    *("plamo:begin_tool_name:plamo", "plamo:tag:plamo", "plamo:tag"),
     *("START_OF_TURN_TOKEN", "END_OF_TURN_TOKEN", "START_TOOL_RESULT", "END_TOOL_RESULT", "CHATBOT_TOKEN"),
 )
 _TAGS: Final = (
@@ -28,10 +30,16 @@ _TAGS: Final = (
 LONE_END: Final = r"</(?:mm:)?think(?:ing)?>"
 """The end of reasoning: a marker where nothing opened it."""
 
+_SERVERS: Final = (
+    r"</?(?:[a-z0-9]{2,16}[:_|])?(?:tool|function)_calls?>|</?ifm\|\w{1,24}>|</?｜GCML｜\w{1,24}>"
+    r"|</?atem:(?:invoke|parameter)[^<>\n]{0,300}>"
+)
+"""Tags of models that only servers' parsers read: dots, LongCat, IQuest, Granite, Jamba, K2 Horizon, GigaChat, Muse."""
+
 MARKERS: Final = (
     rf"<\|(?:im_start|start|channel)\|>{_WORD}|<start_of_turn>{_WORD}|<end_of_turn>"
     rf"|<\|(?:start_header_id|header_start)\|>{_WORD}(?:<\|(?:end_header_id|header_end)\|>)?"
-    rf"|<\|(?:{'|'.join(_NAMES)})\|>|<arg_key>|<arg_value>|{LONE_END}"
+    rf"|{_SERVERS}|<\|(?:{'|'.join(_NAMES)})\|>|<arg_key>|<arg_value>|{LONE_END}"
 )
 """Pattern of the whole tokens."""
 

@@ -2,10 +2,12 @@ r"""Claude-like XML: ``<function_calls><invoke name="NAME"><parameter name="KEY"
 
 Written as plain text by models that were trained on such transcripts or are prompted for it, by gateways that turn
 calls into text, and left over of DeepSeek's and MiniMax's formats when a server strips their marker tokens. Tags may
-carry an ``antml:`` prefix. Strings are raw, arrays and objects JSON; there are no entities. The older shape of Claude 2
-(``<invoke><tool_name>NAME</tool_name><parameters><KEY>VALUE</KEY></parameters></invoke>``) is read, not written.
+carry a prefix: ``antml:``, or ``atem:`` of Muse. Strings are raw, arrays and objects JSON; there are no entities. The
+older shape of Claude 2 (``<invoke><tool_name>NAME</tool_name><parameters><KEY>VALUE</KEY></parameters></invoke>``) is
+read, not written.
 
-Facts: failures reported at anthropics/claude-code#77061 and #61375, openclaw/openclaw#97750.
+Facts: sglang 0.5.23 ``muse_glimmer_format``; failures reported at anthropics/claude-code#77061 and #61375,
+openclaw/openclaw#97750.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from workbench.toolcalls.formats._scan import Block, TagParser
 from workbench.toolcalls.formats._tags import Tag, Tags, TagSpec
 from workbench.toolcalls.formats._typing import tool_types
 
-_PREFIXES = ("", "antml:")
+_PREFIXES = ("", "antml:", "atem:")
 _OLD_NAME = regex.compile(r"\s*<tool_name>\s*([^<>\n]{1,256}?)\s*</tool_name>")
 _OLD_VALUE = regex.compile(r"<([A-Za-z_][\w.\-]{0,127})>(.*?)</\1>", re.DOTALL)
 
