@@ -434,3 +434,61 @@ def test_a_failure_of_a_protocol_that_is_not_decoded_is_named(status, message, k
     findings = Inspector(MemorySession("test", (failed,))).run().findings
     assert {f.rule for f in findings} >= {"request.unread", "answer.unread"}
     assert [f.kind for f in findings if f.rule == "answer.error"] == kinds
+
+
+TOOL_CALL = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "ls", "arguments": {"path": "a"}}}
+TOOL_USE = {"type": "tool_use", "id": "toolu_1", "name": "ls", "input": {"path": "."}}
+TOOL_RESULT = {"jsonrpc": "2.0", "id": 3, "result": {"content": [{"type": "text", "text": "one file, and another"}]}}
+POSTED = HttpRequest("POST", "http://tools.example/messages?sessionId=1", body=Body(json.dumps(TOOL_CALL).encode()))
+EVENTS = b"event: endpoint\ndata: /messages?sessionId=1\n\n: %s\n\nevent: message\ndata: %s\n\n: %s\n\n" % (
+    b"a" * 160,
+    json.dumps(TOOL_RESULT).encode(),
+    b"b" * 200,
+)
+
+
+def told_of_a_tool():
+    """A tool server's stream that stays open; a call on it, with other arguments; a request that tells half of it."""
+    use = [{"role": "assistant", "content": [TOOL_USE]}]
+    result = [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "one file,"}]}]
+    models = [
+        Exchange(
+            f"m{n}",
+            HttpRequest(url=ANTHROPIC, body=Body(json.dumps(ask(GO, *more, stream=True)).encode())),
+            HttpResponse(200, STREAM, Body(streamed(said))),
+            started_at=float(n),
+        )
+        for n, (more, said) in enumerate((((), TOOL_USE), ((*use, *result), TEXT)))
+    ]
+    opened = HttpRequest("GET", "http://tools.example/sse", Headers((("accept", "text/event-stream"),)))
+    return [
+        Exchange("g", opened, HttpResponse(200, STREAM, Body(EVENTS)), started_at=0.0),
+        models[0],
+        Exchange("p", POSTED, HttpResponse(202, body=Body(b"Accepted")), started_at=0.5),
+        models[1],
+    ]
+
+
+def test_findings_on_the_tool_hop_stay_while_exchanges_grow_and_come_with_a_response_on_an_open_stream():
+    exchanges = told_of_a_tool()
+    session = Growing(exchanges)
+    inspector = Inspector(session)
+
+    def grow(number, steps=1):
+        for _ in range(steps):
+            session.grow(number)
+            inspector.refresh()
+            inspector.run()
+        return {(f.rule, f.exchange) for row in inspector.rows for f in row.findings if f.rule.startswith("mcp.")}
+
+    grow(0, 3)
+    grow(1, Growing.ALL + 1)
+    assert grow(2, Growing.ALL + 1) == {("mcp.args-changed", 2)}
+    grow(0)
+    both = {("mcp.args-changed", 2), ("mcp.result-dropped", 3)}
+    seen = [grow(3) for _ in range(Growing.ALL + 1)]
+    assert seen == [both] * (Growing.ALL + 1), "of a request that is open from its first byte on"
+    assert grow(0) == both
+    assert inspector.rows[3].tool_links
+    ended, over = inspector.run(), MemorySession("over", exchanges)
+    assert (ended.rows, ended.findings, ended.conversations) == inspected(over)

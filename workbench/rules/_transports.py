@@ -39,6 +39,10 @@ class ToolServers:
         """Findings on a connection, or on a request in it."""
         return self._load().check(decoded)
 
+    def answered_by(self, stream: Exchange) -> frozenset[int]:
+        """Indices of requests, judged already, whose response has come on a stream that is still open."""
+        return self._load().answered_by(stream)
+
     def trial(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
         """Findings on a request to a tool server, of which nothing is kept."""
         return self._load().trial(decoded)

@@ -74,6 +74,7 @@ class ToolHops:
             return ()
         self._journal.put(self._seen, "", True)
         self._streams.take(exchange)
+        self._streams.wait(exchange, decoded.index)
         if TURNS in exchange.meta:
             return tuple(self._check_connection(decoded))
         connection = str(exchange.meta.get(CONNECTION))
@@ -88,6 +89,10 @@ class ToolHops:
             self._journal.put(self._servers, connection, server_of(exchange.request.url))
         self._journal.put(self._facts, connection, after)
         return (*found, *self._check_call(decoded, facts))
+
+    def answered_by(self, stream: Exchange) -> frozenset[int]:
+        """Indices of requests, judged already, whose response has come on a stream that is still open."""
+        return self._streams.take(stream)
 
     def trial(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
         """Findings on a request to a tool server, of which nothing is kept."""

@@ -197,15 +197,28 @@ class ToolStreams:
 
     def __init__(self) -> None:
         self._responses: dict[tuple[str, str], bytes] = {}
+        self._waiting: dict[tuple[str, str], int] = {}
 
-    def take(self, exchange: Exchange) -> None:
-        """Read a stream that a GET has opened."""
+    def take(self, exchange: Exchange) -> frozenset[int]:
+        """Read a stream that a GET has opened; the places that were given to ``wait`` of what it answers."""
         if exchange.request is None or exchange.request.method != STREAM or exchange.response is None:
-            return
+            return frozenset()
         body, _ = decode_partial(exchange.response.body)
+        keys = []
         for data, message in _messages(read_stream(body, "text/event-stream").events):
             if isinstance(message, dict) and "method" not in message:
-                self._responses[_host(exchange), repr(message.get("id"))] = data
+                keys.append((_host(exchange), repr(message.get("id"))))
+                self._responses[keys[-1]] = data
+        return frozenset(self._waiting.pop(key) for key in keys if key in self._waiting)
+
+    def wait(self, exchange: Exchange, place: int) -> None:
+        """Remember where a request is whose response is still to come on a stream."""
+        response = exchange.response
+        if response is None or response.status != _ACCEPTED or exchange.request is None or not is_over_http(exchange):
+            return
+        id_ = _id_of(exchange.request)
+        if id_ is not None and (_host(exchange), repr(id_)) not in self._responses:
+            self._waiting[_host(exchange), repr(id_)] = place
 
     def complete(self, exchange: Exchange) -> Exchange:
         """A request whose own answer has no response, with the one that came on a stream."""
