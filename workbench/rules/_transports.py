@@ -5,14 +5,16 @@ Few sessions have any of it: the rules are imported when it comes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.contracts import Finding
-from workbench.protocols import DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.mcp import as_tool_request
+from workbench.rules._carried_findings import with_more
 from workbench.undo_log import Journal
-from workbench.wire import RELAY_HEADER, Exchange, ExchangeKind, Summary
+from workbench.wire import RELAY_HEADER, Exchange, ExchangeKind, State, Summary
 
 if TYPE_CHECKING:
     from workbench.chain import ToolLink
@@ -25,23 +27,36 @@ class ToolServers:
 
     Args:
         journal, summaries: as for ``ToolHops``.
+
+    Attributes:
+        found: index of a model's request that is still open → findings on it against what the servers said.
     """
 
     def __init__(self, journal: Journal, summaries: Callable[[], Sequence[Summary]]) -> None:
         self._of = journal, summaries
         self._hops: ToolHops | None = None
+        self.found: dict[int, tuple[Finding, ...]] = {}
 
     def complete(self, exchange: Exchange) -> Exchange:
         """An exchange as a request to a tool server, if it is one, with the response that came on another stream."""
         return self._hops.complete(exchange) if self._hops else as_tool_request(exchange)
 
     def check(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
-        """Findings on a connection, or on a request in it."""
-        return self._load().check(decoded)
+        """Findings on a connection, or on a request in it. What an open one lacks may come yet."""
+        found, is_open = self._load().check(decoded), decoded.exchange.state is State.OPEN
+        return tuple(each for each in found if each.side == REQUEST) if is_open else found
 
-    def answered_by(self, stream: Exchange) -> frozenset[int]:
-        """Indices of requests, judged already, whose response has come on a stream that is still open."""
-        return self._load().answered_by(stream)
+    def answered_by(self, stream: Exchange, known: Collection[int]) -> int | None:
+        """Index of the first known request whose response has come on a stream that is still open; None for none."""
+        answered = self._hops.answered_by(stream) if self._hops else frozenset()
+        return min((index for index in answered if index in known), default=None)
+
+    def with_findings(self, row: InspectedExchange, earlier: InspectedExchange) -> InspectedExchange:
+        """The row of an exchange that has grown, with what was found when its request was judged, which is the same."""
+        if row.summary.kind is ExchangeKind.MCP:
+            return replace(row, findings=earlier.findings)
+        found = with_more(row.findings, self.found.get(row.index, ()))
+        return replace(row, findings=found, tool_links=earlier.tool_links)
 
     def trial(self, decoded: DecodedExchange) -> tuple[Finding, ...]:
         """Findings on a request to a tool server, of which nothing is kept."""
@@ -56,7 +71,12 @@ class ToolServers:
 
     def check_model(self, decoded: DecodedExchange) -> tuple[tuple[ToolLink, ...], tuple[Finding, ...]]:
         """Links of the results of a model's request, and findings on it against what the servers said."""
-        return self._hops.check_model(decoded) if self._hops else ((), ())
+        if self._hops is None:
+            return (), ()
+        links, found = self._hops.check_model(decoded)
+        if decoded.exchange.state is State.OPEN:
+            self.found[decoded.index] = found
+        return links, found
 
 
 def with_transport_findings(

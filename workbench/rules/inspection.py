@@ -157,7 +157,6 @@ class Inspector:
     _held_tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
     _details: dict[int, Detail] = field(default_factory=dict, repr=False)
     _peeked: dict[int, DecodedExchange] = field(default_factory=dict, repr=False)
-    _hop_findings: dict[int, tuple[Finding, ...]] = field(default_factory=dict, repr=False)
     _origins: Origins = field(init=False, repr=False)
     _accepted: Acceptances = field(init=False, repr=False)
     _tool_hops: ToolServers = field(init=False, repr=False)
@@ -211,9 +210,8 @@ class Inspector:
     def _step_again(self, index: int) -> InspectedExchange:
         """An exchange that is still open: its row alone; the rows behind it know its request, and that is the same."""
         exchange = self._read(index)
-        before, earlier = self._open[index], self.rows[index]
-        is_same = isinstance(exchange, Exchange) and exchange.kind is earlier.summary.kind  # a stream shows later whose
-        if not isinstance(exchange, Exchange) or not is_same or exchange.state is not State.OPEN:
+        before, earlier = self._open[index], self.rows[index]  # an answer may show what kind of exchange it is
+        if not isinstance(exchange, Exchange) or (exchange.state, exchange.kind) != (State.OPEN, earlier.summary.kind):
             self._rewind(index)
             return self._step()
         decoded = self._open[index] = DecodedExchange(index, exchange, self.protocol, before, among=self._among())
@@ -221,22 +219,16 @@ class Inspector:
         row = self._row(decoded)
         if earlier.conversation is not None:
             row = self._with_findings(row, decoded, self._contract(decoded), earlier.conversation)
-            found = with_more(row.findings, self._hop_findings.get(index, ()))
-            row = replace(row, findings=found, tool_links=earlier.tool_links)
-        elif exchange.kind is ExchangeKind.MCP:  # its request has been judged, and is the same
-            row = replace(row, findings=earlier.findings)
-        self.rows[index] = row = with_transport_findings(row, decoded, before)
-        if exchange.kind is ExchangeKind.MCP:
-            answered = [n for n in self._tool_hops.answered_by(exchange) if index < n < self._next and n in self._marks]
-            if answered:
-                self._rewind(min(answered))
+        row = self.rows[index] = self._tool_hops.with_findings(with_transport_findings(row, decoded, before), earlier)
+        if (first := self._tool_hops.answered_by(exchange, self._marks)) is not None:
+            self._rewind(first)
         return row
 
     def _rewind(self, index: int) -> None:
         """Take back everything from an exchange on."""
         self._conversations.journal.rewind(self._marks[index])
         self._next = index
-        for kept in (self._marks, self._open, self._details, self._peeked, self._hop_findings):
+        for kept in (self._marks, self._open, self._details, self._peeked):
             for later in [n for n in kept if n >= index]:
                 del kept[later]
         self._grown = {n for n in self._grown if n < index}
@@ -381,9 +373,7 @@ class Inspector:
         if decoded.protocol_from == ERROR_ALONE:
             return replace(row, findings=check_error_alone(decoded))
         if exchange.kind is ExchangeKind.MCP:
-            found = self._tool_hops.check(decoded)
-            is_open = exchange.state is State.OPEN  # what it lacks may come yet
-            return replace(row, findings=tuple(f for f in found if f.side == REQUEST or not is_open))
+            return replace(row, findings=self._tool_hops.check(decoded))
         return with_transport_findings(self._judge_row(row, decoded) if decoded.protocol else row, decoded)
 
     def _row(self, decoded: DecodedExchange) -> InspectedExchange:
@@ -413,8 +403,6 @@ class Inspector:
         self._remember(decoded, choice.contract, conversation)
         told = self._with_findings(row, decoded, choice, conversation.id)
         links, found = self._tool_hops.check_model(decoded)
-        if found and decoded.exchange.state is State.OPEN:
-            self._hop_findings[decoded.index] = found
         return replace(told, findings=with_more(told.findings, found), tool_links=links)
 
     def _with_findings(
