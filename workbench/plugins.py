@@ -58,6 +58,7 @@ PARTS: Mapping[str, Parts] = {
                 "places_of_ids",
                 "refusals",
                 "request_reading",
+                "grammar_places",
                 "grammars",
                 "wire_place",
             }

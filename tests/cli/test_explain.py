@@ -170,7 +170,7 @@ def test_coverage_says_what_is_known_of_each_place_and_of_which_nothing_is(run: 
     assert done.status == 0
     paragraphs = {block.splitlines()[0]: " ".join(block.split()) for block in regex.split(r"\n(?=\S)", done.out)}
     assert regex.search(r"refused .*openai \(.*o3-mini\*", paragraphs["sampling.temperature"])
-    assert regex.search(r"unknown .*fireworks", paragraphs["sampling.temperature"])
+    assert regex.search(r"typed .*fireworks.*unknown .*glm", paragraphs["sampling.temperature"])
     assert regex.search(r"ignored .*kimi", paragraphs["/enable_thinking"])
 
 
@@ -178,7 +178,7 @@ def test_coverage_as_json_has_every_named_place_of_every_contract(run: Run) -> N
     told = json.loads(run("explain", "coverage", "--protocol", "gemini", "--format", "json").out)
     assert told["words"] >= 250
     found = {(each["place"], each["outcome"]) for each in told["coverage"] if each["contract"] == "gemini"}
-    assert ("reasoning.effort", "refused") in found and ("call.id", "unknown") in found
+    assert ("reasoning.effort", "refused") in found and ("call.id", "typed") in found
     assert set(traits("gemini").places) <= {place.partition("/")[0] for place, _ in found if place[0] != "/"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench import contracts
+from workbench.cli import main
 from workbench.contracts import coverage
 from workbench.protocols import grammars, traits
 
@@ -18,6 +19,30 @@ def test_every_place_of_a_grammar_has_a_fact_or_is_unknown(protocol):
     for contract in {fact.contract for fact in facts}:
         assert wanted <= {fact.place for fact in facts if fact.contract == contract}, contract
     assert {fact.outcome for fact in facts} <= set(coverage.OUTCOMES)
+
+
+def test_types_of_a_provider_say_what_no_fact_does():
+    facts = {fact.place: fact for fact in coverage.place_facts("openai-chat", "perplexity")}
+    assert {fact.contract for fact in facts.values()} == {"perplexity"}
+    assert (facts["/search_mode"].outcome, facts["/search_mode"].expected) == ("typed", "one of academic, sec, web")
+    assert "perplexityai" in facts["/search_mode"].source
+    assert facts["/logit_bias"].outcome == "untyped"
+    glm = {fact.place: fact.outcome for fact in coverage.place_facts("openai-chat", "glm", [coverage.UNKNOWN])}
+    assert "/logit_bias" in glm and set(glm.values()) == {"unknown"}
+
+
+def test_the_table_of_a_provider_is_markdown(capsys):
+    assert main(["explain", "coverage", "--provider", "cohere", "--format", "markdown"]) == 0
+    head, rule, *rows = capsys.readouterr().out.partition("\n\n")[0].splitlines()
+    assert head == "| place | protocol | refused | typed |"
+    assert "| `sampling.top_p` | cohere-v2 |  | a number, at least 0.01, at most 0.99 |" in rows
+    assert {row.count("|") for row in (rule, *rows)} == {5}
+
+
+@pytest.mark.parametrize("options", [["--unknown"], ["--format", "markdown"]])
+def test_options_of_the_table_are_for_it_alone(capsys, options):
+    assert main(["explain", "closure.missing-result", *options]) == 2
+    assert "for coverage" in capsys.readouterr().err
 
 
 def test_a_type_is_what_the_terms_and_relations_of_a_contract_make_of_it():

@@ -4,7 +4,9 @@ RULE is a slug such as closure.missing-result; a family (closure) lists its rule
 deepseek:v4): what it requires and refuses, in the order of its checks, each with source and date; --protocol NAME
 limits it to one protocol. KIND is a kind of failure that exists at every provider (rate-limit); kinds lists them.
 MODEL is the name of a model (gpt-5, claude-opus-4-7): what it lacks, and when it is retired, as far as is known.
-coverage lists parameters, tools and content, and which providers refuse, ignore or accept each, or that it is unknown.
+coverage lists parameters, tools and content, and which providers refuse, ignore or accept each, or that nothing is
+known but the provider's official types, or nothing at all; --provider and --protocol limit it, --unknown lists what is
+unknown alone, --format markdown prints a table.
 Anything else is treated as an error message pasted from a log: the output is its rule and provider, or its kind, what
 to look for, how to record it, and who says it: a client, a gateway or the provider. With --in FILE, it also points at
 the node of a request that the message speaks of: the request that was refused last (or --exchange N) of a session, or
@@ -20,7 +22,8 @@ JSON output is one object: {"rule": PAGE}, {"rules": …} for several or none, {
 written there; with --in also "in": {"path", "exchange" (from zero), "pointer", "bytes": [start, end], "how", "value"},
 all but the first two null if the message names no place in this request;
 {"model", "facts": [{"contract", "name", "value", "source", "date", "note"}]} with a model; or
-{"words": NUMBER, "coverage": [{"place", "contract", "protocol", "models", "outcome"}]} with coverage.
+{"words": NUMBER, "counts": {OUTCOME: NUMBER}, "coverage": [{"place", "contract", "protocol", "models", "outcome",
+"expected", "source"}]} with coverage.
 """
 
 from __future__ import annotations
@@ -69,7 +72,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _files.add_exchange(parser)
     _files.add_provider(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--unknown", action="store_true", help="with coverage: only places of which nothing is known")
+    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -77,6 +81,10 @@ def run(args: argparse.Namespace) -> int:
     from workbench.contracts import pages
 
     known = pages.slugs()
+    if args.subject == ["coverage"]:
+        return _coverage(args)
+    if args.unknown or args.format == "markdown":
+        return _output.complain("--unknown and --format markdown are for coverage", 2)
     if args.inside and args.subject:
         return _error_text(_text_of(args), args)
     if not args.subject:
@@ -89,8 +97,6 @@ def run(args: argparse.Namespace) -> int:
     subject = _text_of(args)
     if not subject.strip():
         return _output.complain("nothing to explain: give a rule, a contract or an error message", 2)
-    if subject == "coverage":
-        return _coverage(args.protocol or "", args.format)
     if kinds := _kinds_named(subject):
         return _kinds(kinds, args.format)
     if rules := [slug for slug in known if slug.startswith(f"{subject}.")]:
@@ -156,18 +162,28 @@ def _kinds(kinds: list[RefusalKind], how: str) -> int:
     return 0
 
 
-def _coverage(protocol: str, how: str) -> int:
+def _coverage(args: argparse.Namespace) -> int:
     """Print what the contracts say of each place of a request."""
     from dataclasses import asdict
 
     from workbench import contracts
 
-    facts = contracts.place_facts(protocol)
-    if how == "json":
-        _output.emit_json({"words": contracts.words_known(), "coverage": [asdict(fact) for fact in facts]})
+    provider = (args.provider or "").partition(":")[0]
+    if provider and provider not in contracts.names():
+        return _output.complain(f"no contract named {provider}; workbench explain lists them", 2)
+    outcomes = (contracts.UNKNOWN,) if args.unknown else ()
+    facts = contracts.place_facts(args.protocol or "", provider, outcomes)
+    counts = contracts.coverage_counts(facts)
+    if args.format == "json":
+        words = contracts.words_known()
+        _output.emit_json({"words": words, "counts": counts, "coverage": [asdict(fact) for fact in facts]})
         return 0
-    for line in contracts.coverage_lines(facts):
+    lines = contracts.coverage_markdown if args.format == "markdown" else contracts.coverage_lines
+    for line in lines(facts):
         _output.emit(line)
+    _output.emit()
+    for outcome, number in counts.items():
+        _output.emit(f"{number:>7,} {outcome:<10} {contracts.MEANINGS[outcome]}")
     count = _output.number(contracts.words_known(), "refusal")
     _output.emit(f"{count} with the exact error text of the provider; details: workbench explain CONTRACT")
     return 0

@@ -51,7 +51,16 @@ from workbench.fronts import late, lazy
 
 if TYPE_CHECKING:
     from workbench.contracts import error_texts, loading, pages
-    from workbench.contracts.coverage import PlaceFact, coverage_lines, place_facts, words_known
+    from workbench.contracts.coverage import (
+        MEANINGS,
+        UNKNOWN,
+        PlaceFact,
+        coverage_counts,
+        coverage_lines,
+        coverage_markdown,
+        place_facts,
+        words_known,
+    )
     from workbench.contracts.describe import Part, as_json, lines
     from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches, match_by_kind
@@ -73,8 +82,10 @@ __all__ = [
     "COMMON_SOURCE",
     "GENERIC",
     "LONGEST",
+    "MEANINGS",
     "SIMULATED",
     "TELLING",
+    "UNKNOWN",
     "UNREAD",
     "Basis",
     "Breaks",
@@ -118,7 +129,9 @@ __all__ = [
     "choose",
     "choose_contract",
     "clues_of",
+    "coverage_counts",
     "coverage_lines",
+    "coverage_markdown",
     "demand",
     "dotted_path",
     "endpoint",

@@ -1,12 +1,15 @@
 """Coverage: for each place of a request, what every contract says of it, or that nothing is known.
 
 The places are the named ones of each protocol that a contract covers, the top-level keys and the types of tools, items
-and content parts of the protocol's grammar, and all others that some contract speaks of.
+and content parts of the protocol's grammar and of the provider's own, and all others that some contract speaks of.
+Where a contract says nothing of a place, the provider's own types may: they have it, or have it not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 
 from workbench.contracts.contract import Fact
@@ -16,11 +19,22 @@ from workbench.contracts.pages import wrap
 from workbench.contracts.relations import Consequence
 from workbench.globs import matches_glob
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import grammars, traits
+from workbench.protocols import grammar_places, grammars, traits
 
-UNKNOWN = "unknown"
-OUTCOMES = (*(each.value for each in Consequence), UNKNOWN)
-"""What a contract may say of a place, and that it says nothing."""
+TYPED, UNTYPED, UNKNOWN = "typed", "untyped", "unknown"
+OUTCOMES = (*(each.value for each in Consequence), TYPED, UNTYPED, UNKNOWN)
+"""What a contract may say of a place; that the provider's types alone have it, or have it not; that nothing does."""
+
+MEANINGS: Mapping[str, str] = {
+    Consequence.REFUSED.value: "the provider refuses it, or some of its values",
+    Consequence.IGNORED.value: "it is accepted and has no effect",
+    Consequence.REWRITTEN.value: "it is accepted and replaced",
+    Consequence.ACCEPTED.value: "it is accepted",
+    TYPED: "no fact; the official types of the provider have it",
+    UNTYPED: "no fact; the official types of the provider do not have it",
+    UNKNOWN: "no fact, and no types of the provider: unknown",
+}
+"""Outcome → its meaning, in the words of the tables."""
 
 _ANY = "any model"
 
@@ -33,6 +47,8 @@ class PlaceFact:
         place: name of the place, with the steps behind it, or its pointer where it has no name.
         models: globs of the models that it is said of; () for all.
         outcome: one of ``OUTCOMES``.
+        expected: values that are accepted, as the provider's types say; "" where no types of it are known.
+        source: where that is from; several are joined by commas.
     """
 
     place: str
@@ -40,28 +56,77 @@ class PlaceFact:
     protocol: str
     models: tuple[str, ...] = ()
     outcome: str = UNKNOWN
+    expected: str = ""
+    source: str = ""
 
 
-def place_facts(protocol: str = "") -> list[PlaceFact]:
-    """Every fact of a place, by place and contract; for one protocol alone if that is named."""
+def place_facts(protocol: str = "", provider: str = "", outcomes: Collection[str] = ()) -> list[PlaceFact]:
+    """Every fact of a place, by place and contract.
+
+    Args:
+        protocol: of this protocol alone.
+        provider: of this contract alone.
+        outcomes: of these alone.
+    """
     found: list[PlaceFact] = []
     for file in files():
-        for spoken in file.protocols:
+        for spoken in file.protocols if provider in ("", file.name) else ():
             if not protocol or spoken == protocol:
                 found += _with_unknown(file, spoken)
-    return sorted(found, key=lambda each: (each.place, each.contract, each.protocol))
+    kept = (each for each in found if not outcomes or each.outcome in outcomes)
+    return sorted(kept, key=lambda each: (each.place, each.contract, each.protocol))
 
 
 def coverage_lines(facts: Iterable[PlaceFact], width: int = 100) -> Iterator[str]:
-    """The table as text: a paragraph for each place, and in it a line for each outcome."""
-    for place, of_place in groupby(facts, key=lambda each: each.place):
+    """The table as text: a paragraph for each place, and in it a line for each outcome.
+
+    Of one contract alone, models and accepted values are shown in place of its name.
+    """
+    found = list(facts)
+    is_one = len({each.contract for each in found}) == 1
+    for place, of_place in groupby(found, key=lambda each: each.place):
         yield place
         said: dict[str, dict[str, list[str]]] = {}
         for each in of_place:
-            said.setdefault(each.outcome, {}).setdefault(each.contract, []).extend(each.models or [_ANY])
+            models = each.models or ([each.expected] if is_one and each.expected else [_ANY])
+            said.setdefault(each.outcome, {}).setdefault(each.contract, []).extend(models)
         for outcome in OUTCOMES:
-            named = [_of_models(contract, models) for contract, models in said.get(outcome, {}).items()]
+            of_contracts = said.get(outcome, {}).items()
+            named = [", ".join(dict.fromkeys(m)) if is_one else _of_models(contract, m) for contract, m in of_contracts]
             yield from wrap(", ".join(named), width, f"  {outcome:<10}", " " * 12) if named else ()
+
+
+def coverage_markdown(facts: Iterable[PlaceFact]) -> Iterator[str]:
+    """The table as Markdown: a row for each place and protocol, a column for each outcome that there is."""
+    found = list(facts)
+    shown = [outcome for outcome in OUTCOMES if any(each.outcome == outcome for each in found)]
+    is_one = len({each.contract for each in found}) == 1
+    yield f"| place | protocol | {' | '.join(shown)} |"
+    yield "| --- | --- |" + " --- |" * len(shown)
+    for (place, protocol), alike in groupby(found, key=lambda each: (each.place, each.protocol)):
+        said: dict[str, list[str]] = {}
+        for each in alike:
+            said.setdefault(each.outcome, []).append(_cell(each, is_one=is_one))
+        cells = (", ".join(dict.fromkeys(said.get(outcome, ()))) for outcome in shown)
+        yield f"| {_code(place)} | {protocol} | {' | '.join(cells)} |"
+
+
+def _cell(fact: PlaceFact, *, is_one: bool) -> str:
+    """One contract in a column; if the table is of one contract alone, what it says in its place."""
+    models = ", ".join(map(_code, fact.models))
+    if not is_one:
+        return f"{fact.contract} ({models})" if models else fact.contract
+    return models or fact.expected.replace("|", "\\|") or "yes"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+def coverage_counts(facts: Iterable[PlaceFact]) -> Mapping[str, int]:
+    """Outcome → number of its facts, in the order of ``OUTCOMES``."""
+    counted = Counter(each.outcome for each in facts)
+    return {outcome: counted[outcome] for outcome in OUTCOMES if counted[outcome]}
 
 
 def _of_models(contract: str, models: Iterable[str]) -> str:
@@ -78,11 +143,30 @@ def _with_unknown(file: ContractFile, protocol: str) -> Iterator[PlaceFact]:
     wire = traits(protocol).places
     said = list(dict.fromkeys((*_of_relations(file, protocol, wire), *_of_terms(file, protocol, wire))))
     yield from said
-    typed = {place for place in grammars.request_places(protocol) if " = " in place}
-    yield from (_of_type(file, protocol, place) for place in typed)
-    keys = {_name(place, wire) for place in grammars.request_places(protocol) if place not in typed}
-    for place in (wire.keys() | keys) - {each.place for each in said}:
-        yield PlaceFact(place, file.name, protocol)
+    places = {*grammars.request_places(protocol), *grammars.request_places(protocol, file.name)}
+    typed = {place for place in places if " = " in place}
+    own = grammars.grammar_of(protocol, file.name)
+    own = own if own and own.provider == file.name else None
+    yield from (_by_types(_of_type(file, protocol, place), place, own) for place in typed)
+    keys = {_name(place, wire): place for place in places if place not in typed}
+    for place in ({**dict(wire), **keys}).keys() - {each.place for each in said}:
+        yield _by_types(PlaceFact(place, file.name, protocol), keys.get(place) or wire[place], own)
+
+
+def _by_types(fact: PlaceFact, pointer: str, own: grammars.BodyGrammar | None) -> PlaceFact:
+    """A fact; where there is none, what the provider's own types say.
+
+    Args:
+        pointer: the place, as in a grammar.
+    """
+    if fact.outcome != UNKNOWN or own is None:
+        return fact
+    at, _, name = pointer.partition(" = ")
+    known = grammar_places.key_at(own, at)
+    is_there = name in known.values if known and name else grammar_places.has_place(own, at)
+    expected = known.expected if known and is_there and not name else ""
+    source = f"{own.label} ({own.date})"
+    return replace(fact, outcome=TYPED if is_there else UNTYPED, expected=expected, source=source)
 
 
 def _of_type(file: ContractFile, protocol: str, place: str) -> PlaceFact:
@@ -108,25 +192,33 @@ def _of_relations(file: ContractFile, protocol: str, wire: Mapping[str, str]) ->
         placed = relation.on(protocol, wire)
         if placed and (not holds.protocols or protocol in holds.protocols):
             place = _name(str(placed.place), wire)
-            yield PlaceFact(place, file.name, protocol, holds.models, Consequence(relation.then).value)
+            outcome = Consequence(relation.then).value
+            yield PlaceFact(place, file.name, protocol, holds.models, outcome, source=relation.source)
 
 
 def _of_terms(file: ContractFile, protocol: str, wire: Mapping[str, str]) -> Iterator[PlaceFact]:
     for holds, facts in file.facts:
         if holds.protocols and protocol not in holds.protocols:
             continue
-        for outcome, pointers in _pointers(facts):
+        for outcome, pointers, source in _pointers(facts):
             for pointer in pointers:
-                yield PlaceFact(_name(pointer, wire), file.name, protocol, holds.models, outcome.value)
+                yield PlaceFact(_name(pointer, wire), file.name, protocol, holds.models, outcome.value, source=source)
 
 
-def _pointers(facts: Mapping[str, Fact]) -> Iterator[tuple[Consequence, Iterable[str]]]:
-    """Facts about parameters in the older terms: consequence → pointers."""
+def _pointers(facts: Mapping[str, Fact]) -> Iterator[tuple[Consequence, Iterable[str], str]]:
+    """Facts about parameters in the older terms: consequence, pointers, source."""
     refused = _list(facts, "params.refused")
-    yield Consequence.REFUSED, [str(each["at"]) for each in refused if isinstance(each, Mapping)]
+    pointers = [str(each["at"]) for each in refused if isinstance(each, Mapping)]
+    yield Consequence.REFUSED, pointers, _source(facts, "params.refused")
     for term in ("params.ignored", "params.ignored-while-thinking"):
-        yield Consequence.IGNORED, [f"/{str(each).replace('.', '/')}" for each in _list(facts, term)]
-    yield Consequence.ACCEPTED, [f"/{each}" for each in _list(facts, "params.fields")]
+        pointers = [f"/{str(each).replace('.', '/')}" for each in _list(facts, term)]
+        yield Consequence.IGNORED, pointers, _source(facts, term)
+    pointers = [f"/{each}" for each in _list(facts, "params.fields")]
+    yield Consequence.ACCEPTED, pointers, _source(facts, "params.fields")
+
+
+def _source(facts: Mapping[str, Fact], term: str) -> str:
+    return facts[term].source if term in facts else ""
 
 
 def _list(facts: Mapping[str, Fact], term: str) -> list[object]:

@@ -31,7 +31,7 @@ from workbench.protocols.known_messages import KnownMessages, KnownParts
 from workbench.wire import SseEvent
 
 if TYPE_CHECKING:
-    from workbench.protocols import decode, grammars, refusals
+    from workbench.protocols import decode, grammar_places, grammars, refusals
     from workbench.protocols.common.socket_dialogue import (
         DialogueContext,
         Reaction,
@@ -107,6 +107,7 @@ __all__ = [
     "every",
     "fact",
     "get",
+    "grammar_places",
     "grammars",
     "id_places",
     "last_where",

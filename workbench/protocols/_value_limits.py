@@ -55,6 +55,13 @@ def beyond(limits: Limits, value: JsonValue, *, is_any: bool = False) -> Iterato
             )
 
 
+def in_words(limits: Limits) -> str:
+    """Limits in words, those of elements behind them."""
+    said = [_TEMPLATES[word].format(limit) for word, limit in limits.items() if word != "each"]
+    inner = in_words(limits["each"]) if "each" in limits else ""
+    return ", ".join([*said, *([f"each {inner}"] if inner else [])])
+
+
 def _limit_words(word: str, limit: Any, value: JsonValue, is_any: bool) -> str:
     """A template of the limit in words, if a value is beyond it; else ""."""
     size, text = _measure(word, value)
@@ -94,7 +101,8 @@ _TEXTS = {
 }
 _LISTS = {"minItems": "at least {} elements", "maxItems": "at most {} elements"}
 _OBJECTS = {"minProperties": "at least {} keys", "maxProperties": "at most {} keys"}
-WORDS = frozenset((*_NUMBERS, *_TEXTS, *_LISTS, *_OBJECTS, "each"))
+_TEMPLATES = {**_NUMBERS, **_TEXTS, **_LISTS, **_OBJECTS}
+WORDS = frozenset((*_TEMPLATES, "each"))
 
 
 @cache

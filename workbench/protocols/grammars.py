@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from workbench import protocols
 from workbench.config import resources
@@ -40,6 +40,9 @@ UNKNOWN_KEY, WRONG_TYPE, WRONG_VALUE, BEYOND_LIMIT, MISSING, TOO_MANY, UNKNOWN_V
     "variant",
     "null",
 )
+
+ANYTHING: Final = "any"
+"""The type of a value that is not held to anything."""
 
 _TAGS = ("type", "role")
 """Keys that tell which object of a union it is."""
@@ -309,12 +312,15 @@ def _load(protocol: str, name: str) -> BodyGrammar | None:
 
 
 @cache
-def request_places(protocol: str) -> tuple[str, ...]:
+def request_places(protocol: str, provider: str = "") -> tuple[str, ...]:
     """Contents that a request of a protocol may have: its top-level keys, and each type of tool, item and content part.
 
     A type is a pointer with its value behind it: ``/tools/*/type = web_search``. Empty where no grammar is known.
+
+    Args:
+        provider: whose own types they are of, if it has any.
     """
-    grammar = grammar_of(protocol)
+    grammar = grammar_of(protocol, provider)
     if grammar is None or not grammar.request:
         return ()
     keys = grammar.object(grammar.request).keys
@@ -452,6 +458,21 @@ def _words(kind: Kind) -> str:
     if kind[0] == "=":
         return "one of " + ", ".join(str(each) for each in kind[1:9]) if len(kind) > 2 else str(kind[1])
     return " or ".join(dict.fromkeys(_words(arm) for arm in kind[1:] if arm != "null"))
+
+
+def listed_texts(kind: Kind) -> tuple[str, ...]:
+    """Texts that a type lists, if it accepts no others; null beside them counts for nothing."""
+    return _values_of(kind)
+
+
+def say_kind(kind: Kind) -> str:
+    """A type in words."""
+    return "anything" if kind == ANYTHING else _words(kind)
+
+
+def say_limits(limits: _value_limits.Limits) -> str:
+    """Limits of a value in words; "" if there are none."""
+    return _value_limits.in_words(limits)
 
 
 def _snake(key: str) -> str:
