@@ -16,7 +16,7 @@ import yaml
 
 HERE = Path(__file__).resolve().parent
 CATALOGUES = ("breakages", "breakages-2", "breakages-3", "breakages-4", "breakages-5", "breakages-6", "breakages-7",
-             "breakages-8")  # fmt: skip
+             "breakages-8", "breakages-9")  # fmt: skip
 ERROR_TEXTS = "error-texts"
 
 Entry = dict[str, Any]
