@@ -376,8 +376,8 @@ def _may_hold(case: RuleContext, relation: Relation) -> bool:
         return False
     if when.stream is not None and bool(request.stream) is not when.stream:
         return False
-    http = case.decoded.exchange.request
-    if when.url and not any(matches_glob(http.url if http else "", glob) for glob in when.url):
+    url = _url(case)
+    if url and when.url and not any(matches_glob(url, glob) for glob in when.url):
         return False
     if when.without_beta and any(matches_glob(name, when.without_beta) for _, name in betas(case)):
         return False
@@ -388,6 +388,12 @@ def _may_hold(case: RuleContext, relation: Relation) -> bool:
     if when.more_bytes >= 0 and len(case.decoded.request_text) <= when.more_bytes:
         return False
     return all(condition.holds(_all_at(case, condition.place)) for condition in when.places if condition.place.up < 0)
+
+
+def _url(case: RuleContext) -> str:
+    """The URL of the request; empty for a body alone, of which nobody knows where it goes."""
+    http = case.decoded.exchange.request
+    return http.url if http else ""
 
 
 def _all_at(case: RuleContext, place: Place) -> list[PlacedValue]:
@@ -427,6 +433,8 @@ def _refusal(case: RuleContext, relation: Relation, found: PlacedValue, compared
     span = case.decoded.place(REQUEST, around).span if around and relation.term else None
     said["definition"] = case.decoded.request_text[slice(*span)].decode("utf-8", "replace") if span else ""
     text = _text(relation, path, value, limit)
+    is_somewhere = bool(relation.when.url) and not _url(case)
+    text += f" (if the request goes to {relation.when.url[0]})" if is_somewhere else ""
     if relation.term:
         return by_term(case, _rule(relation), relation.term, found.pointer, text, when=relation.name, values=said)
     source = f"{relation.source} ({relation.date})"
@@ -434,7 +442,8 @@ def _refusal(case: RuleContext, relation: Relation, found: PlacedValue, compared
         _rule(relation), REQUEST, found.pointer, text, when=relation.name, values=said, source=source,
         evidence=relation.note,
     )  # fmt: skip
-    return finding if relation.is_enforced else replace(finding, severity=Severity.WARNING, check=None, refusal="")
+    is_refused = relation.is_enforced and not is_somewhere
+    return finding if is_refused else replace(finding, severity=Severity.WARNING, check=None, refusal="")
 
 
 def _text(relation: Relation, path: str, value: str, limit: str) -> str:
