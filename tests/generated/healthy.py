@@ -220,7 +220,7 @@ def _chat() -> Iterator[Sample]:
             seed=5,
             user="u1",
             metadata={"a": "b"},
-            store=False,
+            store=True,
             parallel_tool_calls=False,
             prediction={"type": "content", "content": "Cold."},
             service_tier="auto",

@@ -87,9 +87,15 @@ ROWS = [
     ("of many bytes", {"at": "/n", "when": {"more-bytes": 5000}}, []),
     ("of a stream", {"at": "/n", "when": {"stream": True}}, []),
     ("of no stream", {"at": "/n", "when": {"stream": False}}, ["/n"]),
-    ("of an endpoint", {"at": "/n", "when": {"url": "*/beta/*"}}, []),
     ("accepted", {"at": "/n", "then": "accepted"}, []),
 ]  # fmt: skip
+
+
+def test_a_refusal_of_an_endpoint_is_a_warning_where_nobody_knows_the_url(under):
+    relation = {"source": "a test", "at": "/n", "when": {"url": "*/beta/*"}}
+    (found,) = under(relations, {}, [], CHAT, relations=[relation])
+    assert (found.pointer, found.severity) == ("/n", "warning")
+    assert found.message.endswith("(if the request goes to */beta/*)")
 
 
 @pytest.mark.parametrize(("relation", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])

@@ -66,6 +66,18 @@ def test_anthropic(anthropic, schema, expected):
     assert found == [(rule, severity, f"/tools/0/input_schema{below}") for rule, severity, below in expected]
 
 
+OPTIONAL = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_strict_schema_of_the_response_is_held_to_the_strict_dialect(inspect, strict):
+    wanted = {"type": "json_schema", "json_schema": {"name": "answer", "strict": strict, "schema": OPTIONAL}}
+    at = "/response_format/json_schema/schema"
+    body = {"model": "gpt-4.1", "messages": GO, "response_format": wanted}
+    found = inspect(body, protocol="openai-chat", provider="openai")
+    assert only_schema(found) == [("schema.strict", "error", at)] * strict
+
+
 def test_the_refusal_of_another_fault_is_not_quoted(anthropic):
     (finding,) = [f for f in anthropic(GO, tools=[{"name": "run", "input_schema": {}}]) if f.rule == "schema.malformed"]
     assert finding.refusal == ""

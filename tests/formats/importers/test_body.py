@@ -6,6 +6,7 @@ import pytest
 
 from workbench.errors import UnreadableInput
 from workbench.formats.importers import body
+from workbench.formats.importers._sides import stream_of
 from workbench.wire.session import store
 
 
@@ -72,3 +73,8 @@ def test_a_status_that_nobody_recorded_is_listed_as_unknown(tmp_path: Path, form
         assert response and response.status == 0
         assert held.summaries()[0].status is None
     written.close()
+
+
+@pytest.mark.parametrize("texts", [["\n\n"], [" ", ""]])
+def test_a_list_of_blank_texts_is_no_stream(texts) -> None:
+    assert stream_of(texts) is None  # stop sequences of a request

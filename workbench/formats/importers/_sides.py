@@ -257,7 +257,7 @@ def _events(texts: Sequence[str]) -> str | None:
     if all(text.lstrip().startswith(_FIELDS) for text in texts):
         return "".join(_close_event(text) for text in texts)
     has_ends = any(not text.strip() for text in texts)
-    if not has_ends or any("\n" in text.rstrip("\r\n") for text in texts):
+    if not any(text.strip() for text in texts) or not has_ends or any("\n" in text.rstrip("\r\n") for text in texts):
         return None
     if not all(text.startswith((*_FIELDS, "id:", ":")) for text in texts if text.strip()):
         return None
