@@ -1,4 +1,4 @@
-"""Published failures of tool use, as data: eight catalogues with an artefact each, and error texts with their rule.
+"""Published failures of tool use, as data: nine catalogues with an artefact each, and error texts with their rule.
 
 ``breakages.yaml`` describes its fields at its head. ``error-texts.tsv`` has the columns text (as pasted, ``\\n`` for a
 line break), provider, source, right_rule (``|`` between rules that are equally right) and first. ``python -m
