@@ -92,7 +92,7 @@ class FoundKeys:
             if table.taken_back != taken_back or not self._vain.isdisjoint(table.changes[changes:]):
                 self._count, self._found = 0, [[] for _ in KeyKind]
         self._seen = [(table.taken_back, len(table.changes)) for table in tables]
-        end = told.chain.closed(told.count)
+        end = told.chain.count_settled(told.count)
         for kind, found in zip(KeyKind, self._found, strict=True):
             table = tables.of(kind)
             for count in range(self._count + 1, end + 1):
@@ -129,7 +129,7 @@ def _keys(told: HistoryKeys, kind: KeyKind, count: int) -> Iterator[int]:
         if item.call_id and (kind is KeyKind.COUNTER or looks_unique(item.call_id)):
             yield told.call(item)
     elif count == told.count or not items[count].is_answer:
-        start = chain.closed(count)
+        start = chain.count_settled(count)
         run = told.run(start, count)
         keys = [told.pair(start, run)] if kind is KeyKind.PAIR else [
             told.near(before, run) for before in range(start, max(start - 2, -1), -1)
@@ -158,7 +158,7 @@ class Lookup:
 
     def __init__(self, told: HistoryKeys, kind: object, tables: KeyTables) -> None:
         self._told, self._tables = told, tables
-        self._end, self._is_read = told.chain.closed(told.count), False
+        self._end, self._is_read = told.chain.count_settled(told.count), False
         found = told.chain.found
         self._known = found.pop(kind, None)
         """None at the first request of its kind, which is likely to be the only one."""

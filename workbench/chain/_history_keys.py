@@ -69,12 +69,12 @@ class ItemChain:
         other.ends = self.ends[:length]
         count = other.ends[-1] if other.ends else 0
         other.items, other.plain, other.exact = self.items[:count], self.plain[: count + 1], self.exact[: count + 1]
-        end = other.closed(count)
+        end = other.count_settled(count)
         other.noted = {place: min(noted, count) for place, noted in self.noted.items()}
         other.found = {kind: found.first(end) for kind, found in self.found.items()}
         return other
 
-    def closed(self, count: int) -> int:
+    def count_settled(self, count: int) -> int:
         """Number of the first items, of a history of so many, behind which it ends with neither a run nor an item."""
         end = count - 1
         while end > 0 and self.items[end].is_answer and self.items[end - 1].is_answer:

@@ -193,8 +193,8 @@ class Conversations:
     def _find(
         self, request: ModelRequest | None, told: HistoryKeys, thread: _Thread | None, started: float | None
     ) -> Conversation:
-        if request is None:
-            return self._begin("")
+        if request is None or not self.all:
+            return self._begin(_label(request) if request else "")
         kind = _Kind(_protocol_and_model(request), _tool_names(request))
         lookup = Lookup(told, (told.model, told.hop, told.base, kind), KeyTables(self._owners, self._attempts))
         owner = thread.owner if thread else self._by_answer(lookup)

@@ -10,6 +10,7 @@ from workbench.chain import marks
 from workbench.contracts import Contract, FaultOrigin, Finding, Severity, matches
 from workbench.ir import ModelRequest, Usage
 from workbench.protocols import REQUEST, DecodedExchange
+from workbench.rules._body import fact_of_fields
 from workbench.rules._nodes import ancestors
 from workbench.rules._prefix import Break, first_break
 from workbench.rules.context import Rule, RuleContext
@@ -117,8 +118,7 @@ def _tools(case: RuleContext) -> Iterator[Finding]:
         return
     if case.decoded.request_body.size // limits.BYTES_PER_TOKEN < limits.HEAVY_TOOL_TOKENS:
         return  # however much of it they are
-    outer = {tool.pointer for tool in request.tools}
-    size = sum(_size(case.decoded, at) for at in outer if not any(above in outer for above in ancestors(at)))
+    size = fact_of_fields(case.decoded, _size_of_tools)
     tokens = size // limits.BYTES_PER_TOKEN
     share = size / max(case.decoded.request_body.size, 1)
     if tokens < limits.HEAVY_TOOL_TOKENS or share < limits.HEAVY_TOOL_SHARE:
@@ -153,6 +153,12 @@ def overhead(contract: Contract, request: ModelRequest) -> int:
         if matches(request.model, (name, f"{name}-*")) and isinstance(tokens, list) and tokens:
             return int(tokens[-1] if is_forced else tokens[0])
     return 0
+
+
+def _size_of_tools(decoded: DecodedExchange) -> int:
+    """Bytes of the declared tools."""
+    outer = {tool.pointer for tool in decoded.request.tools} if decoded.request else set()
+    return sum(_size(decoded, at) for at in outer if not any(above in outer for above in ancestors(at)))
 
 
 def _size(decoded: DecodedExchange, pointer: str) -> int:

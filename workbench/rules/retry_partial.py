@@ -50,8 +50,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
 
 
 def _has_left_call(message: Message) -> bool:
-    whole = _Whole(message)
-    return any(whole.of(call) for _, call in message.tool_calls())
+    broken = [call for _, call in message.tool_calls() if call.error is not None]
+    return bool(broken) and any(map(_Whole(message).of, broken))
 
 
 def _left_calls(case: RuleContext, number: int, message: Message) -> Iterator[Finding]:
@@ -100,9 +100,9 @@ class _Whole:
 
 
 def _begins_anew(message: Message) -> bool:
-    is_answer = message.role in ("assistant", "model")
-    least = 1 if is_answer and _has_left_call(message) else SHORTEST
-    return is_answer and any(isinstance(p, Text) and _restart(p.text, least) for p in message.parts)
+    texts = [p.text for p in message.parts if isinstance(p, Text)] if message.role in ("assistant", "model") else ()
+    least = 1 if texts and _has_left_call(message) else SHORTEST
+    return any(_restart(text, least) for text in texts)
 
 
 def _anew(case: RuleContext, number: int, message: Message) -> Iterator[Finding]:
