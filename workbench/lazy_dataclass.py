@@ -2,23 +2,20 @@
 
 ``dataclasses.dataclass`` compiles six functions for a class, 0.5 ms; a short command imports 200 classes, and uses 80,
 most of them to make instances alone. The class itself, with its slots, is made at once; what makes, compares and hashes
-instances is compiled one by one, and the rest by ``dataclasses`` at the first use of any of it. The first instances of
-a class are made without: to compile what makes them takes as long as to make thirty so.
+instances is compiled one by one, and the rest by ``dataclasses`` at the first use of any of it.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 _OPTIONS = {"frozen", "slots", "eq", "kw_only"}
 _NO_FIELDS = ("ClassVar", "typing.ClassVar")
 _AT_ONCE = ("InitVar", "dataclasses.InitVar", "KW_ONLY", "dataclasses.KW_ONLY")
-_FEW = 24
-"""Instances of a class that are made before it is worth while to compile what makes them."""
 _lock = threading.RLock()
 
 if TYPE_CHECKING:
@@ -60,10 +57,7 @@ def _defer(cls: type, options: dict[str, bool]) -> type:
     for name in _methods(options):
         if name not in vars(cls):
             make = partial(_compile, made, name, own, options, complete) if name in _WRITERS else complete
-            if name == "__init__":
-                made.__init__ = _first_init(made, own, options, make)  # type: ignore[misc]
-            else:
-                setattr(made, name, _placeholder(made, name, make))
+            setattr(made, name, _placeholder(made, name, make))
     if options.get("frozen"):
         for method in (__getstate__, __setstate__):
             if method.__name__ not in vars(cls):
@@ -103,58 +97,6 @@ def _compile(
     method = space[name]
     method.__qualname__ = f"{made.__qualname__}.{name}"
     setattr(made, name, method)
-
-
-def _first_init(
-    made: type, own: Callable[[], Fields | None], options: Mapping[str, bool], compile_it: Callable[[], None]
-) -> Callable[..., None]:
-    """``__init__`` of the first instances of a class; it is compiled for those behind, and for what it refuses."""
-    count = 0
-    fill = cache(partial(_filler, made, own, options))
-
-    def __init__(self: Any, *args: Any, **given: Any) -> None:
-        nonlocal count
-        count += 1
-        if count > _FEW or not fill()(self, args, given):
-            compile_it()
-            made.__init__(self, *args, **given)  # type: ignore[misc]
-
-    __init__.__qualname__ = f"{made.__qualname__}.__init__"
-    return __init__
-
-
-def _filler(
-    made: type, own: Callable[[], Fields | None], options: Mapping[str, bool]
-) -> Callable[[Any, Sequence[Any], Mapping[str, Any]], bool]:
-    """A function that sets the fields of an instance; it returns False for other arguments than there are."""
-    fields, missing = own(), dataclasses.MISSING
-    if fields is None:
-        return lambda *_: False
-    puts = [(name, getattr(made, name).__set__, field) for name, field in fields.items()]
-    by_name = {name for name, field in fields.items() if field.init and _is_by_name(field, options)}
-    by_place = [name for name, field in fields.items() if field.init and name not in by_name]
-    known = by_name.union(by_place)
-    has_more = hasattr(made, "__post_init__")
-
-    def fill(self: Any, args: Sequence[Any], given: Mapping[str, Any]) -> bool:
-        values = dict(zip(by_place, args, strict=False))
-        if len(args) > len(by_place) or not known >= given.keys() or not values.keys().isdisjoint(given):
-            return False
-        values.update(given)
-        for name, put, field in puts:
-            if name in values:
-                put(self, values[name])
-            elif field.default_factory is not missing:
-                put(self, field.default_factory())
-            elif field.default is not missing:
-                put(self, field.default)
-            elif field.init:
-                return False
-        if has_more:
-            self.__post_init__()
-        return True
-
-    return fill
 
 
 def _is_by_name(field: dataclasses.Field[Any], options: Mapping[str, bool]) -> bool:
