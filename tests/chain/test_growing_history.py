@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.chain import closure, ledger
+from workbench.chain import _found_keys, closure, ledger
 from workbench.chain._found_keys import KeyKind, KeyTable, KeyTables, Lookup, _keys
 from workbench.chain._history_keys import HistoryKeys, HistoryState
 from workbench.chain.received_answers import ReceivedAnswers
@@ -108,8 +110,9 @@ def test_every_request_is_read_as_if_it_were_the_first(
         assert [*found.flawed_lines] == [*expected.flawed_lines]
         keys, own = HistoryKeys(HistoryState("", 1), "m", prefix), HistoryKeys(HistoryState("", 1), "m", tuple(body))
         assert [*keys.items] == [*own.items]
-        for kind in KeyKind:
-            assert [*Lookup(keys, "a", tables).found(kind)] == [*Lookup(own, "a", tables).found(kind)]
+        for kind, recent in product(KeyKind, (0, _found_keys._RECENT)):
+            with patch.object(_found_keys, "_RECENT", recent):
+                assert [*Lookup(keys, "a", tables).found(kind)] == [*Lookup(own, "a", tables).found(kind)]
             for n in range(1 + len(body) % 5, keys.count + 1, 5):
                 for key in _keys(own, kind, n):
                     tables.of(kind)[key] = 0

@@ -168,15 +168,15 @@ class Lookup:
 
     def found(self, kind: KeyKind) -> Iterator[_Found]:
         """Those of a kind, the latest first."""
-        told = self._told
-        yield from self._within(kind, told.count, self._end)  # more may follow
+        told, end = self._told, max(self._end - _RECENT, 0)
+        yield from self._within(kind, told.count, end)  # of the end more may follow, and there most answers are found
         if self._known is None:
-            yield from self._within(kind, self._end, 0)
+            yield from self._within(kind, end, 0)
             return
         if not self._is_read:
             self._known.read(told, self._tables)
             self._is_read = True
-        yield from self._known.latest(kind, self._end)
+        yield from self._known.latest(kind, end)
 
     def refuse(self, kind: KeyKind, found: Iterable[_Found]) -> None:
         """Count keys as not found in later requests of this kind, where what follows them is the same."""
@@ -189,6 +189,9 @@ class Lookup:
         for n in range(count, end, -1):
             yield from ((n, key) for key in _keys(self._told, kind, n) if key in table)
 
+
+_RECENT = 8
+"""Items at the end of a history whose keys are looked up again."""
 
 _MOST_KINDS = 4
 """Kinds of requests for which the keys of one history are kept."""
