@@ -7,6 +7,7 @@ import gc
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from workbench import children, plugins
 from workbench.cli import _files, _output
 from workbench.cli._progress import counting
 from workbench.cli._report import FileReport
+from workbench.config import resources
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import files_in, is_pattern, matches, open_found, reads_other_files
 from workbench.named_tuple import NamedTuple
@@ -34,8 +36,8 @@ AT_ONCE = 16
 """Files that a process gets at a time."""
 
 
-AT_FIRST = 4
-"""Files that are checked before there are processes, which are copies of this one: they need not read modules again."""
+EXAMPLE = "anthropic-tool-loop.jsonl"
+"""Session that is checked before the processes are made."""
 
 AHEAD = 4
 """Batches for each process that are checked before their turn: more would wait in memory for a slow one."""
@@ -149,18 +151,13 @@ class _KeptOutcomes:
 
 def _check_many(files: Sequence[FileToCheck], args: argparse.Namespace, passes: Filter | None) -> Iterator[FileOutcome]:
     """Outcomes from several processes, in order."""
-    begun = [check_file(file, args, passes) for file in files[:AT_FIRST]]
-    gc.collect()
-    gc.freeze()  # else each process copies the pages of all objects when it collects
-    left = files[len(begun) :]
-    batches = [left[start : start + AT_ONCE] for start in range(0, len(left), AT_ONCE)]
+    batches = [files[start : start + AT_ONCE] for start in range(0, len(files), AT_ONCE)]
     workers = min(os.cpu_count() or 1, len(batches))
+    _warm_up(args)
     pool = children.pool(workers) if workers > 1 else None
     with counting("checking", len(files)) as advance:
-        yield from begun
-        advance(len(begun))
         if pool is None:
-            for file in left:
+            for file in files:
                 yield check_file(file, args, passes)
                 advance()
             return
@@ -190,6 +187,17 @@ def _submit(
         failed: Future[list[FileOutcome]] = Future()
         failed.set_exception(error)
         return failed
+
+
+def _warm_up(args: argparse.Namespace) -> None:
+    """Check an example, so that the processes, which are copies of this one, have read modules and contracts.
+
+    It is a healthy one: what explains refusals takes half a second to read, and many folders need it nowhere.
+    """
+    with suppress(Exception):  # whatever it is, it is said of the files that were asked for
+        inspect_file(str(resources.folder("sessions") / EXAMPLE), args, None, is_found=True)
+    gc.collect()
+    gc.freeze()  # else each process copies the pages of all objects when it collects
 
 
 def _results(batch: Sequence[FileToCheck], future: Future[list[FileOutcome]]) -> list[FileOutcome]:
