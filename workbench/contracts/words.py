@@ -57,8 +57,8 @@ _NAMES = {
     "schema": (
         "accepted-keywords all-required all-tools closed-objects description-required dialect enum-strings "
         "ignored-keywords items-required max-depth max-enum-values max-optional max-properties max-text max-tools "
-        "name-pattern no-empty-properties nullable parameters-required refs refused-keywords root root-object "
-        "root-refused tool-types tools-with-history type-lists typed unique-names valid"
+        "name-pattern no-empty-properties nullable parameters-required ref-alone refs refused-keywords root "
+        "root-object root-refused tool-types tools-with-history type-lists typed unique-names valid"
     ),
     "shapes": "ignored refused-keys refused-types refused-values required-keys",
     "state": "held",

@@ -377,7 +377,7 @@ def _may_hold(case: RuleContext, relation: Relation) -> bool:
     if when.stream is not None and bool(request.stream) is not when.stream:
         return False
     url = _url(case)
-    if url and when.url and not any(matches_glob(url, glob) for glob in when.url):
+    if when.url and not any(matches_glob(url, glob) for glob in when.url) and (url or not relation.is_enforced):
         return False
     if when.without_beta and any(matches_glob(name, when.without_beta) for _, name in betas(case)):
         return False

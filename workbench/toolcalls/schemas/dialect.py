@@ -45,6 +45,7 @@ class Dialect:
         root_refused: keywords not allowed at the root.
         root_object: the root has ``type: object``.
         refs: ``"all"``, ``"no-recursion"`` or ``"none"``.
+        ref_alone: ``$ref`` has no other keyword beside it.
         type_lists: ``type`` may be a list.
         nullable: null is expressed by ``nullable: true``, not by a type.
         enum_strings: an enum contains only strings.
@@ -68,6 +69,7 @@ class Dialect:
     root_refused: frozenset[str] = frozenset()
     root_object: bool = False
     refs: str = "all"
+    ref_alone: bool = False
     type_lists: bool = True
     nullable: bool = False
     enum_strings: bool = False

@@ -94,6 +94,17 @@ def _reference(root: JsonValue, node: SchemaNode, schema: dict[str, JsonValue], 
     ref = schema.get("$ref")
     if not isinstance(ref, str) or not dialect.accepts("$ref"):
         return
+    if dialect.ref_alone and len(schema) > 1 and resolve(root, ref) is not None:
+        beside = ", ".join(key for key in schema if key != "$ref")
+        yield _issue(
+            dialect,
+            node,
+            "$ref",
+            f"beside $ref no other keyword is allowed: {beside}",
+            "ref_alone",
+            kind=REF,
+            when="siblings",
+        )
     if resolve(root, ref) is None:
         message = "the reference has no target in this schema"
         yield _issue(dialect, node, "$ref", message, "refs", kind=REF, when="unresolved")
