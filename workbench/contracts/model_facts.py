@@ -26,6 +26,9 @@ from workbench.wire import loads
 RETIRED = "retired"
 """The fact whose value is a date."""
 
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""Words of reasoning effort."""
+
 WORDS: Mapping[str, str] = {
     "tools": "does not accept tools",
     "vision": "does not accept images",
@@ -34,10 +37,7 @@ WORDS: Mapping[str, str] = {
     "prefill": "does not accept a prefilled response",
     "reasoning": "does not reason and accepts no reasoning effort",
     "parallel": "makes only one tool call per response",
-    "effort-none": "does not accept reasoning effort none",
-    "effort-minimal": "does not accept reasoning effort minimal",
-    "effort-xhigh": "does not accept reasoning effort xhigh",
-    "effort-max": "does not accept reasoning effort max",
+    **{f"effort-{word}": f"does not accept reasoning effort {word}" for word in EFFORTS},
 }
 """Fact → what it means if it is false."""
 
@@ -57,7 +57,7 @@ _LACKS: Mapping[str, tuple[dict[str, Any], ...]] = {
         {"at": "/tool_choice/type", "in": ["any", "tool", "function"], "rule": "choice.unsupported"},
     ),
     "reasoning": ({"at": "reasoning.effort", "present": True},),
-    **{f"effort-{word}": ({"at": "reasoning.effort", "is": word},) for word in ("none", "minimal", "xhigh", "max")},
+    **{f"effort-{word}": ({"at": "reasoning.effort", "is": word},) for word in EFFORTS},
 }
 """Fact → relations that it makes if it is false."""
 
