@@ -201,15 +201,12 @@ class ContractFile:
         notes = [self.note] if self.note else []
         if not covered:
             notes.append(f"the contract of {self.name} does not cover {spoken}")
-        return Contract(
+        bare = Contract(
             name=self.name,
             title=self.title,
             protocol=spoken,
             variant=variant,
-            closure=ClosureTerms(**_fields(terms, "closure.")),
-            reasoning=ReasoningTerms(**_fields(terms, "reasoning.")),
             enforces=tuple(check for holds, check in self.checks if holds.covers(spoken, variant, model)),
-            terms=terms,
             relations=(
                 *(of_refused_params(older.value, older.source, older.date) if older else ()),
                 *with_model_facts(self.name, spoken, model, place_relations(self.relations, spoken, variant, model)),
@@ -219,6 +216,13 @@ class ContractFile:
             call_ids=self.call_ids,
             listed_models=self.listed_models,
         )
+        return with_terms(bare, terms)
+
+
+def with_terms(contract: Contract, terms: Mapping[str, Fact]) -> Contract:
+    """The contract with these terms, and with what the chain applies of them."""
+    closure, reasoning = _fields(terms, "closure."), _fields(terms, "reasoning.")
+    return replace(contract, terms=terms, closure=ClosureTerms(**closure), reasoning=ReasoningTerms(**reasoning))
 
 
 def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None) -> ContractFile:

@@ -12,7 +12,7 @@ from workbench.config import resources
 from workbench.contracts import contract_cache
 from workbench.contracts.common_practice import CommonPractice
 from workbench.contracts.contract import Contract
-from workbench.contracts.facts import Clues, ContractFile, Endpoint, load
+from workbench.contracts.facts import Clues, ContractFile, Endpoint, load, with_terms
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation
 from workbench.errors import ProfileError, UsageError
@@ -24,6 +24,9 @@ OF_MODELS = "reasoning."
 """Terms that begin so are facts of the model, wherever it is served."""
 OF_FRONT_ENDS = ("reasoning.carriers", "reasoning.refused-carriers")
 """Among those: the field in which reasoning travels, which the server chooses."""
+OF_APIS = ("closure.", "reasoning.", "schema.", "content.", "args.", "choice.", "params.", "shapes.", "tools.")
+"""Terms that begin so hold wherever an API is served, but for these that depend on its address."""
+OF_ADDRESSES = ("params.required", "params.fields", "params.beta-fields", "params.refused")
 NOTHING_SEEN = Clues()
 _DERIVED: list[Any] = []
 
@@ -202,7 +205,28 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
 def resolve(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
     """The contract of a name in a variant that exists, for one protocol and model."""
     contract = read(name).resolve(protocol, variant, model)
+    maker = contract.term("gateway.serves")
+    if isinstance(maker, str) and maker in names():
+        contract = _as_served(contract, read(maker), model)
     return _with_models(contract, model) if contract.term("gateway.passes-models") and model else contract
+
+
+def _as_served(contract: Contract, maker: ContractFile, model: str | None) -> Contract:
+    """The contract of an endpoint behind which a maker's own API stands, with what that API requires.
+
+    Terms of the contract itself count before those of the maker, and so do its relations about the same place.
+    """
+    api = maker.resolve(maker.protocols[0], maker.variant(Clues(model=model))[0], model)
+    terms = {key: fact for key, fact in api.terms.items() if key.startswith(OF_APIS) and key not in OF_ADDRESSES}
+    said = {str(each.place) for each in contract.relations}
+    return with_terms(
+        replace(
+            contract,
+            enforces=(*contract.enforces, *api.enforces),
+            relations=(*contract.relations, *(each for each in api.relations if str(each.place) not in said)),
+        ),
+        {**terms, **contract.terms},
+    )
 
 
 def _with_models(contract: Contract, model: str) -> Contract:

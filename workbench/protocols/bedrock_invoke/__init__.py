@@ -75,8 +75,17 @@ def _of_request(request: Mapping[str, JsonValue]) -> str:
     blocks = [b for content in contents if isinstance(content, list) for b in content if isinstance(b, dict)]
     if blocks and not any("type" in block for block in blocks):
         return CONVERSE
-    return CHAT
+    return INVOKE if any(b.get("type") in _BLOCKS for b in blocks) or _declares_tools(request) else CHAT
 
+
+def _declares_tools(request: Mapping[str, JsonValue]) -> bool:
+    """A tool is declared as Anthropic's API declares it."""
+    tools = request.get("tools")
+    return isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools)
+
+
+_BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking")
+"""Types of content blocks that only Anthropic's API has: ``anthropic_version`` is missing there."""
 
 VERSION = "bedrock-2023-05-31"
 
