@@ -252,6 +252,17 @@ MAKERS = [
     ),
     ("imported", {"prompt": "hi"}, {"choices": [{"text": "ho", "finish_reason": "stop"}]}, "bedrock-invoke"),
     ("Mistral Large", CHAT, TOLD_CHAT, "openai-chat"),
+    (
+        "Claude, without anthropic_version",
+        {**CHAT, "max_tokens": 9, "tools": [{"name": "ls", "input_schema": {"type": "object"}}]},
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "text", "text": "ho"}],
+            "stop_reason": "end_turn",
+        },
+        "bedrock-invoke",
+    ),
     ("Command", {"prompt": "hi"}, {"generations": [{"text": "ho", "finish_reason": "COMPLETE"}]}, "bedrock-invoke"),
 ]
 

@@ -212,7 +212,7 @@ def resolve(name: str, protocol: str | None, variant: str, model: str | None) ->
 
 
 def _as_served(contract: Contract, maker: ContractFile, model: str | None) -> Contract:
-    """The contract of an endpoint behind which a maker's own API stands, with what that API requires.
+    """The contract of an endpoint that passes requests on to a maker's own API, with what that API requires.
 
     Terms of the contract itself count before those of the maker, and so do its relations about the same place.
     """

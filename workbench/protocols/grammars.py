@@ -46,6 +46,8 @@ ANYTHING: Final = "any"
 
 _TAGS = ("type", "role")
 """Keys that tell which object of a union it is."""
+_WRAPPED = {"bedrock-invoke": "anthropic-messages"}
+"""Protocols whose bodies are those of another, which has the grammar."""
 _PROTOCOLS = ("anthropic-messages", "openai-chat", "openai-responses")
 """Protocols whose objects have such tags."""
 _WORDS = {"str": "a string", "int": "an integer", "num": "a number", "bool": "true or false", "null": "null"}
@@ -274,6 +276,7 @@ class BodyGrammar:
 
 def grammar_of(protocol: str, provider: str = "") -> BodyGrammar | None:
     """The grammar of a protocol, that of the provider itself if it has one; None if no grammar is known."""
+    protocol = _WRAPPED.get(protocol, protocol)
     own = _load(protocol, f"grammar-{provider}.json") if provider else None
     return own or _load(protocol, "grammar.json")
 

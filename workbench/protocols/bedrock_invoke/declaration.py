@@ -34,6 +34,8 @@ PLACES = {
     "sampling.top_k": "/top_k",
     "sampling.stop": "/stop_sequences",
     "request.max_tokens": "/max_tokens",
+    "reasoning.effort": "/output_config/effort",
+    "output.schema": "/output_config/format/schema",
 }
 """Name of a place → where it is in a request."""
 
@@ -41,4 +43,10 @@ TOKEN_COUNTS = TokenCounts(
     prompt="/input_tokens", output="/output_tokens", reasoning="/output_tokens_details/thinking_tokens"
 )
 
-TRAITS = Traits(token_counts=TOKEN_COUNTS, places=PLACES, caches_marked_only=True, schema_key="input_schema")
+TRAITS = Traits(
+    token_counts=TOKEN_COUNTS,
+    places=PLACES,
+    caches_marked_only=True,
+    schema_key="input_schema",
+    output_schemas=("/output_config/format/schema", "/output_format/schema"),
+)
