@@ -176,9 +176,8 @@ def _exchange(relation: Relation, body: dict[str, Any], protocol: str, model: st
         "gemini-interactions": "/v1beta/interactions",
     }[protocol]
     glob = relation.when.url[0] if relation.when.url else ""
-    address = (
-        glob.replace("/model/*", f"/model/{model}").replace("*", "") if "://" in glob else f"https://host.example{url}"
-    )
+    glob = glob.replace("/*", url) if protocol == "gemini" else glob.replace("/model/*", f"/model/{model}")
+    address = glob.replace("*", "") if "://" in glob else f"https://host.example{url}"
     headers = (("anthropic-beta", relation.when.beta.replace("*", "x")),) if relation.when.beta else ()
     return Exchange("1", HttpRequest("POST", address, Headers(headers), Body(json.dumps(body).encode())))
 

@@ -21,6 +21,7 @@ from workbench.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.toolcalls.schemas.dialect import OF_TOOLS, SUBTREES, Dialect
 
 SHIPPED = sorted(resources.folder("profiles").glob("*.yaml"))
+SHARED = sorted(resources.shared_profiles().values())
 SCHEMA = json.loads((resources.folder("profiles") / "contract.schema.json").read_text(encoding="utf-8"))
 
 SMALL = """
@@ -75,18 +76,19 @@ def problems(text: str | bytes) -> list[str]:
     return [e.message for e in jsonschema.Draft202012Validator(SCHEMA).iter_errors(value)]
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", [*SHIPPED, *SHARED], ids=lambda p: p.stem)
 def test_shipped_contracts_fit_the_schema(path):
     assert problems(path.read_bytes()) == []
     assert contracts.loading.load(path.read_bytes(), path.name).name == path.stem
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", [*SHIPPED, *SHARED], ids=lambda p: p.stem)
 def test_every_source_is_cited_and_every_fact_dated(path):
     value = safeyaml.load(path.read_bytes(), name=path.name)
     facts = [fact for block in value["facts"] for fact in block["terms"].values()]
-    cited = [fact["source"] for fact in facts + value.get("enforces", [])]
-    assert {c for one in cited for c in (one if isinstance(one, list) else [one])} == set(value["sources"])
+    cited = [fact["source"] for fact in facts + value.get("enforces", []) + value.get("relations", [])]
+    ids = {c for one in cited for c in (one if isinstance(one, list) else [one]) if not c.startswith("https://")}
+    assert ids == set(value["sources"])
     file = contracts.loading.load(path.read_bytes(), path.name)
     assert all(f.source and f.date for _, facts in file.facts for f in facts.values())
     assert all(c.source and c.date for _, c in file.checks)

@@ -37,7 +37,11 @@ def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def from_yaml(name: str) -> ContractFile:
     path = resources.shipped_profiles()[name]
-    return loading.load(path.read_bytes(), str(path), vet)
+    file = loading.load(path.read_bytes(), str(path), vet)
+    for part in file.includes:
+        shared = resources.shared_profiles()[part]
+        file = file.with_part(loading.load(shared.read_bytes(), str(shared), vet))
+    return file
 
 
 def in_a_later_process(name: str) -> ContractFile | None:

@@ -40,9 +40,20 @@ def test_the_terms_are_those_that_the_readme_documents():
     assert set(re.findall(r"`([a-z]+\.[a-z-]+)`", README)) - {"contract.schema"} == words.TERMS
 
 
-@pytest.mark.parametrize("path", resources.shipped_profiles().values(), ids=lambda p: p.stem)
+ALL = (*resources.shipped_profiles().values(), *resources.shared_profiles().values())
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda p: p.stem)
 def test_shipped_contracts_use_known_words(path: Path):
     vet(path.read_text(encoding="utf-8"))
+
+
+def test_a_glob_of_every_model_and_an_unknown_shared_part_are_refused(own: Path):
+    line = '- {at: /n, above: 1, for: {models: ["vendor/*"]}, source: seen}'
+    with pytest.raises(ProfileError, match="holds for every model"):
+        vet(f"{MINIMAL}relations:\n{line}\n")
+    (own / "mine.yaml").write_text(f"{MINIMAL}includes: [templates]\n", encoding="utf-8")
+    assert "known: chat-templates" in str(contracts.broken_files()["mine"].hint)
 
 
 def test_every_rule_that_ships_has_a_page():

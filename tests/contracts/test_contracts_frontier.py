@@ -15,6 +15,7 @@ ANTHROPIC, CHAT, RESPONSES = "anthropic-messages", "openai-chat", "openai-respon
 GEMINI, CONVERSE = "gemini", "bedrock-converse"
 VERTEX = "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers"
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
+CLOSED = {**PARAMETERS, "additionalProperties": False}
 
 
 def judged(label, protocol, body, *, url="", headers=()):

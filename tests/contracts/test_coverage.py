@@ -34,9 +34,9 @@ def test_types_of_a_provider_say_what_no_fact_does():
 def test_the_table_of_a_provider_is_markdown(capsys):
     assert main(["explain", "coverage", "--provider", "cohere", "--format", "markdown"]) == 0
     head, rule, *rows = capsys.readouterr().out.partition("\n\n")[0].splitlines()
-    assert head == "| place | protocol | refused | typed |"
-    assert "| `sampling.top_p` | cohere-v2 |  | a number, at least 0.01, at most 0.99 |" in rows
-    assert {row.count("|") for row in (rule, *rows)} == {5}
+    assert head == "| place | protocol | refused | typed | unknown |"
+    assert "| `/citation_options` | cohere-v2 |  | an object |  |" in rows
+    assert {row.count("|") for row in (rule, *rows)} == {6}
 
 
 @pytest.mark.parametrize("options", [["--unknown"], ["--format", "markdown"]])

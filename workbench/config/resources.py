@@ -57,6 +57,11 @@ def shipped_profiles() -> dict[str, Path]:
     return _contracts_in(folder("profiles"))
 
 
+def shared_profiles() -> dict[str, Path]:
+    """Name → file of what several contracts share: their key ``includes`` names it."""
+    return _contracts_in(folder("profiles") / "shared")
+
+
 def own_profiles() -> dict[str, Path]:
     """Contract name → the user's own file."""
     return _contracts_in(own_folder("profiles"))

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches, match_by_kind
     from workbench.contracts.model_facts import ModelFact, facts_of
     from workbench.contracts.noted_contract import NotedContract, Read, agrees
-    from workbench.contracts.places import Place, PlacedValue, at_pointer, names_of, passes_filter
+    from workbench.contracts.places import Place, PlacedValue, at_pointer, index_of, names_of, passes_filter
     from workbench.contracts.reader import Node
     from workbench.contracts.relations import Condition, Consequence, Evidence, Relation, rule_of
     from workbench.contracts.scopes import matches
@@ -146,6 +146,7 @@ __all__ = [
     "forget",
     "forgotten_with",
     "get",
+    "index_of",
     "is_most",
     "judge",
     "key_owner",

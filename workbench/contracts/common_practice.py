@@ -79,7 +79,9 @@ def practices(files: Iterable[ContractFile]) -> Mapping[str, CommonPractice]:
 def soften(contract: Contract, practice: CommonPractice) -> Contract:
     """The contract with the suspicions that it says nothing of; the contract itself if there are none."""
     terms = {key: fact for key, fact in practice.terms.items() if key not in contract.terms}
-    relations = tuple(each for each in practice.relations if not _says_all(contract, each.place.steps))
+    steps = {each.place.steps for each in practice.relations}
+    said = {each for each in steps if _says_all(contract, each, _at(contract, each))}
+    relations = tuple(each for each in practice.relations if each.place.steps not in said)
     if not contract.covers or not (terms or relations):
         return contract
     return replace(contract, terms={**contract.terms, **terms}, relations=(*contract.relations, *relations))
@@ -123,18 +125,21 @@ def _as_suspicion(relation: Relation) -> Relation:
 
 
 def states(contract: Contract, key: str, value: JsonValue) -> bool:
-    """A contract says something of a value, under a term or at a place."""
+    """A contract says something of a value, under a term or at a place. A refusal that nobody saw says nothing."""
     if not key.startswith("/"):
         return key in contract.terms
     steps = tuple(key[1:].split("/"))
-    here = [each for each in contract.relations if each.place.steps == steps and not each.models]
-    return _says_all(contract, steps) or any(each.test.passes(value) for each in here)
+    here = [each for each in _at(contract, steps) if each.is_enforced or each.then != Consequence.REFUSED]
+    return _says_all(contract, steps, here) or any(each.test.passes(value) for each in here)
 
 
-def _says_all(contract: Contract, steps: tuple[str, ...]) -> bool:
-    here = [each for each in contract.relations if each.place.steps == steps and not each.models]
+def _says_all(contract: Contract, steps: tuple[str, ...], here: Iterable[Relation]) -> bool:
     is_closed = any(word in _CLOSED for each in here for word, _ in each.test.single)
     return is_closed or _TERMS_OF_PLACES.get(steps, "") in contract.terms
+
+
+def _at(contract: Contract, steps: tuple[str, ...]) -> list[Relation]:
+    return [each for each in contract.relations if each.place.steps == steps and not each.models]
 
 
 def _strictest_words(_: list[Any]) -> JsonValue:

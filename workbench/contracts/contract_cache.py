@@ -128,6 +128,6 @@ def _file_name() -> str:
 
 def _made_of() -> list[Any]:
     """The version, and the identity of each file that decides what a contract is: its own, and these modules."""
-    modules = (*Path(__file__).parent.glob("*.py"), Path(plain_form.__file__))
+    modules = (*Path(__file__).parent.glob("*.py"), Path(plain_form.__file__), *resources.shared_profiles().values())
     files = {**resources.shipped_profiles(), **{str(file): file for file in modules}}
     return [__version__, {name: cache_files.identity(path) for name, path in files.items()}]

@@ -128,6 +128,7 @@ class ContractFile:
         call_ids: shape of its tool call ids (``{n}``: a count, ``{name}``: the function, ``{24}``: so many letters and
             digits); that of the protocol if empty.
         listed_models: model names that a simulator lists.
+        includes: names of parts that several contracts share, whose facts, checks and relations are added to its own.
     """
 
     name: str
@@ -148,6 +149,16 @@ class ContractFile:
     key_prefixes: tuple[str, ...] = ()
     call_ids: str = ""
     listed_models: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+
+    def with_part(self, part: ContractFile) -> ContractFile:
+        """The contract with a shared part: its own facts win, and its own checks and relations come first."""
+        return replace(
+            self,
+            facts=(*part.facts, *self.facts),
+            checks=(*self.checks, *part.checks),
+            relations=(*self.relations, *part.relations),
+        )
 
     def claims_model(self, model: str | None) -> bool:
         """The model is one of this provider's."""
@@ -270,6 +281,7 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
         key_prefixes=_fitting(root.get("key-prefixes"), _KEY_PREFIX, "not the beginning of a key"),
         call_ids=_call_ids(root.get("call-ids")),
         listed_models=root.get("listed-models").texts(),
+        includes=root.get("includes").texts(),
     )
     if vet:
         vet(root)
@@ -279,7 +291,7 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
 _ROOT = (
     *("version", "name", "title", "hosts", "endpoints", "models", "unlike", "protocols", "native", "note", "surveyed"),
     *("variants", "sources", "facts", "enforces", "relations", "signs"),
-    *("error-words", "key-prefixes", "call-ids", "listed-models"),
+    *("error-words", "key-prefixes", "call-ids", "listed-models", "includes"),
 )
 
 

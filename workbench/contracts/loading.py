@@ -142,7 +142,17 @@ def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> C
     file = load(resources.profile(path), str(path), vet)
     if file.name != name:
         raise ProfileError(f"the contract is named {file.name!r}", where=str(path), hint="name the file after it")
+    for part in file.includes:
+        file = file.with_part(_part(part, str(path)))
     return file
+
+
+def _part(name: str, where: str) -> ContractFile:
+    """A part that contracts share. Raises ProfileError."""
+    shared = resources.shared_profiles()
+    if name not in shared:
+        raise ProfileError(f"no shared part is called {name!r}", where=where, hint=f"known: {', '.join(shared)}")
+    return load(resources.profile(shared[name]), str(shared[name]))
 
 
 def forget() -> None:

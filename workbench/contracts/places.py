@@ -1,9 +1,10 @@
 """Places: JSON pointers with wildcards, as the relations of contracts use them.
 
 ``*`` is every element of a list or every member of an object, ``**`` any number of steps, ``*[type=tool_use]`` every
-element whose member ``type`` is that text. A place that begins with ``..`` is relative to another one: each ``..`` goes
-one step up. A place that begins with a name (``tool.parameters/**/pattern``) is where the protocol says
-(``Traits.places``). Keys of JSON that is mapped from protocol buffers are found in both of their spellings.
+element whose member ``type`` is that text, ``$`` the last element of a list and ``$-1`` the one before it. A place that
+begins with ``..`` is relative to another one: each ``..`` goes one step up. A place that begins with a name
+(``tool.parameters/**/pattern``) is where the protocol says (``Traits.places``). Keys of JSON that is mapped from
+protocol buffers are found in both of their spellings.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from workbench.provenance import escape
 
 _FILTER = regex.compile(r"\*\[([^=\]]+)=([^\]]*)\]")
 _INDEX = regex.compile("0|[1-9][0-9]{0,8}")
+_FROM_END = regex.compile(r"\$(?:-([1-9]))?")
 _NAMED = regex.compile(r"([a-z_]+(?:\.[a-z_]+)+)(/.*)?")
 
 
@@ -133,7 +135,17 @@ def _children(value: JsonValue) -> Iterator[tuple[str | int, JsonValue]]:
 
 def names_of(step: str) -> list[str]:
     """Spellings of a key, one of which an object has where a step finds something; none of a wildcard or an index."""
-    return [] if step.startswith("*") or _INDEX.fullmatch(step) else list(_spellings(step))
+    is_name = not (step.startswith("*") or _INDEX.fullmatch(step) or _FROM_END.fullmatch(step))
+    return list(_spellings(step)) if is_name else []
+
+
+def index_of(step: str, size: int) -> int | None:
+    """The element of a list of this size that a step without wildcard is about; None if it has no such element."""
+    if found := _FROM_END.fullmatch(step):
+        index = size - 1 - int(found[1] or 0)
+    else:
+        index = int(step) if _INDEX.fullmatch(step) else -1
+    return index if 0 <= index < size else None
 
 
 def _children_at(value: JsonValue, step: str) -> Iterator[tuple[str | int, JsonValue]]:
@@ -143,8 +155,9 @@ def _children_at(value: JsonValue, step: str) -> Iterator[tuple[str | int, JsonV
         key, text = filtered.groups()
         yield from ((n, v) for n, v in _children(value) if isinstance(v, Mapping) and v.get(key) == text)
     elif isinstance(value, list):
-        if _INDEX.fullmatch(step) and int(step) < len(value):
-            yield int(step), value[int(step)]
+        index = index_of(step, len(value))
+        if index is not None:
+            yield index, value[index]
     elif isinstance(value, Mapping):
         yield from ((key, value[key]) for key in _spellings(step) if key in value)
 

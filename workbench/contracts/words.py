@@ -55,10 +55,11 @@ _NAMES = {
     "record": "how",
     "routing": "hazard",
     "schema": (
-        "accepted-keywords all-required all-tools closed-objects description-required dialect enum-strings "
-        "ignored-keywords items-required max-depth max-enum-values max-optional max-properties max-text max-tools "
-        "name-pattern no-empty-properties nullable parameters-required ref-alone refs refused-keywords root "
-        "root-object root-refused tool-types tools-with-history type-lists typed unique-names valid"
+        "accepted-keywords all-required all-tools closed-objects description-required dialect enum-strings enum-typed "
+        "formats ignored-keywords items-required max-depth max-enum-values max-optional max-properties max-text "
+        "max-tools name-pattern no-booleans no-empty-properties no-tuples no-typed-unions nullable "
+        "parameters-required ref-alone refs refused-keywords root root-object root-refused tool-types "
+        "tools-with-history type-lists typed unique-names valid"
     ),
     "shapes": "ignored refused-keys refused-types refused-values required-keys",
     "state": "held",
@@ -98,6 +99,9 @@ def vet(root: Node) -> None:
 def _holds(node: Node, variants: tuple[str, ...]) -> None:
     _all_known(node.get("protocols"), "protocol", _protocols)
     _all_known(node.get("variants"), "variant", lambda: variants)
+    for glob in node.get("models").items():
+        if glob.text().rpartition("/")[2] == "*":
+            raise glob.fail("holds for every model: names are compared without the folder of their vendor")
 
 
 def _named_places(relation: Node) -> None:

@@ -38,7 +38,7 @@ def _shipped_files() -> Iterator[str]:
     for folder, folders, names in os.walk(Path(__file__).parents[1]):
         folders[:] = [name for name in folders if name not in ("__pycache__", "_data", "tui", "cli")]
         yield from (f"{folder}/{name}" for name in names if name.endswith((".py", ".yaml", ".json")))
-    yield from map(str, resources.shipped_profiles().values())
+    yield from map(str, (*resources.shipped_profiles().values(), *resources.shared_profiles().values()))
     yield from (folder for folder in sys.path if folder.endswith("-packages"))
 
 

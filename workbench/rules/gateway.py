@@ -47,7 +47,10 @@ def _unknown_fields(case: RuleContext) -> Iterator[Finding]:
     request, at = case.request, base(case.decoded)
     params = request.params if request else {}
     known, of_betas = case.contract.term("params.fields"), case.contract.term("params.beta-fields") or {}
+    spoken = fact(case.contract, _places_of_relations)
     for field in params.get(at[1:], {}) if at else params:
+        if (field,) in spoken:
+            continue
         pointer, said = f"{at}/{escape(field)}", {"path": field, "field": field, "name": field}
         if field in of_betas:
             yield from _beta_field(case, pointer, field, of_betas[field])
@@ -74,15 +77,23 @@ def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) 
 @of_messages
 def _message_fields(case: RuleContext) -> Iterator[Finding]:
     """Keys of messages that their role does not have here. Refused reasoning has a rule of its own."""
-    known = fact(case.contract, _fields_of_roles)
+    known, spoken = fact(case.contract, _fields_of_roles), fact(case.contract, _places_of_relations)
     for _, message in case.suspects(_strange_keys, known) if known else ():
         for key in _strange_keys(message, known):
+            if (message.pointer.split("/")[1], "*", key) in spoken:
+                continue
             pointer = f"{message.pointer}/{escape(key)}"
             said = {"path": dotted_path(pointer), "field": key, "name": key, "role": message.role}
             text = f"a message of role {quote(message.role)} may not have the field {quote(key)}"
             yield by_term(
                 case, UNKNOWN_FIELD, "content.message-fields", pointer, text, when="message-field", values=said
             )
+
+
+def _places_of_relations(contract: Contract) -> frozenset[tuple[str, ...]]:
+    """Places of which a relation refuses any value: it says more of them than a list of fields."""
+    refused = (each for each in contract.relations if each.is_enforced and not each.when.places)
+    return frozenset(each.place.steps for each in refused if not each.test.single)
 
 
 def _fields_of_roles(contract: Contract) -> tuple[tuple[str, frozenset[str]], ...]:

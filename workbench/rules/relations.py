@@ -27,6 +27,7 @@ from workbench.contracts import (
     Severity,
     at_pointer,
     dotted_path,
+    index_of,
     matches,
     names_of,
     passes_filter,
@@ -216,17 +217,21 @@ def _in_messages(case: RuleContext, asked: _OnMessages) -> dict[int, list[Placed
     hits = _hits_of_kept(case, asked) if _is_kept(case) else _hits_of_decoded(case, asked)
     found: dict[int, list[PlacedValue]] = {}
     for number, message, values in sorted(hits, key=itemgetter(0)):
-        if not _is_of_place(asked.relations[number].place, message):
+        if not _is_of_place(case, asked.relations[number].place, message):
             continue
         placed = (PlacedValue(message.pointer + each.pointer, each.value) for each in values)
         found.setdefault(number, []).extend(placed)
     return found
 
 
-def _is_of_place(place: Place, message: Message) -> bool:
-    """The place is of every message, or of the one at this index (``/messages/0/role``)."""
+def _is_of_place(case: RuleContext, place: Place, message: Message) -> bool:
+    """The place is of every message, or of the one at this index (``/messages/0/role``, ``/messages/$/role``)."""
     number = place.steps[1]
-    return number.startswith("*") or message.pointer.rpartition("/")[2] == number
+    if number.startswith("*"):
+        return True
+    last = case.decoded.messages(REQUEST)[-1].pointer.rpartition("/")[2]
+    index = index_of(number, int(last) + 1) if last.isdecimal() else None
+    return message.pointer.rpartition("/")[2] == str(index)
 
 
 _Hit: TypeAlias = "tuple[int, Message, tuple[PlacedValue, ...]]"

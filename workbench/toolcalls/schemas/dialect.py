@@ -53,6 +53,11 @@ class Dialect:
         items_required: every array has ``items``.
         typed: every schema has a type, an anyOf, an enum or a reference.
         no_empty_properties: ``properties`` must not be ``{}``.
+        no_booleans: true and false are no schemas.
+        no_tuples: ``items`` is one schema, and not a list of them.
+        no_typed_unions: below the root, no ``type`` beside ``anyOf``.
+        enum_typed: an enum has ``type: string`` beside it.
+        formats: the only values of ``format`` of a string; None for any.
         closed_objects: every object has ``additionalProperties: false``.
         all_required: every property is required; an optional one allows null.
         max_depth, max_properties, max_enum_values, max_text: per schema: levels of objects and arrays, properties, enum
@@ -77,6 +82,11 @@ class Dialect:
     items_required: bool = False
     typed: bool = False
     no_empty_properties: bool = False
+    no_booleans: bool = False
+    no_tuples: bool = False
+    no_typed_unions: bool = False
+    enum_typed: bool = False
+    formats: frozenset[str] | None = None
     closed_objects: bool = False
     all_required: bool = False
     max_depth: int | None = None
@@ -98,6 +108,8 @@ class Dialect:
 
 
 _OWN = ("name", "mode", "sources")
+_LISTS_OR_ANY = ("accepted_keywords", "formats")
+"""Fields that are a list of what is accepted, or None for anything."""
 
 
 def dialects(name: str, terms: Mapping[str, DialectFact]) -> tuple[Dialect, ...]:
@@ -129,8 +141,8 @@ def _dialect(name: str, mode: str, terms: Mapping[str, DialectFact]) -> Dialect:
 
 def _value(name: str, value: JsonValue) -> object:
     default = getattr(Dialect(), name)
-    if isinstance(default, frozenset) or name == "accepted_keywords":
-        if value is None and name == "accepted_keywords":
+    if isinstance(default, frozenset) or name in _LISTS_OR_ANY:
+        if value is None and name in _LISTS_OR_ANY:
             return None
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
             raise ValueError(f"not a list of keywords: {value!r}")

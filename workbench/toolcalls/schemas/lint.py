@@ -52,8 +52,12 @@ def lint_schema(schema: JsonValue, dialect: Dialect) -> tuple[Issue, ...]:
         return (Issue("", "", REFUSED, "the schema is not an object", SHAPE),)
     found = list(_root(schema, dialect))
     for node in nodes(schema):
+        if isinstance(node.schema, bool) and dialect.no_booleans and not node.pointer.endswith("Properties"):
+            said = f"{str(node.schema).lower()} is no schema here: it must be an object"
+            found.append(_issue(dialect, node, "", said, "no_booleans", at="schema"))
         if isinstance(node.schema, dict):
             found += _keywords(node, node.schema, dialect)
+            found += _values(node, node.schema, dialect)
             found += _reference(schema, node, node.schema, dialect)
             found += _types(node, node.schema, dialect)
             found += _strict(node, node.schema, dialect)
@@ -129,6 +133,20 @@ def _types(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) -> 
     has_shape = declared or any(k in schema for k in ("anyOf", "oneOf", "allOf", "$ref", "enum", "const"))
     if dialect.typed and not has_shape:
         yield _issue(dialect, node, "type", "a schema without a type", "typed", kind=SHAPE, when="untyped", at="schema")
+
+
+def _values(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
+    """Keywords that are supported, with a value or beside another keyword that is not."""
+    is_string, form = schema.get("type") in ("string", "STRING"), schema.get("format")
+    if dialect.formats is not None and is_string and isinstance(form, str) and form not in dialect.formats:
+        yield _issue(dialect, node, "format", f"the format {form!r} is not supported", "formats", when="format")
+    if dialect.no_tuples and isinstance(schema.get("items"), list):
+        yield _issue(dialect, node, "items", "items must be one schema", "no_tuples", when="tuple")
+    if dialect.no_typed_unions and node.pointer and "anyOf" in schema and "type" in schema:
+        message = "type is beside anyOf; it belongs into each of its schemas"
+        yield _issue(dialect, node, "anyOf", message, "no_typed_unions", when="typed-union")
+    if dialect.enum_typed and "enum" in schema and "type" not in schema:
+        yield _issue(dialect, node, "enum", "an enum without type: string", "enum_typed", kind=SHAPE, when="enum")
 
 
 def _strict(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
