@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from workbench.edits import additions, assessment, operations, repairs
     from workbench.edits.additions import insert_message
     from workbench.edits.assessment import EditAssessment, assess
+    from workbench.edits.completion import PlaceOffer, PlaceOffers, complete, complete_text, say_place
     from workbench.edits.elements import Element, ElementAction, ElementKind, elements_of, parent_pointer
     from workbench.edits.message_parts import element_pointer, list_position, remove_parts
     from workbench.edits.notes import MAX_NOTE, Notebook, NotePlace, UserNote, open_notebook
@@ -47,6 +48,8 @@ __all__ = [
     "ElementKind",
     "NotePlace",
     "Notebook",
+    "PlaceOffer",
+    "PlaceOffers",
     "SetHeader",
     "Splice",
     "Splices",
@@ -57,6 +60,8 @@ __all__ = [
     "assess",
     "assessment",
     "changes_between",
+    "complete",
+    "complete_text",
     "diff_splices",
     "element_pointer",
     "elements_of",
@@ -70,6 +75,7 @@ __all__ = [
     "remove_parts",
     "repair_edits",
     "repairs",
+    "say_place",
     "text_of",
     "value_at",
     "with_body",

@@ -46,8 +46,7 @@ def _no_tags(pointer: str) -> Mapping[str, str]:
 
 def key_at(grammar: BodyGrammar, pointer: str, tags: Tags = _no_tags) -> KnownKey | None:
     """What the grammar says of the key that a pointer of a request ends with; None if it has no such key."""
-    found = [each for each in _at(grammar, pointer, tags) if each.holder is not None]
-    made = [_describe_key(each.holder, each.key) for each in found if each.holder]
+    made = [_describe(each) for each in _at(grammar, pointer, tags) if pointer]
     return _merge(made) if made else None
 
 
@@ -66,6 +65,13 @@ def keys_of(grammar: BodyGrammar, pointer: str, tags: Tags = _no_tags) -> tuple[
 def has_place(grammar: BodyGrammar, pointer: str) -> bool:
     """A request may have something at a pointer: the grammar has a type there, or accepts anything above it."""
     return any(True for _ in _at(grammar, pointer, _no_tags))
+
+
+def _describe(found: _TypeAt) -> KnownKey:
+    """What is said of a key, or of the elements of a list."""
+    if found.holder is None:
+        return KnownKey("", say_kind(found.kind), listed_texts(found.kind), is_required=False)
+    return _describe_key(found.holder, found.key)
 
 
 def _describe_key(holder: ObjectType, key: str) -> KnownKey:

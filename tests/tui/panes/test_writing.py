@@ -6,6 +6,7 @@ import pytest
 from textual import events
 from textual.app import App, ComposeResult
 
+from workbench.edits import PlaceOffer, PlaceOffers
 from workbench.tui.panes.writing import Writing
 
 
@@ -44,6 +45,30 @@ async def test_keys_take_it_or_leave_it(is_line: bool, keys: list[str], text: st
         await pilot.pause()
         assert page.said == said
         assert page.writing.text == text
+
+
+OFFERS = (PlaceOffer('"role": ', "role", "a string, required"), PlaceOffer('"content": ', "content", "a list"))
+
+
+async def test_a_key_completes_what_is_typed_and_pressed_again_writes_the_next() -> None:
+    def complete(text: str, offset: int) -> PlaceOffers:
+        return PlaceOffers(1, offset, OFFERS) if text[:offset] in ("{", '{"') else PlaceOffers(offset, offset)
+
+    page = Page("{", is_line=False)
+    page.writing = Writing("{", "a value", is_line=False, id="writing", complete=complete)
+    async with page.run_test() as pilot:
+        page.writing.focus()
+        await pilot.press("end", '"')
+        assert "ctrl+n: role (a string, required) · content" in str(page.writing.border_subtitle)
+        written = []
+        for _ in range(3):
+            await pilot.press("ctrl+n")
+            await pilot.pause()
+            written.append(page.writing.text)
+        assert written == ['{"role": ', '{"content": ', '{"role": ']
+        await pilot.press("x")
+        await pilot.pause()
+        assert "ctrl+n" not in str(page.writing.border_subtitle)
 
 
 async def test_the_end_of_a_pasted_line_is_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:

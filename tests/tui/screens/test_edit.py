@@ -119,6 +119,17 @@ async def test_a_text_is_edited_judged_while_it_is_typed_and_undone_to_the_byte(
     assert given.exchange(0).request == before
 
 
+async def test_keys_are_completed_by_what_the_types_of_the_provider_have() -> None:
+    async with editing(session()) as edit:
+        await edit.go("/temperature")
+        assert "at least 0, at most 2" in edit.driver.text
+        await edit.go("/messages/2")
+        await edit.press("R")
+        await edit.write('{"role": "user", "con')
+        await edit.driver.press("ctrl+n")
+        assert edit.screen.query_one(Writing).text == '{"role": "user", "content": '
+
+
 async def test_messages_are_removed_doubled_moved_and_added() -> None:
     async with editing(session()) as edit:
         before = edit.text

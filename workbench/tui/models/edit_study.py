@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from workbench import regex
 from workbench.contracts import Verdict, refusal_of
 from workbench.diff import Difference, ItemChangeKind, compare
-from workbench.edits import EditAssessment, Element, assess, elements_of, json_problem, text_of
+from workbench.edits import EditAssessment, Element, assess, elements_of, json_problem, say_place, text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.send import MatrixRow
@@ -100,6 +100,17 @@ class EditStudy:
         place = self.index.find(pointer)
         whole = self.span(pointer) if pointer else None
         return place.layer.text[place.node.start : place.node.end] if place and whole else b""
+
+    def hint(self, pointer: str) -> str:
+        """What may be at a pointer, in words; "" where that is not known."""
+        if not pointer or self.meant.trial is None:
+            return ""
+        return say_place(self.meant.trial.decoded, self.provider, pointer)
+
+    @property
+    def provider(self) -> str:
+        """Name of the contract that judges it, without its variant."""
+        return self.contract.partition(":")[0]
 
     def text_of(self, element: Element) -> str | None:
         """The text of an element; None if it has no text."""

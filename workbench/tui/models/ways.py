@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.edits import ElementKind, changes_between, operations
+from workbench.edits import ElementKind, changes_between, complete, complete_text, operations
 from workbench.errors import LocalProtocolError, WireError
 from workbench.safetext import HIDDEN, from_bytes
 from workbench.tui.models.edit import EditRow
@@ -14,7 +14,7 @@ from workbench.tui.models.tools import laid_out
 from workbench.wire import dumps, loads
 
 if TYPE_CHECKING:
-    from workbench.edits import Change, Splice
+    from workbench.edits import Change, PlaceOffers, Splice
     from workbench.ir import JsonValue
     from workbench.tui.models.edit_study import EditStudy
 
@@ -90,6 +90,16 @@ def as_json(studied: EditStudy, row: EditRow) -> WritingWay:
             escape_json(laid_out(value)), lambda made: changes_between(value, read(made), pointer), "JSON"
         )
     return WritingWay(raw, put, "JSON", is_line=is_line)
+
+
+def completes(studied: EditStudy, row: EditRow, way: WritingWay) -> Callable[[str, int], PlaceOffers] | None:
+    """What completes a value while it is written: text and offset → offers; None if the request cannot be read."""
+    if studied.meant.trial is None:
+        return None
+    decoded, provider = studied.meant.trial.decoded, studied.provider
+    if way.is_text:
+        return lambda text, _: complete_text(decoded, provider, row.element.text_at or row.pointer, text)
+    return lambda text, offset: complete(decoded, provider, row.pointer, text, offset)
 
 
 def is_plain(text: str) -> bool:

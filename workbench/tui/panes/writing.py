@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import events
@@ -9,9 +10,13 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location
 
-from workbench.safetext import HIDDEN
+from workbench.edits import PlaceOffers
+from workbench.safetext import HIDDEN, clip
 from workbench.tui.paint import content
 from workbench.views import line
+
+MOST_NAMED = 4
+"""Offers of a completion that the border names."""
 
 MOST_IN_PLACE = 64 * 1024
 """Bytes that can be edited in place, at most: with more the field responds too slowly to keys."""
@@ -23,9 +28,14 @@ class Writing(TextArea):
     Args:
         text: initial text, for which ``ways.is_plain`` is true.
         is_line: True for a single line, which enter ends.
+        complete: text and offset → what may be written there; None where nothing is known.
     """
 
-    BINDINGS: ClassVar = [("ctrl+s", "take", "save"), ("escape", "leave", "cancel")]
+    BINDINGS: ClassVar = [
+        ("ctrl+s", "take", "save"),
+        ("escape", "leave", "cancel"),
+        ("ctrl+n", "complete", "complete"),
+    ]
 
     class TextChange(Message):
         """The text has changed."""
@@ -40,12 +50,42 @@ class Writing(TextArea):
     class Cancel(Message):
         """The user cancelled."""
 
-    def __init__(self, text: str, title: str, *, is_line: bool, id: str) -> None:
+    def __init__(
+        self,
+        text: str,
+        title: str,
+        *,
+        is_line: bool,
+        id: str,
+        complete: Callable[[str, int], PlaceOffers] | None = None,
+    ) -> None:
         super().__init__(text, id=id, soft_wrap=True, tab_behavior="indent", highlight_cursor_line=False)
         self.is_line = is_line
+        self._complete = complete
+        self._offered: PlaceOffers | None = None
+        self._chosen = -1  # of the offers, the one that was written last
         self.border_title = content(line(f" {title} "))
-        takes = "enter: save" if is_line else "ctrl+s: save"
-        self.border_subtitle = content(line(f" {takes} · esc: cancel "))
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        """Name the keys in the border, and what ctrl+n writes."""
+        takes = "enter: save" if self.is_line else "ctrl+s: save"
+        offers = self._offered.offers if self._offered else ()
+        after = (*offers[self._chosen + 1 :], *offers[: self._chosen + 1])[:MOST_NAMED]
+        first = f" ({clip(after[0].expected, 30)})" if after and after[0].expected else ""
+        named = " · ".join(f"{clip(offer.name, 24)}{first if not n else ''}" for n, offer in enumerate(after))
+        more = f" · {len(offers) - len(after)} more" if len(offers) > len(after) else ""
+        completes = f" · ctrl+n: {named}{more}" if named else ""
+        self.border_subtitle = content(line(f" {takes} · esc: cancel{completes} "))
+
+    def _look_up(self) -> None:
+        """Find out what may be written at the cursor."""
+        if self._complete is None:
+            return
+        offset = self._offset()
+        found = self._complete(self.text, offset) if self.selection.is_empty else None
+        self._offered, self._chosen = found if found and found.offers else None, -1
+        self._show_keys()
 
     def replace(
         self, insert: str, start: Location, end: Location, *, maintain_selection_offset: bool = True
@@ -70,6 +110,42 @@ class Writing(TextArea):
     def on_text_area_changed(self, message: TextArea.Changed) -> None:
         message.stop()
         self.post_message(self.TextChange(self.text))
+
+    def on_text_area_selection_changed(self, message: TextArea.SelectionChanged) -> None:
+        message.stop()
+        if not self._is_at_offer():
+            self._look_up()
+
+    def _is_at_offer(self) -> bool:
+        """The cursor is behind an offer that was just written: the next key may write another in its place."""
+        found = self._offered
+        if found is None or self._chosen < 0:
+            return False
+        written = found.offers[self._chosen].written
+        offset = self._offset()
+        return offset == found.start + len(written) and self.text[found.start : offset] == written
+
+    def action_complete(self) -> None:
+        """Write what may be here; pressed again, the next of it instead."""
+        if not self._is_at_offer():
+            self._look_up()
+        found = self._offered
+        if found is None:
+            return
+        end = found.end if self._chosen < 0 else found.start + len(found.offers[self._chosen].written)
+        self._chosen = (self._chosen + 1) % len(found.offers)
+        written = found.offers[self._chosen].written
+        self.replace(written, self._place(found.start), self._place(end), maintain_selection_offset=False)
+        self.move_cursor(self._place(found.start + len(written)))
+        self._show_keys()
+
+    def _offset(self) -> int:
+        """Characters in front of the cursor."""
+        return len(self.document.get_text_range((0, 0), self.cursor_location))
+
+    def _place(self, offset: int) -> Location:
+        before = self.text[:offset]
+        return before.count("\n"), len(before) - before.rfind("\n") - 1
 
     def action_take(self) -> None:
         self.post_message(self.Save(self.text))

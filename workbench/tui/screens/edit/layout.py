@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.safetext import clip
 from workbench.tui.bars import TabBar
 from workbench.tui.models import edit
 from workbench.tui.models.diff import RequestComparison
@@ -13,6 +14,9 @@ from workbench.views import line
 if TYPE_CHECKING:
     from workbench.tui.models.edit_study import EditStudy
     from workbench.tui.screens.edit.screen import EditScreen
+
+MOST_HINT = 60
+"""Cells of what may be at a place, in the title of its value."""
 
 NAMES = tuple(name for name, _ in edit.PANES)
 VERDICT_PANES = NAMES[2:]
@@ -62,7 +66,7 @@ class EditContents:
         value.show(studied.value(row.pointer) if body is None else body, why="empty")
         if not row.pointer and studied.broken_at is not None:
             value.mark_range(((studied.broken_at, studied.broken_at + 1),))
-        self.entitle("value", "Value", row.name)
+        self.entitle("value", "Value", row.name, clip(studied.hint(row.pointer), MOST_HINT))
 
     def entitle(self, name: str, *facts: str) -> None:
         """Put the digit of a pane and its title on the border."""

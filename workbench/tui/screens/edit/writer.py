@@ -110,7 +110,9 @@ class ValueWriter:
         elif not ways.is_plain(text):
             screen.flow.refuse(f"{row.name} has bytes that cannot be shown · E: open your editor")
         elif self._draft is None:
-            field = Writing(text, f"{row.name} · as {way.word}", is_line=way.is_line, id="writing")
+            complete = ways.completes(studied, row, way)
+            title = f"{row.name} · as {way.word}"
+            field = Writing(text, title, is_line=way.is_line, id="writing", complete=complete)
             self._draft = Draft(field, way, studied, row)
             screen.query_one("#values").mount(field)
             screen.add_class("-writing")
