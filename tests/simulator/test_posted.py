@@ -14,6 +14,7 @@ MISSES: dict[str, str] = {
     "B015": "the catalogue names no provider: the permissive twin refuses nothing",
     "B017": "the symptom is a paraphrase of the text that the provider answers",
     "B030": "the symptom is a paraphrase: it leaves out the underscore and the backticks",
+    "B073": "the catalogue has the text of Converse, and the request is one of Messages",
     "B086": "the catalogue names no provider: the permissive twin refuses nothing",
     "B090": "the catalogue names no provider: the permissive twin refuses nothing",
 }

@@ -12,6 +12,7 @@ from workbench.protocols import REQUEST
 from workbench.rules._body import values
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import Rule, RuleContext
+from workbench.rules.relations import PART
 from workbench.rules.wording import LEGACY_ROLE, as_unproved, by_term, enforced_exactly, from_anomalies, quote
 
 SHAPE = Rule(
@@ -111,7 +112,8 @@ def _types(case: RuleContext) -> Iterator[Finding]:
                 text = f"content blocks of type {quote(kind)} are not known to {case.contract.title}"
                 said = {"found": kind, "names": ", ".join(f"'{name}'" for name in known)}
                 pointer = case.pointer(NodeRef(REQUEST, n, k))
-                yield by_term(case, SHAPE, "content.block-types", pointer, text, when="block-type", values=said)
+                rule = SHAPE if kind.endswith("text") else PART  # a text by its name on another wire is no other kind
+                yield by_term(case, rule, "content.block-types", pointer, text, when="block-type", values=said)
 
 
 def _has_other_type(message: Message, known: tuple[str, ...]) -> bool:
