@@ -72,6 +72,24 @@ def test_an_item_that_nobody_knows_is_told_once() -> None:
     assert told(made) == [("/input/1", "a part of type 'mystery'", "left out")]
 
 
+def test_keys_and_values_that_the_types_of_the_target_do_not_have_are_named() -> None:
+    asked = {"model": "m", "messages": [ASK], "logit_bias": {"1": 2}, "temperature": 1.7, "service_tier": "flex"}
+    made = request(asked, CHAT, BLOCKS)
+    assert told(made)[1:] == [
+        ("/logit_bias", "the parameter 'logit_bias'", "left out: no type of the target has such a key"),
+        (
+            "/service_tier",
+            "the value 'flex' of 'service_tier'",
+            "written as it is; accepted by the types of the target: one of auto, standard_only",
+        ),
+        (
+            "/temperature",
+            "the value 1.7 of 'temperature'",
+            "written as it is; accepted by the types of the target: at most 1",
+        ),
+    ]
+
+
 def test_an_empty_result_keeps_its_key() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     said = [ASK, {"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c", "content": ""}]

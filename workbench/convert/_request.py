@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.convert._parts import INPUT, fit_extra
-from workbench.convert.losses import FieldPlaces, FreeTextLoss, LossReport
+from workbench.convert.losses import LEFT_OUT, FieldPlaces, FreeTextLoss, LossReport, UnknownKeyLoss
 from workbench.convert.names import name_check, rewrite_words
 from workbench.convert.normal import is_cache_point
 from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice, ToolDef
@@ -67,7 +67,7 @@ def fit_params(params: tuple[Param, ...], capabilities: Capabilities, report: Lo
         if is_cache_point(param.value):
             report.lose(param.pointer, "a cache breakpoint")
         elif not param.name or param.name not in capabilities.request.params:
-            report.lose(param.pointer, f"the parameter {_dotted_name(param)!r:.80}")
+            report.add(UnknownKeyLoss(param.pointer, f"the parameter {_dotted_name(param)!r:.80}", LEFT_OUT))
         elif not _FORMS[param.name](param.value):
             report.lose(
                 param.pointer, f"the parameter {_dotted_name(param)!r:.80}, which has a value of the wrong type"

@@ -10,6 +10,7 @@ from workbench.convert.declared_tools import NO_TOOLS, DeclaredTools
 from workbench.convert.fit import Fit, fit_request, fit_response
 from workbench.convert.losses import Loss
 from workbench.convert.normal import normal_request, normal_response
+from workbench.convert.target_types import by_types
 from workbench.errors import LocalProtocolError
 from workbench.ir import Message, ModelRequest, ModelResponse, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
@@ -103,7 +104,8 @@ def convert(
     if decoded.protocol == target:
         return _same_protocol(decoded, body, adapter)
     if isinstance(decoded, ModelRequest):
-        return convert_request(decoded, adapter, body, capabilities)
+        made = convert_request(decoded, adapter, body, capabilities)
+        return replace(made, losses=by_types(made.losses, target, body, made.body))
     return convert_response(decoded, adapter, body)
 
 

@@ -49,6 +49,12 @@ class FreeTextLoss(Loss):
     __slots__ = ()
 
 
+class UnknownKeyLoss(Loss):
+    """A key that is not known to have an equivalent in the target, and was left out."""
+
+    __slots__ = ()
+
+
 class LossReport:
     """Collects losses; each one once."""
 
@@ -67,7 +73,8 @@ class LossReport:
         """Add a loss for each key that the target cannot represent; null and empty values are no loss."""
         for at, value in keys(extra, pointer) if extra else ():
             name = at.rpartition("/")[2]
-            self.lose(at, f"the key {name!r:.80}" + (f" ({value!r:.60})" if isinstance(value, str) else ""))
+            what = f"the key {name!r:.80}" + (f" ({value!r:.60})" if isinstance(value, str) else "")
+            self.add(UnknownKeyLoss(at, what, LEFT_OUT))
 
     def losses(self) -> tuple[Loss, ...]:
         """All losses in pointer order; list indices are ordered as numbers."""
