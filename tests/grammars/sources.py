@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,22 @@ def _genai(unpacked: Path) -> Extract:
     return Extract(found.types, "", "", names_required=False)
 
 
+def _live(unpacked: Path) -> Extract:
+    """A turn of a Live connection: its setup, with the contents of the conversation beside it."""
+    found = PythonTypes(unpacked / "google" / "genai", camel=True, need_models=False)
+    setup = found.root("types.py", "LiveClientSetup")
+    for name in _SHARED:
+        found.root("types.py", name)
+    types: dict[str, Any] = found.types
+    types[setup]["keys"]["contents"] = ["[]", "#Content"]
+    return Extract(types, setup, "", is_proto=True, names_required=False)
+
+
+def _beside_live(unpacked: Path) -> Extract:
+    """Types of the API over HTTP that a Live connection shares."""
+    return replace(_vertex(unpacked), request="", answer="")
+
+
 _STEPS = Path("google/genai/_gaos")
 
 
@@ -147,6 +163,31 @@ def _responses(unpacked: Path) -> Extract:
         more = by_tag.get(json.dumps(each["keys"].get("type")), {})
         each["keys"] = dict(sorted((more | each["keys"]).items()))
     return found
+
+
+_REALTIME = "types/realtime/realtime_"
+_ITEMS = (
+    *("conversation_item_system_message", "conversation_item_user_message", "conversation_item_assistant_message"),
+    *("conversation_item_function_call", "conversation_item_function_call_output", "mcp_approval_response"),
+    *("mcp_list_tools", "mcp_tool_call", "mcp_approval_request"),
+)
+
+
+def _realtime(unpacked: Path) -> Extract:
+    """A turn of a Realtime connection: its session, the parameters of its response, and the conversation as input."""
+    found = PythonTypes(unpacked / "openai")
+
+    def param(name: str) -> str:
+        words = "".join(word.capitalize() for word in f"realtime_{name}_param".split("_"))
+        return found.root(f"{_REALTIME}{name}_param.py", words)
+
+    session, response = param("session_create_request"), param("response_create_params")
+    items = [f"#{param(name)}" for name in _ITEMS]
+    types: dict[str, Any] = found.types
+    turn = types[session]
+    turn["keys"] = dict(sorted((types[response]["keys"] | turn["keys"] | {"input": ["[]", ["|", *items]]}).items()))
+    turn["need"] = []
+    return Extract(types, session)
 
 
 def _typed_dicts(module: str, request: str, answer: tuple[str, str]) -> Callable[[Path], Extract]:
@@ -278,6 +319,8 @@ GRAMMARS: Mapping[tuple[str, str], tuple[Source, ...]] = {
         ),
     ),
     ("gemini", ""): (Source("google-api-python-client", _vertex), Source("google-genai", _genai)),
+    ("gemini-live", ""): (Source("google-genai", _live), Source("google-api-python-client", _beside_live)),
+    ("openai-realtime", ""): (Source("openai", _realtime),),
     ("gemini-interactions", ""): (Source("google-genai", _interactions),),
     ("ollama", ""): (
         Source(
@@ -294,6 +337,8 @@ VENDORS = {
     "openai-responses": "openai",
     "anthropic-messages": "anthropic",
     "gemini": "gemini",
+    "gemini-live": "gemini-live",
+    "openai-realtime": "openai-realtime",
     "gemini-interactions": "gemini-interactions",
     "ollama": "ollama",
     "cohere-v2": "cohere",

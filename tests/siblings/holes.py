@@ -133,8 +133,8 @@ _OF_TOOL_SERVERS = (
     *("session-lost", "timeout", "tool-missing", "version", "wrong-call"),
 )
 _OF_SOCKETS = (
-    *("beta-shape", "cancelled-call", "closed", "no-response", "tools-dropped", "two-responses"),
-    *("unanswered-call", "unknown-message", "unused-result"),
+    *("beta-shape", "cancelled-call", "closed", "no-response", "refused-message", "tools-dropped"),
+    *("two-responses", "unanswered-call", "unknown-message", "unused-result"),
 )
 _OF_ANSWERS = ("abandoned", "content-type", "cut", "error", "foreign", "none", "reshaped", "unread")
 _OF_COUNTS = (

@@ -42,10 +42,11 @@ UNUSED = _rule("unused-result", WARNING, "A result was sent, but no response was
 NO_RESPONSE = _rule("no-response", WARNING, "The server sent nothing in answer to a request.")
 TOOLS_DROPPED = _rule("tools-dropped", ERROR, "The session is without tools that the client declared.")
 UNKNOWN_MESSAGE = _rule("unknown-message", ERROR, "The client sent a message that the API does not know.")
+REFUSED = _rule("refused-message", ERROR, "The server refused a message that requests no response.")
 
 RULES = (
     *(CLOSED, BETA_SHAPE, TWO_RESPONSES, CANCELLED, UNANSWERED, UNUSED),
-    *(NO_RESPONSE, TOOLS_DROPPED, UNKNOWN_MESSAGE),
+    *(NO_RESPONSE, TOOLS_DROPPED, UNKNOWN_MESSAGE, REFUSED),
 )
 _BY_SLUG = {rule.slug: rule for rule in RULES}
 _WHEN_OVER = frozenset((UNANSWERED.slug, UNUSED.slug))

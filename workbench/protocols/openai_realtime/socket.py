@@ -30,6 +30,14 @@ _TRANSCRIBED = "conversation.item.input_audio_transcription.completed"
 _OWN = ("id", "object", "expires_at", "client_secret", "input")
 """Members of a session, and of a response, that are no parameters of a response."""
 
+_OF_BOTH = ("type", "model", "instructions", "tools", "tool_choice")
+"""Members of a session that belong to a request also where the server alone set them: the others are its defaults."""
+
+_CHANGES = ("conversation.item.truncate", "conversation.item.delete", "conversation.item.retrieve", *(
+    "input_audio_buffer.commit", "input_audio_buffer.clear", "output_audio_buffer.clear"
+))  # fmt: skip
+"""Messages that the server answers alone: an error that follows one, and names nothing else, refuses it."""
+
 _ACTIVE = "conversation_already_has_active_response"
 _HARMLESS = frozenset({"response_cancel_not_active", "input_audio_buffer_commit_empty"})
 """Codes of errors that concern neither a response nor the conversation: they stay with the connection."""
@@ -119,6 +127,11 @@ class RealtimeTurns:
     def __init__(self) -> None:
         self.turns: list[SocketTurn] = []
         self._session: Value = {}
+        self._stated: Value = {}  # what the client said of the session
+        self._stated_in: dict[int, Value] = {}  # frame → what it said of the session
+        self._pending_change: tuple[int, str] | None = (
+            None  # frame and type of the last message of ``_CHANGES``, until answered
+        )
         self._session_frames: list[int] = []
         self._items: list[_ConversationItem] = []
         self._waiting: list[_RealtimeTurn] = []
@@ -143,6 +156,8 @@ class RealtimeTurns:
             self._named[value["event_id"]] = (number, value)
         if kind in _SESSION:
             self._session = merge(self._session, _object(value, "session"))
+            self._stated = merge(self._stated, _object(value, "session"))
+            self._stated_in[number] = _object(value, "session")
             self._session_frames.append(number)
             self._updates.append((number, _tool_names(_object(value, "session"))))
         elif kind == "conversation.item.create":
@@ -155,6 +170,8 @@ class RealtimeTurns:
         elif kind == "response.create":
             turn = self._begin(number, frame, _object(value, "response"))
             self._waiting.append(turn)
+        elif kind in _CHANGES:
+            self._pending_change = (number, str(kind))
         elif kind == "response.cancel":
             for turn in self._active.values():
                 turn.notes.append(f"the client cancelled it in frame {number + 1}")
@@ -185,6 +202,8 @@ class RealtimeTurns:
         kind = value.get("type")
         if not isinstance(kind, str):
             return
+        if kind.startswith(("conversation.item.", "input_audio_buffer.", "output_audio_buffer.")):
+            self._pending_change = None
         if kind in _OF_SESSION:
             self._session = _object(value, "session")
             self._compare_tools(kind)
@@ -308,7 +327,7 @@ class RealtimeTurns:
 
     # -- turns
 
-    def _begin(self, number: int, frame: Frame, response: Value) -> _RealtimeTurn:
+    def _begin(self, number: int, frame: Frame, response: Value, session: Value | None = None) -> _RealtimeTurn:
         given = response.get("input")
         items, frames = [item.data for item in self._items], [item.number for item in self._items]
         if isinstance(given, list):
@@ -316,13 +335,32 @@ class RealtimeTurns:
         turn = _RealtimeTurn(
             [*sorted({*self._session_frames, *frames} - {number}), number],
             frame.at,
-            settings=_settings(self._session, response),
+            settings=_settings(self._session_of_client() if session is None else session, response),
             items=items,
         )
         if response.get("conversation") == "none":
             turn.notes.append("not part of the conversation (conversation: none)")
         self.turns.append(turn)
         return turn
+
+    def _session_of_client(self) -> Value:
+        """The session as it is, without what the server alone put there."""
+        return {k: v for k, v in self._session.items() if k in _OF_BOTH or k in self._stated}
+
+    def _refuse_change(self, number: int, error: Value) -> bool:
+        """Note the refusal of a message that requests no response; False if the error is about something else."""
+        change, self._pending_change = self._pending_change, None
+        named = self._named.get(str(error.get("event_id")))
+        if named and named[1].get("type") in _CHANGES:
+            change = (named[0], str(named[1].get("type")))
+        if change is None or (named and named[0] != change[0]) or error.get("type") == "server_error":
+            return False
+        param = str(error.get("param") or "")
+        if param.startswith(("session", "response", "item.")):
+            return False
+        text = f"the server refused {change[1]} (message {change[0] + 1}): {str(error.get('message'))!r:.200}"
+        self._facts.append(SocketFact("socket.refused-message", text, (change[0], number)))
+        return True
 
     def _refuse(self, number: int, frame: Frame, value: Value) -> None:
         """An error ends what it refuses; one inside a response is an event of it."""
@@ -334,6 +372,8 @@ class RealtimeTurns:
         if unknown in self._types:
             text = f"the server does not know the event {unknown!r:.80}"
             self._facts.append(SocketFact("socket.unknown-message", text, (self._types[unknown], number)))
+            return
+        if self._refuse_change(number, error):
             return
         if self._updates and str(error.get("param")).startswith("session"):
             self._updates.pop(0)
@@ -366,8 +406,14 @@ class RealtimeTurns:
         if is_of_item and pending:
             return self._take_back(pending[-1], frame)
         if kind in _SESSION or param.startswith("session"):
-            return self._begin(sent[0] if sent else (self._session_frames or [0])[-1], frame, {})
+            return self._begin_refused_update(sent[0] if sent else (self._session_frames or [0])[-1], frame)
         return None
+
+    def _begin_refused_update(self, number: int, frame: Frame) -> _RealtimeTurn:
+        """A turn for an update of the session that was refused: what it stated, and no more."""
+        turn = self._begin(number, frame, {}, self._stated_in.get(number))
+        turn.notes.append(f"the server refused the session of frame {number + 1}: no response was requested")
+        return turn
 
     def _take_waiting(self, number: int | None, *, is_last: bool) -> _RealtimeTurn | None:
         """The response that was requested in a frame; else the one that waits longest, or was requested last."""
