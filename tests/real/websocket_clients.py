@@ -68,7 +68,7 @@ options = types.HttpOptions(base_url=os.environ["GOOGLE_GEMINI_BASE_URL"], api_v
 made = genai.Client(api_key="any", http_options=options)
 path = types.Schema(type="OBJECT", properties={"path": types.Schema(type="STRING")}, required=["path"])
 declared = types.FunctionDeclaration(name="list_dir", description="Lists a folder.", parameters=path)
-config = types.LiveConnectConfig(response_modalities=["TEXT"], tools=[types.Tool(function_declarations=[declared])])
+config = types.LiveConnectConfig(response_modalities=["AUDIO"], tools=[types.Tool(function_declarations=[declared])])
 async def loop():
     async with made.aio.live.connect(model="gemini-3.1-flash-live-preview", config=config) as session:
         await session.send_client_content(turns=types.Content(role="user", parts=[types.Part(text="list src")]))

@@ -16,7 +16,7 @@ from workbench.limits import LINGER_SECONDS
 from workbench.simulator._core import Simulator
 from workbench.simulator._socket import MOST_BYTES, TOO_LONG, Outlet, ServedSocket
 from workbench.simulator._wire import ServedRequest, SimulatedReply
-from workbench.wire import MessageReader, accept_key, close_payload, frame_of
+from workbench.wire import MessageDeflater, MessageReader, accept_key, close_payload, deflate_of, frame_of
 from workbench.wire.http1 import (
     Admission,
     BadMessage,
@@ -36,6 +36,9 @@ IDLE_SECONDS = 75.0
 """Idle timeout of a connection, between and within requests: the default of nginx."""
 
 _READ = 256 * 1024
+_DEFLATE = b"permessage-deflate"
+"""What a server answers to a client that offers compression: both sides keep their window."""
+
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
@@ -127,6 +130,7 @@ class _ServerConnection:
         self.connection = connection
         self.ahead = HeadBuffer()
         self._sending = threading.Lock()
+        self._deflater: MessageDeflater | None = None
 
     def run(self) -> None:
         keeps = True
@@ -210,6 +214,10 @@ class _ServerConnection:
         session = ServedSocket(self.server.simulator, way, target, headers, outlet)
         lines = [b"Upgrade: websocket", b"Connection: Upgrade", f"Sec-WebSocket-Accept: {accept_key(key)}".encode()]
         lines += [f"Sec-WebSocket-Protocol: {session.subprotocol}".encode()] if session.subprotocol else []
+        offer = headers.get("sec-websocket-extensions") or ""
+        if deflate_of(offer, "client") and "server_max_window_bits" not in offer:
+            self._deflater = MessageDeflater()
+            lines.append(b"Sec-WebSocket-Extensions: " + _DEFLATE)
         self.connection.sendall(render(_start(101), lines))
         self.connection.settimeout(None)
         self.server.log(ServedRequest("GET", target, 101, note=f"WebSocket, {way.protocol}"))
@@ -222,7 +230,8 @@ class _ServerConnection:
 
     def _read_messages(self, session: ServedSocket) -> bytes | None:
         """Pass messages on until the client closes; returns its close frame, None if it just went away."""
-        reader, data = MessageReader(), self.ahead.take_rest()
+        agreed = _DEFLATE.decode() if self._deflater else ""
+        reader, data = MessageReader(deflate_of(agreed, "client")), self.ahead.take_rest()
         while not self.server.is_ending:
             for message in reader.feed(data):
                 if message.opcode == "ping":
@@ -243,7 +252,8 @@ class _ServerConnection:
 
     def _send_message(self, opcode: str, data: bytes) -> None:
         with suppress(OSError), self._sending:
-            self.connection.sendall(frame_of(opcode, data))
+            deflater = self._deflater if opcode in ("text", "binary") else None
+            self.connection.sendall(deflater.frame(opcode, data) if deflater else frame_of(opcode, data))
 
     def _send_close(self, code: int, reason: str) -> None:
         self._send_message("close", close_payload(code, reason))

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from workbench.wire.urls import split_url
     from workbench.wire.websocket import (
         Deflate,
+        MessageDeflater,
         MessageReader,
         SocketMessage,
         accept_key,
@@ -115,6 +116,7 @@ __all__ = [
     "JsonPlace",
     "ListOutline",
     "Members",
+    "MessageDeflater",
     "MessageReader",
     "Move",
     "ObjectList",

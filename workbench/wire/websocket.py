@@ -22,6 +22,9 @@ OPCODES: Final = {TEXT: "text", BINARY: "binary", CLOSE: "close", PING: "ping", 
 
 _GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _LONGEST_CONTROL = 125
+_PACKED = 0x40
+"""Bit of a compressed message, in the first byte of its first frame."""
+
 _TAIL = b"\x00\x00\xff\xff"
 """What a sender leaves off the end of each compressed message."""
 
@@ -141,7 +144,7 @@ class MessageReader:
     def _join(self, frames: list[_Frame]) -> SocketMessage:
         first = frames[0]
         data, opcode = b"".join(frame.payload for frame in frames), OPCODES.get(first.first & 0x0F, "binary")
-        if first.first & 0x40:
+        if first.first & _PACKED:
             inflated = self._unpack_message(first, data)
             data, opcode = (data, "binary") if inflated is None else (inflated, opcode)
         if first.first & 0x30 or any(frame.first & 0x70 for frame in frames[1:]):
@@ -180,6 +183,19 @@ def _unmask(payload: bytes, mask: bytes) -> bytes:
         return payload
     key = (mask * (len(payload) // 4 + 1))[: len(payload)]
     return (int.from_bytes(payload) ^ int.from_bytes(key)).to_bytes(len(payload))
+
+
+class MessageDeflater:
+    """Compresses the messages of one direction with the window of those before (RFC 7692)."""
+
+    def __init__(self) -> None:
+        self._deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+
+    def frame(self, opcode: str, payload: bytes) -> bytes:
+        """One unmasked frame of a text or binary message."""
+        packed = self._deflate.compress(payload) + self._deflate.flush(zlib.Z_SYNC_FLUSH)
+        made = frame_of(opcode, packed.removesuffix(_TAIL))
+        return bytes((made[0] | _PACKED,)) + made[1:]
 
 
 def frame_of(opcode: str, payload: bytes, mask: bytes = b"") -> bytes:

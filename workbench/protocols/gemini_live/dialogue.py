@@ -149,7 +149,7 @@ class LiveDialogue:
 
 
 def opening_of(body: bytes) -> SocketOpening:
-    """The setup, then the contents; text alone is asked for, unless the request says."""
+    """The setup, then the contents; without a modality, audio with its transcript: new models have no other."""
     value = loads(body)
     members: Value = value if isinstance(value, dict) else {}
     setup = {key: each for key, each in members.items() if key not in ("contents", "stream")}
@@ -157,6 +157,8 @@ def opening_of(body: bytes) -> SocketOpening:
     if isinstance(model, str) and "/" not in model:
         setup["model"] = f"models/{model}"
     config = get(setup, "generationConfig")
-    setup["generationConfig"] = {"responseModalities": ["TEXT"], **(config if isinstance(config, dict) else {})}
+    setup["generationConfig"] = {"responseModalities": ["AUDIO"], **(config if isinstance(config, dict) else {})}
+    if get(setup["generationConfig"], "responseModalities") == ["AUDIO"]:
+        setup.setdefault("outputAudioTranscription", {})
     content = {"turns": members.get("contents"), "turnComplete": True}
     return SocketOpening((({"setup": setup},), ({"clientContent": content},)), "setupComplete")
