@@ -104,6 +104,10 @@ class SocketReply(Protocol):
         """The whole body."""
         ...
 
+    def close(self) -> None:
+        """Nobody reads it any more."""
+        ...
+
 
 class SocketBackend(Protocol):
     """Answers the requests of a connection: a simulator, or an upstream that has no WebSocket."""
@@ -289,6 +293,13 @@ class ServedSocket:
         reply = self._backend.respond(
             self._way, self._headers, dumps({**body, "stream": True}), self._exchange.id, is_silent=response.is_silent
         )
+        try:
+            self._deliver(response, reply)
+        finally:
+            reply.close()
+        self._finish(response)
+
+    def _deliver(self, response: _Response, reply: SocketReply) -> None:
         self._outlet.log(replace(reply.log_entry, method="WS"))
         if reply.status >= 400:
             with self._lock:
@@ -297,7 +308,6 @@ class ServedSocket:
                     self._perform(taken, response.value, is_logged=True)
         elif not self._stream(response, reply) or reply.is_cut:
             self._outlet.abort()
-        self._finish(response)
 
     def _stream(self, response: _Response, reply: SocketReply) -> bool:
         """Send the events of a response; False if the server ends meanwhile."""

@@ -96,6 +96,9 @@ class SimulatedReply:
         """What is reported of it."""
         return self.served
 
+    def close(self) -> None:
+        """Nothing has to be closed."""
+
     def body(self) -> bytes:
         """The whole body, without delays."""
         return b"".join(piece.data for piece in self.pieces)

@@ -156,7 +156,8 @@ def test_what_passes_unchanged_is_whole_or_a_stream_as_it_was_asked() -> None:
         assert b"event: response.completed\n" in post(made, "/v1/responses", {**body, "stream": True})
         with pytest.raises(urllib.error.HTTPError) as refused:
             post(made, "/v1/responses", {**body, "previous_response_id": "resp_9"})
-        assert refused.value.code == 400 and b"previous_response_not_found" in refused.value.read()
+        with refused.value as answer:
+            assert answer.code == 400 and b"previous_response_not_found" in answer.read()
         with talk(made, "/v1/responses") as said:  # the same on both sides: joined
             assert create(said, {"role": "user", "content": "hello"})["type"] == "response.completed"
 

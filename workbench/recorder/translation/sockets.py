@@ -70,8 +70,31 @@ class TurnReply:
                 yield ReplyPiece(0.0, data)
         except (OSError, HTTPException):
             self.is_cut = True
-        finally:
-            self._connection.close()
+
+    def close(self) -> None:
+        """Close the connection, also where the body was not read to its end."""
+        self._response.close()  # it keeps the socket of a connection that is to be closed
+        self._connection.close()
+
+    def body(self) -> bytes:
+        """The whole body."""
+        return b"".join(piece.data for piece in self.pieces)
+
+
+class LostReply:
+    """An error in the place of a response: the translation server has ended."""
+
+    status = 502
+    headers = (("content-type", "application/json"),)
+    is_cut = False
+
+    def __init__(self, why: str, target: str) -> None:
+        body = dumps({"error": {"message": f"workbench: {why}", "type": "upstream_error"}})
+        self.pieces: Iterator[ReplyPiece] = iter((ReplyPiece(0.0, body),))
+        self.log_entry = ServedRequest("POST", target, self.status)
+
+    def close(self) -> None:
+        """Nothing has to be closed."""
 
     def body(self) -> bytes:
         """The whole body."""
@@ -91,6 +114,9 @@ class SilentReply:
         )
         self.pieces: Iterator[ReplyPiece] = iter((ReplyPiece(0.0, protocols.get(protocol).write_stream(empty)),))
         self.log_entry = ServedRequest("POST", target, self.status)
+
+    def close(self) -> None:
+        """Nothing has to be closed."""
 
     def body(self) -> bytes:
         """The whole body."""
@@ -131,7 +157,7 @@ class TranslationBackend:
 
     def respond(
         self, way: Route, headers: Headers, body: bytes, connection: str, *, is_silent: bool = False
-    ) -> TurnReply | SilentReply:
+    ) -> TurnReply | SilentReply | LostReply:
         """Send a request to the translation server."""
         if is_silent:
             asked = loads(body)
@@ -140,8 +166,12 @@ class TranslationBackend:
         kept = {name: value for name, value in headers if not _OF_HANDSHAKE.fullmatch(name)}
         kept |= {"content-type": "application/json", SOCKET: str(self._key)}
         there = HTTPConnection(*self._address)
-        there.request("POST", self._target, body, kept)
-        return TurnReply(there, there.getresponse(), self._target)
+        try:
+            there.request("POST", self._target, body, kept)
+            return TurnReply(there, there.getresponse(), self._target)
+        except (OSError, HTTPException) as error:
+            there.close()
+            return LostReply(f"the recorder has ended ({type(error).__name__})", self._target)
 
     def keep(self, exchanges: Iterable[Exchange]) -> None:
         """Nothing: the relay has recorded the connection."""
