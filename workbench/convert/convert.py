@@ -74,6 +74,7 @@ def convert(
     side: str = REQUEST,
     protocol: str | None = None,
     capabilities: Capabilities | None = None,
+    is_typed: bool = True,
 ) -> Conversion:
     """Convert one side of an exchange to another protocol.
 
@@ -83,6 +84,7 @@ def convert(
         side: "request" or "response".
         protocol: of a body; an exchange knows its own.
         capabilities: of the server that answers the request, if it supports less than the protocol.
+        is_typed: the losses of a request also say what the types of the target do not have.
 
     Raises:
         UsageError: no such protocol.
@@ -105,7 +107,7 @@ def convert(
         return _same_protocol(decoded, body, adapter)
     if isinstance(decoded, ModelRequest):
         made = convert_request(decoded, adapter, body, capabilities)
-        return replace(made, losses=by_types(made.losses, target, body, made.body))
+        return replace(made, losses=by_types(made.losses, target, body, made.body)) if is_typed else made
     return convert_response(decoded, adapter, body)
 
 

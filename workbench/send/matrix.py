@@ -149,7 +149,7 @@ class MatrixHistory:
     def _convert(self, protocol: str) -> _HistoryForm | str:
         """The history in another protocol, or the reason why there is none."""
         try:
-            made = convert(self._original, protocol)
+            made = convert(self._original, protocol, is_typed=False)
             request = HttpRequest(url=made.path, body=Body(made.body))
             return _HistoryForm(self._read(request, protocol), made.losses, True)
         except (LocalProtocolError, WireError, UsageError) as error:
