@@ -166,3 +166,16 @@ def test_an_index_beyond_a_list_means_the_only_element_with_the_rest_of_the_path
     assert place("anthropic-messages", path, text=text).pointer == "/messages/4/content/0/cache_control/ttl"
     several = "messages.66.content.3.type: Input should be 'text'"
     assert place("anthropic-messages", several, text=text).pointer.count("/") < 4
+
+
+@pytest.mark.parametrize(
+    ("protocol", "text", "pointer"),
+    [
+        ("openai-chat", "reasoning_effort: Input should be 'low'", "/reasoning_effort"),
+        ("anthropic-messages", "thinking.budget_tokens: Input should be greater than or equal to 1024", "/thinking"),
+        ("openai-chat", "Reason: the model is busy", None),
+    ],
+)
+def test_a_field_that_the_request_lacks_is_one_that_its_grammar_has(protocol, text, pointer):
+    found = place(protocol, text)
+    assert (found and (found.pointer, found.span)) == (pointer and (pointer, None))

@@ -11,7 +11,7 @@ from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import REQUEST, DecodedExchange
+from workbench.protocols import REQUEST, DecodedExchange, grammars
 from workbench.protocols.refusals import complaint_of
 from workbench.provenance import escape, scalars
 from workbench.wire import loads
@@ -127,6 +127,7 @@ def find_place(
         or _by_tool(text, decoded)
         or _at_column(text, decoded)
         or best
+        or _absent(text, told, body, decoded, contract)
     )
 
 
@@ -145,6 +146,21 @@ def _paths(
         pointer = None if is_bare else _walk(body, steps, decoded, contract)
         if pointer:
             yield ErrorPlace(pointer, decoded.request_index.span(pointer), path)
+
+
+def _absent(
+    text: str, told: Sequence[str], body: JsonValue, decoded: DecodedExchange, contract: Contract
+) -> ErrorPlace | None:
+    """A field that the request does not have, and that the grammar of its protocol knows."""
+    grammar = grammars.grammar_of(decoded.protocol or "", contract.name)
+    first = _PATH.match(text)
+    spelled = first[0] if first and text[first.end() : first.end() + 1] == ":" else ""
+    for path in (*told, spelled):
+        steps = _STEP.findall(path)
+        is_absent = steps and isinstance(body, dict) and _key(body, steps[0]) is None
+        if grammar and is_absent and grammar.request_kind(steps[0]) is not None:
+            return ErrorPlace(f"/{escape(steps[0])}", None, path)
+    return None
 
 
 _ROLE = regex.compile(r"\brole:? *['\"`]?$")
