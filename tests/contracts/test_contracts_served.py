@@ -37,6 +37,14 @@ def test_an_endpoint_counts_before_the_maker():
     assert terms["closure.id-pattern"].source != served("anthropic", MESSAGES).terms["closure.id-pattern"].source
 
 
-def test_models_of_others_and_other_wires_are_not_served():
-    assert served("copilot", MESSAGES, "gpt-5").term("schema.root-refused") is None
-    assert served("copilot", "openai-chat").term("schema.root-refused") is None
+@pytest.mark.parametrize(("name", "protocol"), [("copilot", "openai-chat"), ("bedrock", "bedrock-converse")])
+def test_on_another_wire_only_what_is_said_of_tools_holds(name, protocol):
+    own, here = served("anthropic", MESSAGES), served(name, protocol)
+    assert here.term("schema.root-refused") == own.term("schema.root-refused")
+    assert [str(e.place) for e in here.relations if str(e.place).endswith("/properties")]
+    assert not here.check_for("content.trailing-whitespace")
+
+
+def test_models_of_others_are_not_served():
+    for protocol in (MESSAGES, "openai-chat"):
+        assert served("copilot", protocol, "gpt-5").term("schema.root-refused") is None

@@ -179,6 +179,11 @@ class ContractFile:
         refused = (each for each in found if each.then == Consequence.REFUSED and not each.when.url)
         return tuple(replace(each, evidence=Evidence.MODEL, has_instead=False) for each in refused)
 
+    def on_tools(self, protocol: str | None, variant: str, model: str | None) -> tuple[Relation, ...]:
+        """What it says of tools at places that have a name, on another protocol than its own."""
+        named = ((replace(holds, protocols=()), each) for holds, each in self.relations if "tool." in each.place.name)
+        return tuple(place_relations(named, protocol, variant, model))
+
     @property
     def default(self) -> Variant | None:
         """The variant that is taken when nothing tells: the first, if it says why. None: the contract without one."""

@@ -26,6 +26,8 @@ OF_FRONT_ENDS = ("reasoning.carriers", "reasoning.refused-carriers")
 """Among those: the field in which reasoning travels, which the server chooses."""
 OF_APIS = ("closure.", "reasoning.", "schema.", "content.", "args.", "choice.", "params.", "shapes.", "tools.")
 """Terms that begin so hold wherever an API is served, but for these that depend on its address."""
+OF_TOOLS = "schema."
+"""Terms that begin so hold on each wire that is translated to an API."""
 OF_ADDRESSES = ("params.required", "params.fields", "params.beta-fields", "params.refused")
 NOTHING_SEEN = Clues()
 _DERIVED: list[Any] = []
@@ -215,9 +217,10 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
 def resolve(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
     """The contract of a name in a variant that exists, for one protocol and model."""
     contract = read(name).resolve(protocol, variant, model)
-    maker = contract.term("gateway.serves")
-    if isinstance(maker, str) and maker in names():
-        contract = _as_served(contract, read(maker), model)
+    for term, add in (("gateway.serves", _as_served), ("gateway.serves-tools", _with_tools)):
+        maker = contract.term(term)
+        if isinstance(maker, str) and maker in names():
+            contract = add(contract, read(maker), model)
     return _with_models(contract, model) if contract.term("gateway.passes-models") and model else contract
 
 
@@ -229,14 +232,18 @@ def _as_served(contract: Contract, maker: ContractFile, model: str | None) -> Co
     api = maker.resolve(maker.protocols[0], maker.variant(Clues(model=model))[0], model)
     terms = {key: fact for key, fact in api.terms.items() if key.startswith(OF_APIS) and key not in OF_ADDRESSES}
     said = {str(each.place) for each in contract.relations}
-    return with_terms(
-        replace(
-            contract,
-            enforces=(*contract.enforces, *api.enforces),
-            relations=(*contract.relations, *(each for each in api.relations if str(each.place) not in said)),
-        ),
-        {**terms, **contract.terms},
-    )
+    relations = (*contract.relations, *(each for each in api.relations if str(each.place) not in said))
+    bare = replace(contract, enforces=(*contract.enforces, *api.enforces), relations=relations)
+    return with_terms(bare, {**terms, **contract.terms})
+
+
+def _with_tools(contract: Contract, maker: ContractFile, model: str | None) -> Contract:
+    """The contract of an endpoint that translates requests to a maker's API, with what that API requires of tools."""
+    variant = maker.variant(Clues(model=model))[0]
+    api = maker.resolve(maker.protocols[0], variant, model)
+    terms = {key: fact for key, fact in api.terms.items() if key.startswith(OF_TOOLS)}
+    relations = (*contract.relations, *maker.on_tools(contract.protocol, variant, model))
+    return with_terms(replace(contract, relations=relations), {**terms, **contract.terms})
 
 
 def _with_models(contract: Contract, model: str) -> Contract:
