@@ -76,8 +76,9 @@ async def loop():
             for call in message.tool_call.function_calls if message.tool_call else ():
                 result = types.FunctionResponse(id=call.id, name=call.name, response={"output": "a b"})
                 await session.send_tool_response(function_responses=[result])
-            if message.text:
-                print(message.text)
+            heard = message.server_content and message.server_content.output_transcription
+            if message.text or heard:
+                print(message.text or heard.text)
 asyncio.run(loop())
 """
 _NODE = """

@@ -161,6 +161,19 @@ def test_live_speaks_setup_calls_and_results(live: Server) -> None:
         }
 
 
+def test_a_live_session_is_resumable_only_where_no_call_is_open(live: Server) -> None:
+    asked = {"turns": [{"role": "user", "parts": [{"text": "list src"}]}], "turnComplete": True}
+    with client(live, LIVE_PATH) as spoken:
+        told = spoken.ask("", "sessionResumptionUpdate", setup=live_setup(sessionResumption={}))
+        handles = [told["sessionResumptionUpdate"]["newHandle"]]
+        (call,) = spoken.ask("", "toolCall", clientContent=asked)["toolCall"]["functionCalls"]
+        assert spoken.until("sessionResumptionUpdate")["sessionResumptionUpdate"] == {"resumable": False}
+        result = {"id": call["id"], "name": "list_dir", "response": {"output": "a b"}}
+        told = spoken.ask("", "sessionResumptionUpdate", toolResponse={"functionResponses": [result]})
+        handles.append(told["sessionResumptionUpdate"]["newHandle"])
+        assert len(set(handles)) == 2
+
+
 def test_what_is_kept_of_a_connection_is_healthy() -> None:
     ended: Queue[Exchange] = Queue()
     simulator = Simulator("openai-realtime", ended=ended.put)

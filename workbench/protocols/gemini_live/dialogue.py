@@ -44,7 +44,6 @@ class LiveDialogue:
         self._open_calls: list[JsonValue] = []
         self._is_speaking = False
         self._has_called = False
-        self._has_called = False
 
     def greet(self) -> Reaction:
         """Nothing: the client sends the first message."""
@@ -81,11 +80,14 @@ class LiveDialogue:
 
     def _accept(self, setup: Value) -> tuple[Value, ...]:
         self._setup = setup
-        done: tuple[Value, ...] = ({"setupComplete": {}},)
-        if get(setup, "sessionResumption") is None:
-            return done
-        handle = self._context.make_id("{32}")
-        return (*done, {"sessionResumptionUpdate": {"newHandle": handle, "resumable": True}})
+        return ({"setupComplete": {}}, *self._resumption(is_possible=True))
+
+    def _resumption(self, *, is_possible: bool) -> tuple[Value, ...]:
+        """A new handle, if the setup asks for them; while calls are open, there is none that could be resumed from."""
+        if get(self._setup, "sessionResumption") is None:
+            return ()
+        handle: Value = {"newHandle": self._context.make_id("{32}")} if is_possible else {}
+        return ({"sessionResumptionUpdate": {**handle, "resumable": is_possible}},)
 
     def _take_results(self, results: JsonValue) -> Reaction:
         given = [result for result in results if isinstance(result, dict)] if isinstance(results, list) else []
@@ -127,6 +129,10 @@ class LiveDialogue:
                 return
             value = {**value, "serverContent": self._as_speech(content)}
         yield value
+        if isinstance(calls, list):
+            yield from self._resumption(is_possible=False)
+        elif isinstance(content, dict) and get(content, "turnComplete") is True:
+            yield from self._resumption(is_possible=True)
 
     def _as_speech(self, content: Value) -> Value:
         """Texts as the transcript of what is spoken, where only audio is wanted."""
