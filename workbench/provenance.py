@@ -45,18 +45,17 @@ def texts(part: Part) -> Iterator[tuple[Part, str, str, str]]:
 def _scalars_of(part: Part) -> Iterator[tuple[Part, str, str, JsonValue]]:
     """(part, field, pointer below the field, scalar) of a part, and of those in it."""
     fields = part.source.fields
-    is_result = isinstance(part, ToolResultIR)
     for name in fields:
         value = getattr(part, name)
         is_parsed = name == "input" and "raw" in fields
         if isinstance(value, str):
             if not is_parsed:
                 yield part, name, "", value
-        elif not (is_result and name == "content"):
+        elif not (name == "content" and isinstance(part, ToolResultIR)):
             for suffix, scalar in scalars(value):
                 if suffix or not is_parsed:
                     yield part, name, suffix, scalar
-    if is_result:
+    if isinstance(part, ToolResultIR):
         for inner in part.content:
             yield from _scalars_of(inner)
 

@@ -138,6 +138,11 @@ def _host(decoded: DecodedExchange) -> str:
     return urls.split_url(http.url).netloc.lower() if http else ""
 
 
+def _path(decoded: DecodedExchange | None) -> str:
+    http = decoded.exchange.request if decoded else None
+    return urls.split_url(http.url).path if http else ""
+
+
 def _check_answer(case: RuleContext) -> Finding | None:
     """The answer shows that the model did not see the conversation: it was given fewer tokens, or asks."""
     answer = case.response
@@ -159,6 +164,8 @@ def _may_shrink(case: RuleContext, exchange: int) -> bool:
     """The prompt is shorter for another reason: the server trims it, or instructions and tools were not repeated."""
     now, before = case.request, case.peek(exchange)
     then = before.request if before else None
+    if _path(case.decoded) != _path(before):  # another endpoint counts something else: what a compaction reads
+        return True
     if now is None or then is None or now.params.get("truncation") == "auto" or now.params.get("context_management"):
         return True
     is_inherited = protocols.traits(case.decoded.protocol).thread_keeps_tools

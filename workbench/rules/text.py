@@ -65,11 +65,11 @@ def check(case: RuleContext) -> Iterator[Finding]:
 def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
     calls = find(text, tuple(case.tools.values()))
     if PARSED_CALLS in case.decoded.exchange.meta.get("lacks", ()):  # a server's parser reads the whole ones after this
-        left = (_left_call(case, ref, call, answer) for call in calls[:MOST])
+        left = (_left_call(case, ref, call, answer, text) for call in calls[:MOST])
         yield from (finding for finding in left if finding.rule == MALFORMED.slug)
         return
     for call in calls[:MOST]:
-        yield _copied_call(case, ref, call) if _is_parsed(call, answer) else _left_call(case, ref, call, answer)
+        yield _copied_call(case, ref, call) if _is_parsed(call, answer) else _left_call(case, ref, call, answer, text)
     for marker in stray_markers(text, calls)[:MOST]:
         piece = (marker.start, marker.end)
         message = f"{quote(marker.text)} belongs to the model's own format, but is in the response text"
@@ -90,7 +90,7 @@ def _copied_call(case: RuleContext, ref: NodeRef, call: TextCall) -> Finding:
     return case.within(weaker(UNPARSED), ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
 
 
-def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelResponse) -> Finding:
+def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelResponse, text: str) -> Finding:
     broken = [problem for problem in call.problems if problem not in READABLE_PROBLEMS]
     is_cut = answer.stop == "length" and "unclosed" in broken
     if broken and not is_cut:
@@ -100,6 +100,10 @@ def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelRes
         return case.within(MALFORMED, ref, "text", piece, message, evidence=quote(call.raw))
     why = ", truncated by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
     form = f"{call.format} markup in plain text{why}"
+    if _is_asked_for(case, call, text):
+        message = f"the model wrote a call to {_call_words(call)} as {form}, as the prompt asks: the client must run it"
+        rule = weaker(UNPARSED, Severity.INFO)
+        return case.within(rule, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
     message = f"the model wrote a call to {_call_words(call)} as {form}: no client will run it"
     message += _parser_words(case, call)
     return case.within(UNPARSED, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
@@ -113,6 +117,18 @@ def _parser_words(case: RuleContext, call: TextCall) -> str:
     if not isinstance(parsers, dict) or not isinstance(names, list):
         return ""
     return f"; {case.contract.title} parses this format if it is started with {parsers['option']} {names[0]}"
+
+
+def _is_asked_for(case: RuleContext, call: TextCall, text: str) -> bool:
+    """The request declares no tools and its prompt shows this form: the client reads calls from the text itself."""
+    request = case.request
+    if request is None or request.tools or not call.name:
+        return False
+    label = text[: call.start].rpartition("\n")[2].strip()  # as of ReAct's "Action Input:"
+    opening = label or f"{text[call.start : call.end].partition(call.name)[0].strip()}".rpartition("\n")[2]
+    opening = opening if len(opening) >= len("call") else f"{opening}{call.name}"
+    asked = (part for message in request.messages if message.role != "assistant" for part in message.parts)
+    return any(isinstance(part, Text) and opening in part.text for part in (*request.system, *asked))
 
 
 def _in_reasoning(

@@ -58,8 +58,8 @@ _PROOF: Path = ("reasoningContent", "reasoningText", "signature")
 _NONE = Pieces()
 
 
-_METRICS = "amazon-bedrock-invocationMetrics"
-"""Key that InvokeModel adds to the last event of a stream."""
+_BESIDE = "amazon-bedrock-"
+"""Beginning of the keys that the runtime puts beside an event: metrics, the action and the trace of a guardrail."""
 
 
 class _At(NamedTuple):
@@ -204,7 +204,7 @@ class KeyedStreamDecoder:
             self._unreadable(event)
             return
         name, base = event.name, ""
-        keys = [key for key in value if key != _METRICS] if isinstance(value, dict) else []
+        keys = [key for key in value if not key.startswith(_BESIDE)] if isinstance(value, dict) else []
         if name not in self._handlers and len(keys) == 1:
             key = keys[0]
             if key in self._handlers or key.endswith("Exception"):

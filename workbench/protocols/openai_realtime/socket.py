@@ -205,9 +205,15 @@ class RealtimeTurns:
         if kind.startswith(("conversation.item.", "input_audio_buffer.", "output_audio_buffer.")):
             self._pending_change = None
         if kind in _OF_SESSION:
-            self._session = _object(value, "session")
-            self._compare_tools(kind)
+            before, self._session = self._session, _object(value, "session")
+            declared = self._compare_tools(kind)
             self._session_frames = [number]
+            if declared is not None and _tool_names(before) == _tool_names(self._session):
+                self._session = {
+                    **self._session,
+                    "tools": before["tools"],
+                }  # as declared: xAI repeats them in another form
+                self._session_frames = [declared, number]
         elif kind == "error":
             self._refuse(number, frame, value)
         elif kind == "response.created":
@@ -217,16 +223,20 @@ class RealtimeTurns:
             self._note_calls(value)
             self._add(number, frame, kind, value)
 
-    def _compare_tools(self, kind: str) -> None:
-        """Name the tools of an update that the session, as the server has it, is without."""
+    def _compare_tools(self, kind: str) -> int | None:
+        """Name the tools of an update that the session, as the server has it, is without; the frame of the update.
+
+        None if the event answers no update, or one without tools.
+        """
         if not kind.endswith(".updated") or not self._updates:
-            return
+            return None
         number, wanted = self._updates.pop(0)
         held = set(_tool_names(self._session))
         lost = [name for name in wanted if name not in held]
         if lost:
             text = f"the session is without {', '.join(map(repr, lost)):.120}, which message {number + 1} declares"
             self._facts.append(SocketFact("socket.tools-dropped", text, (number,)))
+        return number if wanted else None
 
     def _start(self, number: int, frame: Frame, value: Value) -> None:
         """A response begins: the oldest that was requested, or one that nobody requested."""
@@ -277,6 +287,10 @@ class RealtimeTurns:
             self._confirm(_item(number, frame, value, "/item"), value.get("previous_item_id"))
         elif kind in _ENDED_ITEMS:
             self._replace(_item(number, frame, value, "/item"))
+        elif kind == "response.done":
+            output = _object(value, "response").get("output")
+            for n, item in enumerate(output if isinstance(output, list) else ()):
+                self._fill(number, frame, item, f"/response/output/{n}")
         elif kind == "conversation.item.deleted":
             self._items = [item for item in self._items if item.name != value.get("item_id")]
         elif kind == "conversation.item.truncated":
@@ -313,6 +327,16 @@ class RealtimeTurns:
         for held in self._items:
             if held.name is not None and held.name == item.name and not held.is_sent:
                 held.data, held.number, held.value = item.data, item.number, item.value
+
+    def _fill(self, number: int, frame: Frame, value: JsonValue, pointer: str) -> None:
+        """Give an item the content that only the end of its response tells."""
+        if not isinstance(value, dict) or not value.get("content"):
+            return
+        for held in self._items:
+            if held.name is not None and held.name == value.get("id") and not held.value.get("content"):
+                span = JsonIndex(frame.data).span(pointer)
+                held.data = frame.data[slice(*span)] if span else held.data
+                held.number, held.value = number, value
 
     def _change(self, number: int, value: Value, index: JsonValue, members: Value) -> None:
         """Change a content part of an item; a member without a value is taken away."""
@@ -434,8 +458,9 @@ class RealtimeTurns:
 
 def _tool_names(session: Value) -> list[str]:
     tools = session.get("tools")
-    named = (tool for tool in tools if isinstance(tool, dict) and "name" in tool) if isinstance(tools, list) else ()
-    return [str(tool["name"]) for tool in named]
+    read = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    named = [tool if "name" in tool else _object(tool, "function") for tool in read]  # xAI's session has the latter
+    return [str(tool["name"]) for tool in named if "name" in tool]
 
 
 def _code_of(error: Value) -> JsonValue:

@@ -52,6 +52,8 @@ _TELEPHONE = 8_000
 class _SpokenItem(StreamedItem):
     """An item whose contents may be spoken."""
 
+    needs_one_whole = True  # Azure's Voice Live and xAI end parts and items without their text
+
     def __init__(self, index: int | None, kind: str | None) -> None:
         super().__init__(index, kind)
         self.audio_bytes = 0
@@ -70,6 +72,7 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
     """Builds the response of one stream. Never raises; linear in the stream."""
 
     names = REALTIME
+    is_by_id = True
 
     def result(self) -> ModelResponse:
         """The response so far, each spoken item with a part that tells the length of its audio."""

@@ -16,6 +16,7 @@ from functools import partial
 from workbench.errors import WireError
 from workbench.ir import (
     MILD,
+    UNUSUAL,
     Anomaly,
     ApiError,
     Carrier,
@@ -49,6 +50,10 @@ _BEGUN: Mapping[str, Text | Reasoning] = {
     "reasoning_content": Reasoning(Carrier.REASONING_CONTENT, ""),
     "reasoning": Reasoning(Carrier.REASONING, ""),
 }
+
+
+_FILTER_RESULTS = "prompt_filter_results"
+"""Key of the chunk without choices with which every stream of Azure begins (Azure OpenAI, "Content streaming")."""
 
 
 class StreamedChoice:
@@ -336,7 +341,8 @@ class ChatStreamDecoder:
         elif choices is None and not any(key in chunk for key in _CHUNK_KEYS):
             self._note("stream.framing", "a block contains an object that is not a chunk", "", event.number)
         else:
-            self._note("stream.empty-choices", "a chunk without choices", "/choices", event.number)
+            unusual = UNUSUAL if _FILTER_RESULTS in chunk else ""
+            self._note(f"stream.empty-choices{unusual}", "a chunk without choices", "/choices", event.number)
 
     def _feed_choice(self, value: JsonValue, position: int, number: int) -> None:
         if type(value) is not dict:
@@ -402,8 +408,9 @@ class ChatStreamDecoder:
                 what = f"the stream stops inside the arguments of call {call.name!r:.80}"
                 yield Anomaly("stream.truncated", what, message.absolute(call, "raw"), last)
             if self._is_done:
+                mild = "" if call else MILD  # of a text nothing is lost (Snowflake's Cortex never gives a reason)
                 place = choice.reason_pointer
-                yield Anomaly("stream.finish-reason", "no finish reason before [DONE]", place, last)
+                yield Anomaly(f"stream.finish-reason{mild}", "no finish reason before [DONE]", place, last)
         if not self._is_done:
             missing = "neither a finish reason nor [DONE]" if unfinished or not choices else "no [DONE]"
             yield Anomaly("stream.no-terminator", f"the stream ends with {missing}", "", last)
