@@ -67,7 +67,12 @@ def _of_every_wire(wire: Wire) -> Iterator[Sample]:
     turns = [
         m
         for n in range(4)
-        for m in (wire.user(f"And city {n}?"), *wire.turn((calls[n],)), *wire.results((results[n],)))
+        for m in (
+            *(wire.turn((), "It is cold.") if n else ()),
+            wire.user(f"And city {n}?"),
+            *wire.turn((calls[n],)),
+            *wire.results((results[n],)),
+        )
     ]
     yield Sample("four turns with calls", wire, wire.request(turns), wire.answer((), "All cold."))
     many = tuple(Tool(f"tool_{n}", NESTED) for n in range(60))

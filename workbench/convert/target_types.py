@@ -56,7 +56,7 @@ def _values(grammar: grammars.BodyGrammar, before: bytes, after: bytes) -> Itera
 
 
 def _parameters(body: Mapping[str, JsonValue]) -> JsonValue:
-    """A body without its conversation and its tools: they are written anew."""
+    """A body without its conversation and its tools: they are written again."""
     return {key: value for key, value in body.items() if not isinstance(value, list)}
 
 

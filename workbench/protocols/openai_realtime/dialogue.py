@@ -23,7 +23,8 @@ from workbench.protocols.common.socket_dialogue import (
     error_of,
     unknown_event,
 )
-from workbench.protocols.openai_realtime.socket import BETA, merge
+from workbench.protocols.openai_realtime.session_members import merge
+from workbench.protocols.openai_realtime.socket import BETA
 from workbench.wire import loads
 
 _EVENTS = (

@@ -11,24 +11,21 @@ had an ``event_id``; most clients give none: then its code and its parameter tel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import field
 
 from workbench import regex
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import SocketFact, SocketTurn
+from workbench.protocols.openai_realtime.session_members import Value, merge, object_of, settings_of, tool_names
 from workbench.wire import Exchange, Frame, Headers, JsonIndex, dumps
-
-Value = dict[str, JsonValue]
 
 _SESSION = ("session.update", "transcription_session.update")
 _OF_SESSION = ("session.created", "session.updated", "transcription_session.created", "transcription_session.updated")
 _BEGUN_ITEMS = ("conversation.item.added", "conversation.item.created")
 _ENDED_ITEMS = ("conversation.item.done", "response.output_item.done")
 _TRANSCRIBED = "conversation.item.input_audio_transcription.completed"
-_OWN = ("id", "object", "expires_at", "client_secret", "input")
-"""Members of a session, and of a response, that are no parameters of a response."""
 
 _OF_BOTH = ("type", "model", "instructions", "tools", "tool_choice")
 """Members of a session that belong to a request also where the server alone set them: the others are its defaults."""
@@ -155,11 +152,11 @@ class RealtimeTurns:
         if isinstance(value.get("event_id"), str):
             self._named[value["event_id"]] = (number, value)
         if kind in _SESSION:
-            self._session = merge(self._session, _object(value, "session"))
-            self._stated = merge(self._stated, _object(value, "session"))
-            self._stated_in[number] = _object(value, "session")
+            self._session = merge(self._session, object_of(value, "session"))
+            self._stated = merge(self._stated, object_of(value, "session"))
+            self._stated_in[number] = object_of(value, "session")
             self._session_frames.append(number)
-            self._updates.append((number, _tool_names(_object(value, "session"))))
+            self._updates.append((number, tool_names(object_of(value, "session"))))
         elif kind == "conversation.item.create":
             item = _item(number, frame, value, "/item")
             item.is_sent = True
@@ -168,7 +165,7 @@ class RealtimeTurns:
                 self._unused.append(self._results[-1])
             self._insert(item, value.get("previous_item_id"))
         elif kind == "response.create":
-            turn = self._begin(number, frame, _object(value, "response"))
+            turn = self._begin(number, frame, object_of(value, "response"))
             self._waiting.append(turn)
         elif kind in _CHANGES:
             self._pending_change = (number, str(kind))
@@ -205,10 +202,10 @@ class RealtimeTurns:
         if kind.startswith(("conversation.item.", "input_audio_buffer.", "output_audio_buffer.")):
             self._pending_change = None
         if kind in _OF_SESSION:
-            before, self._session = self._session, _object(value, "session")
+            before, self._session = self._session, object_of(value, "session")
             declared = self._compare_tools(kind)
             self._session_frames = [number]
-            if declared is not None and _tool_names(before) == _tool_names(self._session):
+            if declared is not None and tool_names(before) == tool_names(self._session):
                 self._session = {
                     **self._session,
                     "tools": before["tools"],
@@ -231,7 +228,7 @@ class RealtimeTurns:
         if not kind.endswith(".updated") or not self._updates:
             return None
         number, wanted = self._updates.pop(0)
-        held = set(_tool_names(self._session))
+        held = set(tool_names(self._session))
         lost = [name for name in wanted if name not in held]
         if lost:
             text = f"the session is without {', '.join(map(repr, lost)):.120}, which message {number + 1} declares"
@@ -240,7 +237,7 @@ class RealtimeTurns:
 
     def _start(self, number: int, frame: Frame, value: Value) -> None:
         """A response begins: the oldest that was requested, or one that nobody requested."""
-        response = _object(value, "response")
+        response = object_of(value, "response")
         name = str(response.get("id") or number)
         if self._waiting:
             turn = self._waiting.pop(0)
@@ -255,8 +252,8 @@ class RealtimeTurns:
 
     def _add(self, number: int, frame: Frame, kind: str, value: Value) -> None:
         """Add an event to the response that it belongs to."""
-        response = _object(value, "response")
-        item = _object(value, "item")
+        response = object_of(value, "response")
+        item = object_of(value, "item")
         named = str(value.get("response_id") or response.get("id") or "")
         turn = self._active.get(named)
         if turn is None and kind.startswith(("conversation.item.", "mcp_")):
@@ -277,7 +274,7 @@ class RealtimeTurns:
 
     def _note_calls(self, value: Value) -> None:
         """Keep the status of each call, as the last event has it."""
-        output = _object(value, "response").get("output")
+        output = object_of(value, "response").get("output")
         for item in (value.get("item"), *(output if isinstance(output, list) else ())):
             if isinstance(item, dict) and item.get("type") == "function_call":
                 self._calls[str(item.get("call_id"))] = str(item.get("status"))
@@ -288,7 +285,7 @@ class RealtimeTurns:
         elif kind in _ENDED_ITEMS:
             self._replace(_item(number, frame, value, "/item"))
         elif kind == "response.done":
-            output = _object(value, "response").get("output")
+            output = object_of(value, "response").get("output")
             for n, item in enumerate(output if isinstance(output, list) else ()):
                 self._fill(number, frame, item, f"/response/output/{n}")
         elif kind == "conversation.item.deleted":
@@ -359,7 +356,7 @@ class RealtimeTurns:
         turn = _RealtimeTurn(
             [*sorted({*self._session_frames, *frames} - {number}), number],
             frame.at,
-            settings=_settings(self._session_of_client() if session is None else session, response),
+            settings=settings_of(self._session_of_client() if session is None else session, response),
             items=items,
         )
         if response.get("conversation") == "none":
@@ -388,7 +385,7 @@ class RealtimeTurns:
 
     def _refuse(self, number: int, frame: Frame, value: Value) -> None:
         """An error ends what it refuses; one inside a response is an event of it."""
-        error = _object(value, "error")
+        error = object_of(value, "error")
         code = _code_of(error)
         if code in _HARMLESS:
             return
@@ -456,13 +453,6 @@ class RealtimeTurns:
         return turn
 
 
-def _tool_names(session: Value) -> list[str]:
-    tools = session.get("tools")
-    read = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
-    named = [tool if "name" in tool else _object(tool, "function") for tool in read]  # xAI's session has the latter
-    return [str(tool["name"]) for tool in named if "name" in tool]
-
-
 def _code_of(error: Value) -> JsonValue:
     """The code of an error; earlier versions of the API gave none with some texts (openai_realtime_client issue 3)."""
     text = str(error.get("message"))
@@ -478,29 +468,4 @@ def _unknown_type(error: Value) -> str:
 def _item(number: int, frame: Frame, value: Value, pointer: str) -> _ConversationItem:
     """The item in a message, with its bytes as they were."""
     span = JsonIndex(frame.data).span(pointer)
-    return _ConversationItem(frame.data[slice(*span)] if span else b"{}", number, _object(value, pointer[1:]))
-
-
-def _object(value: Value, key: str) -> Value:
-    found = value.get(key)
-    return found if isinstance(found, dict) else {}
-
-
-def merge(session: Value, update: Value) -> Value:
-    """A session with the members that an update has; objects in it are merged, lists replaced."""
-    made = dict(session)
-    for key, value in update.items():
-        before = made.get(key)
-        made[key] = merge(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
-    return made
-
-
-def _settings(session: Value, response: Value) -> Value:
-    """The parameters of a response: those of the session, but for what the request itself states."""
-    whole = merge(_without(session, _OWN), _without(response, _OWN))
-    first: Value = {key: whole[key] for key in ("model", "instructions") if key in whole}
-    return {**first, **whole}
-
-
-def _without(value: Value, keys: Iterable[str]) -> Value:
-    return {key: inner for key, inner in value.items() if key not in keys}
+    return _ConversationItem(frame.data[slice(*span)] if span else b"{}", number, object_of(value, pointer[1:]))

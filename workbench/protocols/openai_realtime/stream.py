@@ -79,17 +79,8 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
         made = super().result()
         spoken = (item if isinstance(item, _SpokenItem) else None for item in order(self.items))
         pairs = zip(made.messages, spoken, strict=True)
-        return replace(made, messages=tuple(self._with_audio(message, item) for message, item in pairs))
-
-    def _with_audio(self, message: Message, item: _SpokenItem | None) -> Message:
-        if item is None or not item.audio_events:
-            return message
-        told: dict[str, JsonValue] = {"bytes": item.audio_bytes, "events": len(item.audio_events)}
-        seconds = _seconds(item.audio_bytes, self.responses[-1][0] if self.responses else {})
-        if seconds is not None:
-            told["seconds"] = seconds
-        part = Opaque("audio", told, Source("/audio", {}, {}, tuple(item.audio_events)))
-        return replace(message, parts=(*message.parts, part))
+        response = self.responses[-1][0] if self.responses else {}
+        return replace(made, messages=tuple(_with_audio(message, item, response) for message, item in pairs))
 
     def _describe(self, body: Value, messages: tuple[Message, ...], **fields: Any) -> ModelResponse:
         return describe(body, messages, **fields)
@@ -113,6 +104,18 @@ class RealtimeStreamDecoder(ItemStreamDecoder):
         found = super()._ending(messages)
         status = self.responses[-1][0].get("status") if self.responses else None
         return found if status in (None, "completed", "in_progress") else iter(list[Anomaly]())
+
+
+def _with_audio(message: Message, item: _SpokenItem | None, response: Value) -> Message:
+    """A message with a part that tells how much of it was spoken."""
+    if item is None or not item.audio_events:
+        return message
+    told: dict[str, JsonValue] = {"bytes": item.audio_bytes, "events": len(item.audio_events)}
+    seconds = _seconds(item.audio_bytes, response)
+    if seconds is not None:
+        told["seconds"] = seconds
+    part = Opaque("audio", told, Source("/audio", {}, {}, tuple(item.audio_events)))
+    return replace(message, parts=(*message.parts, part))
 
 
 def _size(piece: JsonValue) -> int:

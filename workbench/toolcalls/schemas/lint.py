@@ -53,7 +53,7 @@ def lint_schema(schema: JsonValue, dialect: Dialect) -> tuple[Issue, ...]:
     found = list(_root(schema, dialect))
     for node in nodes(schema):
         if isinstance(node.schema, bool) and dialect.no_booleans and not node.pointer.endswith("Properties"):
-            said = f"{str(node.schema).lower()} is no schema here: it must be an object"
+            said = f"{str(node.schema).lower()} is not a schema here: it must be an object"
             found.append(_issue(dialect, node, "", said, "no_booleans", at="schema"))
         if isinstance(node.schema, dict):
             found += _keywords(node, node.schema, dialect)
@@ -104,7 +104,7 @@ def _reference(root: JsonValue, node: SchemaNode, schema: dict[str, JsonValue], 
             dialect,
             node,
             "$ref",
-            f"beside $ref no other keyword is allowed: {beside}",
+            f"with $ref no other keyword is allowed: {beside}",
             "ref_alone",
             kind=REF,
             when="siblings",
@@ -143,7 +143,7 @@ def _values(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) ->
     if dialect.no_tuples and isinstance(schema.get("items"), list):
         yield _issue(dialect, node, "items", "items must be one schema", "no_tuples", when="tuple")
     if dialect.no_typed_unions and node.pointer and "anyOf" in schema and "type" in schema:
-        message = "type is beside anyOf; it belongs into each of its schemas"
+        message = "type and anyOf are in one schema; move type into each schema of anyOf"
         yield _issue(dialect, node, "anyOf", message, "no_typed_unions", when="typed-union")
     if dialect.enum_typed and "enum" in schema and "type" not in schema:
         yield _issue(dialect, node, "enum", "an enum without type: string", "enum_typed", kind=SHAPE, when="enum")

@@ -1,0 +1,46 @@
+"""The members of a Realtime session, and the parameters of a response that come from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.ir import JsonValue
+
+Value = dict[str, JsonValue]
+
+_OWN = ("id", "object", "expires_at", "client_secret", "input")
+"""Members of a session, and of a response, that are no parameters of a response."""
+
+
+def object_of(value: Value, key: str) -> Value:
+    """The object of a key; empty for anything else."""
+    found = value.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def tool_names(session: Value) -> list[str]:
+    """Names of the tools of a session."""
+    tools = session.get("tools")
+    read = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    named = [tool if "name" in tool else object_of(tool, "function") for tool in read]  # xAI's session has the latter
+    return [str(tool["name"]) for tool in named if "name" in tool]
+
+
+def merge(session: Value, update: Value) -> Value:
+    """A session with the members that an update has; objects in it are merged, lists replaced."""
+    made = dict(session)
+    for key, value in update.items():
+        before = made.get(key)
+        made[key] = merge(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return made
+
+
+def settings_of(session: Value, response: Value) -> Value:
+    """The parameters of a response: those of the session, but for what the request itself states."""
+    whole = merge(_without(session, _OWN), _without(response, _OWN))
+    first: Value = {key: whole[key] for key in ("model", "instructions") if key in whole}
+    return {**first, **whole}
+
+
+def _without(value: Value, keys: Iterable[str]) -> Value:
+    return {key: inner for key, inner in value.items() if key not in keys}
