@@ -154,3 +154,28 @@ def test_what_a_session_is_given_for_one_client_is_not_kept() -> None:
     secret = {**said.SESSION, "client_secret": {"value": "ek_1"}}
     (turn,) = said.turns([received("session.created", session=secret), sent("response.create")])
     assert turn.request and b"ek_1" not in turn.request.body.raw
+
+
+def test_a_server_that_counts_no_outputs_and_repeats_little_is_read_as_well() -> None:
+    """Recorded of xAI: one index for all outputs, ends without content, tools of the session in the form of Chat."""
+    own = {**said.SESSION, "id": "sess_1", "tools": [{"type": "function", "function": said.TOOL}]}
+    begun = [received("session.created", session={**own, "tools": []}), sent("session.update", session=said.SESSION)]
+    messages = [*begun, received("session.updated", session=own), *put(USER, "item_u1"), sent("response.create")]
+    spoken = [(side, dict(value)) for side, value in said.text("resp_1")]
+    for _, value in spoken:
+        if value["type"] == "response.content_part.done":
+            del value["part"]
+        elif value["type"] == "response.output_item.done":
+            value["item"] = {key: held for key, held in value["item"].items() if key != "content"}
+    asked = [
+        (side, {k: v for k, v in value.items() if "delta" not in value or k != "output_index"})
+        for side, value in call("resp_1")
+    ]
+    messages += [created("resp_1"), *spoken, *asked, done("resp_1", TEXT, CALL)]
+    inspector = inspect(messages)
+    assert rules(inspector) == [(), ("closure.pending",)]
+    assert inspector.rows[1].calls == ("list_dir",)
+    answer = inspector.detail(1).decoded.response
+    assert answer and [part.text for part in answer.messages[0].parts if isinstance(part, Text)] == [
+        TEXT["content"][0]["text"]
+    ]

@@ -17,14 +17,14 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, Message
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, MessageShape, fact, grammars, shape_of, text_of
-from workbench.rules._acceptance import accepted_by
+from workbench.rules._acceptance import accepted_by, is_answered
 from workbench.rules._body import base, fact_of_fields, fields, list_key, top
 from workbench.rules._families import every_rule
 from workbench.rules._nodes import is_in
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.gateway import betas
 from workbench.rules.wording import quote, show_value, with_related
-from workbench.wire import loads
+from workbench.wire import CONNECTION, loads
 
 RULES: tuple[Rule, ...] = ()
 
@@ -129,9 +129,14 @@ def is_kept(case: RuleContext) -> bool:
 def _grammar(case: RuleContext) -> grammars.BodyGrammar | None:
     """The grammar that a request is held to; None if it is to none: what was accepted is right."""
     was_sent = case.request is not None and not case.decoded.exchange.is_transcript
-    if not was_sent or accepted_by(case.decoded):
+    if not was_sent or accepted_by(case.decoded) or _was_taken(case):
         return None
     return grammars.grammar_of(case.decoded.protocol or "", case.contract.name)
+
+
+def _was_taken(case: RuleContext) -> bool:
+    """A turn of a recorded connection that the server answered: it took the session as it was."""
+    return CONNECTION in case.decoded.exchange.meta and is_answered(case.response)
 
 
 def request_faults(decoded: DecodedExchange, provider: str) -> list[tuple[str, grammars.ShapeFault]]:
