@@ -129,7 +129,7 @@ def _check_completeness(case: RuleContext, answer: ModelResponse) -> Iterator[Fi
 
 def _is_explained(case: RuleContext, noticed: Anomaly) -> bool:
     """Asked for by the client, or made by whoever wrote the recording."""
-    if noticed.slug == EMPTY_CHOICES.slug and case.request:
+    if noticed.slug.removesuffix(UNUSUAL) == EMPTY_CHOICES.slug and case.request:
         options = case.request.params.get("stream_options")
         return isinstance(options, dict) and options.get("include_usage") is True
     if noticed.slug == FINISH.slug and case.request and case.request.tool_choice:
