@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from tests.rules.test_mcp import answer, call, session
 from tests.tui import samples
 from workbench.contracts import Severity
 from workbench.ir import Carrier, Media, Message, NodeRef, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.rules.inspection import Inspector
 from workbench.tui.models.ir import node_body, node_line
-from workbench.tui.models.outline import OutlineNode
+from workbench.tui.models.outline import Outline, OutlineNode
 from workbench.views import part_text, preview
 from workbench.views.lines import plain
 
@@ -38,6 +40,13 @@ def node(part: Part) -> OutlineNode:
 def test_every_part_has_a_sign_and_a_word(part: Part, words: list[str]) -> None:
     text = plain(node_line(node(part)))
     assert all(word in text.replace("id ", "id ") for word in words), text
+
+
+def test_members_of_a_tool_server_are_known_but_for_those_that_no_revision_has() -> None:
+    lines = (call(1), answer(1, content=[{"type": "resource_link", "uri": "a:b"}], isError=False, vendor=1))
+    detail = Inspector(session(*lines)).detail(1)
+    shown = [plain(node_line(one)).split() for one in Outline(detail.decoded, detail.ledger).nodes if one.part]
+    assert [line[:2] for line in shown if "?" in line] == [["?", "vendor"]]
 
 
 def test_a_finding_takes_the_place_of_the_sign() -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         place_in_response,
         response_message,
     )
-    from workbench.protocols.mcp.messages import MessageLeaf, ToolMessage, read_messages
+    from workbench.protocols.mcp.messages import MessageLeaf, ToolMessage, is_known_part, read_messages
     from workbench.protocols.mcp.server_facts import ServerFacts, needed_capability
     from workbench.protocols.mcp.tool_outcomes import ToolOutcome, argument_key, is_named, server_of, tool_outcome
 else:
@@ -62,6 +62,7 @@ __all__ = [
     "as_tool_request",
     "changes_of_list",
     "fault_of_line",
+    "is_known_part",
     "is_named",
     "is_over_http",
     "is_tool_call",

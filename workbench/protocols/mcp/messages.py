@@ -20,6 +20,25 @@ _HEAD = ("jsonrpc", "id", "method")
 """Members that a ``ToolMessage`` has as attributes."""
 
 
+_MEMBERS = """
+error result params _meta resultType task tasks
+protocolVersion capabilities clientInfo serverInfo instructions supportedVersions ttlMs cacheScope
+cursor nextCursor tools resources resourceTemplates prompts
+isError structuredContent resource resource_link inputRequests inputResponses requestState
+uri contents description messages ref argument context completion level
+progressToken requestId reason progress total message roots role content model stopReason
+modelPreferences systemPrompt includeContext temperature maxTokens stopSequences metadata toolChoice
+mode requestedSchema elicitationId url action name arguments
+"""
+_KNOWN = frozenset(_MEMBERS.split())
+"""Members of requests and responses, and types of content, that some revision of the specification has."""
+
+
+def is_known_part(part: Part) -> bool:
+    """The specification has a part of this name, in some revision."""
+    return not isinstance(part, Opaque) or part.type in _KNOWN
+
+
 class MessageLeaf(NamedTuple):
     """A single value of a message: its pointer, and first and last byte in ``ToolMessage.text``."""
 

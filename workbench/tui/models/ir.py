@@ -103,7 +103,7 @@ def _glyph(node: OutlineNode) -> tuple[str, str]:
             return "∴", "reasoning"
         case Media():
             return "▣", "info"
-        case Opaque():
+        case Opaque() if not node.is_known:
             return "?", "warning"
     return " ", ""
 

@@ -16,7 +16,7 @@ from workbench.ir import (
 )
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import read_messages
+from workbench.protocols.mcp import is_known_part, read_messages
 from workbench.safetext import from_bytes
 from workbench.views import count, part_text
 from workbench.wire import TURNS, ExchangeKind, dumps, seen_frames
@@ -36,6 +36,7 @@ class OutlineNode:
         pointer: absolute pointer.
         ref: reference to the message (part ``WHOLE``) or part.
         text: full content: the text, the arguments, the content of a tool result.
+        is_known: its protocol has a part of this name; of parts that an adapter decodes it is not asked.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class OutlineNode:
     message: Message | None = None
     part: Part | None = None
     text: str = ""
+    is_known: bool = False
 
 
 class Outline:
@@ -139,7 +141,8 @@ def _others(decoded: DecodedExchange) -> Iterator[OutlineNode]:
         number = "" if message.id is None else f" · id {message.id}"
         yield OutlineNode("side", message.side, "", text=f"{message.method}{number}")
         for part in message.parts:
-            yield OutlineNode("part", message.side, part.source.pointer, 2, part=part, text=part_text(part))
+            known, pointer = is_known_part(part), part.source.pointer
+            yield OutlineNode("part", message.side, pointer, 2, part=part, text=part_text(part), is_known=known)
 
 
 def _frames(decoded: DecodedExchange) -> Iterator[OutlineNode]:
