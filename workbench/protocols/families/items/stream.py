@@ -122,8 +122,7 @@ class ItemStreamDecoder:
 
     names = RESPONSES
     is_by_id = False
-    """Clients tell items apart by their ids alone: an index that is missing or used again, and the end of a part that
-    does not repeat it, are no faults (xAI's Realtime sends such)."""
+    """Clients go by ids alone: indexes that are missing or used again, and ends without content, are no faults."""
 
     def __init__(self) -> None:
         self.items: list[StreamedItem] = []
