@@ -170,7 +170,7 @@ def test_coverage_says_what_is_known_of_each_place_and_of_which_nothing_is(run: 
     assert done.status == 0
     paragraphs = {block.splitlines()[0]: " ".join(block.split()) for block in regex.split(r"\n(?=\S)", done.out)}
     assert regex.search(r"refused .*openai \(.*o3-mini\*", paragraphs["sampling.temperature"])
-    assert regex.search(r"typed .*fireworks.*unknown .*glm", paragraphs["sampling.temperature"])
+    assert regex.search(r"typed .*openrouter.*unknown .*cohere", paragraphs["sampling.temperature"])
     assert regex.search(r"ignored .*kimi", paragraphs["/enable_thinking"])
 
 

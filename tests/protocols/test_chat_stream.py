@@ -297,7 +297,12 @@ FAULTS: list[tuple[str, list[Json | bytes], bool, list[tuple[str, str, tuple[int
     ),
     ("no [DONE]", [chunk({"content": "a"}), STOP], False, [("stream.no-terminator", "", (1,))]),
     ("no end at all", [chunk({"content": "a"})], False, [("stream.no-terminator", "", (0,))]),
-    ("no finish reason", [chunk({"content": "a"})], True, [("stream.finish-reason", "/choices/0/finish_reason", (1,))]),
+    (
+        "no finish reason",
+        [chunk({"content": "a"})],
+        True,
+        [("stream.finish-reason.mild", "/choices/0/finish_reason", (1,))],
+    ),
     ("not even a chunk", [], False, [("stream.no-terminator", "", (0,))]),
     (
         "cut inside a call",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.terminals import in_terminal
+from workbench.config import resources
 from workbench.library import home_state
 from workbench.rules.inspection import Inspector
 from workbench.tui.app import WorkbenchApp
@@ -65,11 +67,17 @@ def hostile_session(filler: str = EVIL) -> MemorySession:
     )
 
 
+@cache
+def contracts_text() -> str:
+    return "".join(path.read_text() for path in resources.folder("profiles").glob("*.yaml"))
+
+
 def assert_clean(driver: Driver) -> None:
     for strip in driver.app.screen._compositor.render_strips():
         for segment in strip:
             assert not any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in segment.text), segment
-            assert segment.style is None or segment.style.link is None
+            link = segment.style.link if segment.style else None
+            assert link is None or link in contracts_text(), "only the sources of our contracts are links"
 
 
 @pytest.mark.parametrize("size", [(40, 15), (160, 50)])

@@ -11,7 +11,8 @@ from workbench.probes.selftest.healthy import QUESTIONS, first_request
 from workbench.send.loop import AnswerCall, CallResult, ConversationLoop, EndReason, Limits, LoopEnd, Say, Send
 from workbench.send.matrix import labels
 from workbench.simulator import Dials, ScriptedModel, Simulator
-from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse
+from workbench.wire import dumps, loads
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 
 
 def continued(simulator: Simulator, loop: ConversationLoop, waiting: list[str]) -> ConversationLoop:
@@ -35,8 +36,20 @@ def simulator_path(url: str) -> str:
     return "/" + url.split("/", 3)[3]
 
 
+def without_a_limit_that_is_refused(simulator: Simulator, protocol: str, *, stream: bool) -> HttpRequest:
+    """The first request; without its limit of tokens where the contract refuses that (ChatGPT's Codex endpoint)."""
+    http = first_request(simulator, protocols.get(protocol), QUESTIONS[0], stream=stream)
+    asked = Simulator(simulator.label, model=ScriptedModel(Dials()))
+    asked.send("POST", simulator_path(http.url), http.headers, http.body.raw)
+    refused = [served.finding.pointer[1:] for served in asked.served if served.finding]
+    if refused != ["max_output_tokens"]:
+        return http
+    body = {key: value for key, value in loads(http.body.raw).items() if key not in refused}
+    return replace(http, body=Body(dumps(body)))
+
+
 def begun(simulator: Simulator, protocol: str, *, stream: bool, parser: str = "") -> ConversationLoop:
-    exchange = Exchange("exchange-0", first_request(simulator, protocols.get(protocol), QUESTIONS[0], stream=stream))
+    exchange = Exchange("exchange-0", without_a_limit_that_is_refused(simulator, protocol, stream=stream))
     return ConversationLoop(exchange, protocol, simulator.label, parser, Limits(turns=8))
 
 

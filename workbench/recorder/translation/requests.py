@@ -335,6 +335,8 @@ def _without_refused_params(sent: Outgoing, contract: Contract, changes: list[Tr
             )
             continue
         value = _accepted_value(contract, finding.pointer)
+        if value is not None and _is_refused_too(sent, contract, finding.pointer, value):
+            value = None
         made[at] = patch.Remove(at) if value is None else patch.Replace(finding.pointer, value)
         how = "left out" if value is None else f"{value!r}"
         changes.append(TranslationChange(CORRECTION, f"{at} is {how}: {finding.message}"))
@@ -344,6 +346,14 @@ def _without_refused_params(sent: Outgoing, contract: Contract, changes: list[Tr
         if made
         else sent
     )
+
+
+def _is_refused_too(sent: Outgoing, contract: Contract, pointer: str, value: JsonValue) -> bool:
+    """The upstream refuses the member with this value as well: it takes none from this model."""
+    text = sent.request.body.raw
+    tried = with_body(sent.request, patch.apply(text, (patch.Replace(pointer, value),)), text)
+    found = refusals(DecodedExchange(0, Exchange("tried", tried), sent.protocol), contract)
+    return any(finding.pointer == pointer for finding in found)
 
 
 def _accepted_value(contract: Contract, pointer: str) -> JsonValue:

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.errors import WireError
-from workbench.recorder.breakpoints import RECORDING
 from workbench.safetext import clip
 from workbench.views import REQUEST, Line, Span, count, line, wrap
-from workbench.wire import dumps, loads
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -74,6 +72,8 @@ class PausedSide(NamedTuple):
     @property
     def is_tool_hop(self) -> bool:
         """It is a call of a tool server, or its result."""
+        from workbench.recorder.breakpoints import RECORDING
+
         return self.answered_by == RECORDING
 
     @property
@@ -223,6 +223,8 @@ def facts(held: PausedSide, number: int | None, now: float, width: int, body: by
 
 def _message_facts(body: bytes) -> Iterator[Line]:
     """Tool and arguments of a ``tools/call``, or what its response says."""
+    from workbench.wire import loads
+
     try:
         message = loads(body)
     except WireError:
@@ -249,6 +251,8 @@ def _content_text(value: JsonValue) -> str:
 
 
 def _text(value: JsonValue) -> str:
+    from workbench.wire import dumps
+
     return dumps(value).decode("utf-8", "replace")
 
 

@@ -132,7 +132,7 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
             for field in self.fields:
                 value = field.value if is_showable(field.value) else ""
                 line_input = Input(value, restrict=SHOWABLE, id=field.id, select_on_focus=False)
-                yield Label(field)
+                yield FieldTitle(field)
                 yield line_input
                 yield Note(id=f"{field.id}-note")
             yield Bar(id="more")
@@ -252,7 +252,7 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
         self.dismiss(None)
 
 
-class Label(Bar):
+class FieldTitle(Bar):
     """Title and hint above a field."""
 
     def __init__(self, field: Field) -> None:
