@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench.contracts import model_facts
-from workbench.contracts.model_facts import RETIRED, WORDS, facts_of
+from workbench.contracts.model_facts import OUTPUT, RETIRED, WORDS, facts_of
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
@@ -16,6 +16,9 @@ GO = {"messages": [{"role": "user", "content": "go"}]}
 TOOL = {"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {}}}}
 IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
 LACKS = [
+    ("openai", "gpt-4o", {"max_completion_tokens": 20000}, "params.unsupported", "/max_completion_tokens"),
+    ("openrouter", "liquid/lfm-2-24b-a2b", {"tools": [TOOL]}, "tools.unsupported", "/tools"),
+    ("copilot", "claude-haiku-4.5", {"reasoning_effort": "low"}, "params.unsupported", "/reasoning_effort"),
     ("openai", "gpt-5", {"presence_penalty": 0.5}, "params.unsupported", "/presence_penalty"),
     ("openai", "o4-mini-2025-04-16", {"top_p": 0.5}, "params.unsupported", "/top_p"),
     ("openai", "gpt-4.1-nano", {"reasoning_effort": "low"}, "params.unsupported", "/reasoning_effort"),
@@ -70,9 +73,11 @@ def test_a_region_of_bedrock_is_no_part_of_the_name(name):
 
 
 def test_each_fact_has_words_a_source_and_a_date():
-    for contract, models in model_facts._table()["models"].items():
-        for name in models:
-            for fact in facts_of(contract, name):
-                assert fact.name in (*WORDS, RETIRED)
-                assert fact.words() and fact.source and len(fact.date) == 10
-                assert fact.value is False or fact.name == RETIRED
+    listed = {
+        (contract, name) for t in model_facts._tables() for contract, held in t["models"].items() for name in held
+    }
+    for contract, name in listed:
+        for fact in facts_of(contract, name):
+            assert fact.name in (*WORDS, RETIRED, OUTPUT)
+            assert fact.words() and fact.source and len(fact.date) == 10
+            assert fact.value is False or fact.name in (RETIRED, OUTPUT)

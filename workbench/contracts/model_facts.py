@@ -1,9 +1,9 @@
 """Facts of models: one table of what a model lacks, and when it is retired, whoever serves it.
 
-``model_facts.json`` is derived (``python -m tests.models``) and says what a third party knows; ``model_facts-own.json``
-says by hand what was reported, each line with source and date, and overrules it. What the table leaves out is unknown.
-A lack becomes relations of the contract, so that rules, the matrix and ``explain`` read the same line; they rest on
-documents, so each is a warning.
+``model_facts.json`` is derived (``python -m tests.models``) and says what two third parties know, the better one first;
+``model_facts-own.json`` says by hand what was reported, each line with source and date, and overrules them. What the
+tables leave out is unknown. A lack becomes relations of the contract, so that rules, the matrix and ``explain`` read
+the same line; they rest on documents, so each is a warning.
 """
 
 from __future__ import annotations
@@ -26,16 +26,23 @@ from workbench.wire import loads
 RETIRED = "retired"
 """The fact whose value is a date."""
 
+OUTPUT = "output"
+"""The fact whose value is a number: tokens of the longest response."""
+
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """Words of reasoning effort."""
 
 WORDS: Mapping[str, str] = {
     "tools": "does not accept tools",
     "vision": "does not accept images",
+    "audio": "does not accept audio",
+    "structured": "does not accept a schema of its response",
+    "temperature": "does not accept a temperature",
     "sampling": "does not accept sampling parameters",
     "forced": "does not accept a forced tool choice",
     "prefill": "does not accept a prefilled response",
     "reasoning": "does not reason and accepts no reasoning effort",
+    "effort": "does not accept a reasoning effort",
     "parallel": "makes only one tool call per response",
     **{f"effort-{word}": f"does not accept reasoning effort {word}" for word in EFFORTS},
 }
@@ -56,8 +63,12 @@ _LACKS: Mapping[str, tuple[dict[str, Any], ...]] = {
         {"at": "/tool_choice", "in": ["any", "required", "REQUIRED"], "rule": "choice.unsupported"},
         {"at": "/tool_choice/type", "in": ["any", "tool", "function"], "rule": "choice.unsupported"},
     ),
+    "audio": ({"at": "content.audio", "present": True, "rule": "content.unsupported-part"},),
+    "structured": ({"at": "output.schema", "present": True},),
+    "temperature": ({"at": "sampling.temperature", "not-in": _NEUTRAL["sampling.temperature"]},),
     "reasoning": ({"at": "reasoning.effort", "present": True},),
-    **{f"effort-{word}": ({"at": "reasoning.effort", "is": word},) for word in EFFORTS},
+    "effort": ({"at": "reasoning.effort", "present": True},),
+    **{f"effort-{word}": ({"at": "reasoning.effort", "in": [word, word.upper()]},) for word in EFFORTS},
 }
 """Fact → relations that it makes if it is false."""
 
@@ -71,7 +82,7 @@ class ModelFact:
 
     Attributes:
         name: "tools", "sampling", "retired" …
-        value: False for what it lacks; the date on which it is retired.
+        value: False for what it lacks; the date on which it is retired; tokens of its longest response.
     """
 
     name: str
@@ -82,7 +93,9 @@ class ModelFact:
 
     def words(self) -> str:
         """The fact in words."""
-        return f"is retired on {self.value}" if self.name == RETIRED else WORDS[self.name]
+        if self.name == RETIRED:
+            return f"is retired on {self.value}"
+        return f"writes at most {self.value} tokens" if self.name == OUTPUT else WORDS[self.name]
 
 
 def facts_of(contract: str, model: str | None) -> tuple[ModelFact, ...]:
@@ -105,9 +118,10 @@ def with_model_facts(name: str, protocol: str | None, model: str | None, own: It
     added = list(model_relations(name, model))
     wire = traits(protocol).places if added else {}
     spoken = {relation.place.steps for relation in found if _refuses_any(relation)}
+    limited = {relation.place.steps for relation in found if _is_limit(relation)}
     for relation in added:
         placed = relation.on(protocol or "", wire)
-        if placed and placed.place.steps not in spoken:
+        if placed and placed.place.steps not in (limited if _is_limit(placed) else spoken):
             yield placed
 
 
@@ -117,37 +131,48 @@ def _refuses_any(relation: Relation) -> bool:
     return is_wide and relation.then == Consequence.REFUSED and relation.when == When()
 
 
+def _is_limit(relation: Relation) -> bool:
+    return any(word == "above" for word, _ in relation.test.single)
+
+
 def model_relations(contract: str, model: str | None) -> Iterator[Relation]:
     """Relations that follow from what a model lacks; their places may be named ones."""
     for fact in facts_of(contract, model):
-        if fact.value is False:
+        if fact.name != RETIRED:
             yield from _relations(fact)
 
 
 def _list_facts(contract: str, name: str) -> Iterator[ModelFact]:
-    table = _table()
-    models = table["models"].get(contract, {})
-    held = models.get(name) or models.get(_DATED.sub("", name)) or {}
-    for fact, value in held.items():
-        yield ModelFact(fact, value, table["source"], table["date"])
+    for table in reversed(_tables()):
+        models = table["models"].get(contract, {})
+        held = models.get(name) or models.get(_DATED.sub("", name)) or {}
+        for fact, value in held.items():
+            yield ModelFact(fact, value, table["source"], table["date"])
 
 
 @cache
 def _relations(fact: ModelFact) -> tuple[Relation, ...]:
+    if fact.name == OUTPUT:
+        places = ("request.max_tokens", "/max_completion_tokens")
+        return tuple(_relation(fact, {"at": place, "above": fact.value}) for place in places)
     return tuple(_relation(fact, line) for line in _LACKS.get(fact.name, ()))
 
 
 def _relation(fact: ModelFact, line: Mapping[str, Any]) -> Relation:
     place = str(line["at"]).strip("/").replace("/", "-").replace(".", "-")
-    said = {**line, "name": f"model-{fact.name}-{place}", "why": f"this model {WORDS[fact.name]}"}
+    said = {**line, "name": f"model-{fact.name}-{place}", "why": f"this model {fact.words()}"}
     said |= {"rests-on": Evidence.DOCUMENTS.value, "note": fact.note}
     return read_relation(Node(said, "model_facts.json"), fact.source, fact.date)
 
 
 @cache
-def _table() -> Mapping[str, Any]:
+def _tables() -> tuple[Mapping[str, Any], ...]:
     found: Any = loads(resources.model_facts("model_facts.json"))
-    return {**found, "models": {c: {n.lower(): f for n, f in held.items()} for c, held in found["models"].items()}}
+    return tuple({**table, "models": _with_small_names(table["models"])} for table in found["tables"])
+
+
+def _with_small_names(models: Mapping[str, Any]) -> dict[str, Any]:
+    return {contract: {name.lower(): facts for name, facts in held.items()} for contract, held in models.items()}
 
 
 @cache
