@@ -133,7 +133,58 @@ _TABLE_COLUMNS = [
     "ResponseMessages",
 ]
 
+DATADOG_CALL = {"name": "read_file", "arguments": {"path": "a.txt"}, "tool_id": "call_7", "type": "function"}
+
 VARIANTS: dict[str, Sample] = {
+    "mlflow-trace.json": Sample(
+        "recorded exchanges",
+        "mlflow.org/docs/latest/genai/tracing, spans of mlflow.openai.autolog()",
+        one(
+            {
+                "info": {"trace_id": "tr-1", "request_time": "2026-09-21T14:13:20Z", "state": "OK"},
+                "data": {
+                    "spans": [
+                        {
+                            "name": "Completions",
+                            "parent_span_id": None,
+                            "attributes": {
+                                "mlflow.spanType": text("CHAT_MODEL"),
+                                "mlflow.spanInputs": text(CHAT),
+                                "mlflow.spanOutputs": text(ANSWER),
+                            },
+                        }
+                    ]
+                },
+            }
+        ),
+        fidelity="re-serialised",
+    ),
+    "datadog-spans.jsonl": Sample(
+        "recorded exchanges",
+        "docs.datadoghq.com/llm_observability, spans of kind llm (calls without the object that names the function)",
+        lines(
+            {
+                "name": "openai.request",
+                "status": "ok",
+                "meta": {
+                    "kind": "llm",
+                    "model_name": "gpt-4.1",
+                    "input": {
+                        "messages": [MESSAGES[0], {"role": "assistant", "tool_calls": [DATADOG_CALL]}, MESSAGES[2]]
+                    },
+                    "output": {"messages": [{"role": "assistant", "content": "I do not know."}]},
+                },
+            }
+        ),
+    ),
+    "apim-inner-id.json": Sample(
+        "Azure API Management log",
+        "learn.microsoft.com, diagnostic setting: a correlation id within the properties",
+        lines(
+            {key: value for key, value in APIM_EVENT.items() if key != "correlationId"}
+            | {"properties": APIM_EVENT["properties"] | {"correlationId": "c-9"}}
+        ),
+    ),
     "litellm-responses.json.zst": Sample(
         "LiteLLM log",
         "LiteLLM 1.80, call_type aresponses (messages are the input items)",

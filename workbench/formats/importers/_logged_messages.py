@@ -29,6 +29,7 @@ _ROLES = {
     "toolmessage": "tool",
 }
 _ITEMS = frozenset({"message", "function_call", "function_call_output", "reasoning", "custom_tool_call"})
+_CALL_IDS = ("id", "tool_id", "tool_call_id")
 _CALLS_IN_CONTENT = frozenset({"tool_use", "tool_call", "function_call", "input_json_delta"})
 
 
@@ -81,6 +82,8 @@ def _with_messages(held: JsonValue) -> dict[str, JsonValue] | None:
         return {"messages": [_plain(message) or message for message in messages]}
     if any(_sdk_parts(message) or _sdk_results(message) for message in messages):
         return {"messages": [one for m in messages for one in _sdk_results(m) or [_sdk_parts(m) or m]]}
+    if any(_has_bare_calls(message) for message in messages):
+        return {"messages": [one for message in messages for one in _with_functions(message)]}
     if any(isinstance(message.get("parts"), list) and "role" in message for message in messages):
         return {"contents": held}
     if _are_items(messages):
@@ -98,7 +101,7 @@ def _message_response(message: dict[str, JsonValue], beside: Mapping[str, JsonVa
     """The response with one message."""
     if isinstance(message.get("parts"), list) and message.get("role") in ("model", None):
         return {"candidates": [{"content": message}]}
-    plain = _plain(message) or _sdk_parts(message) or message
+    plain = _plain(message) or _sdk_parts(message) or _with_functions(message)[0]
     if plain.get("role") != "assistant" or not {"content", "tool_calls"} & plain.keys():
         return None
     kinds = {text(block.get("type")) for block in mappings(plain.get("content"))}
@@ -162,6 +165,25 @@ def _sdk_results(message: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
     return found
 
 
+def _has_bare_calls(message: dict[str, JsonValue]) -> bool:
+    """Tool calls without the object that names a function, or results in a list, as Datadog's LLM spans have them."""
+    calls = list(mappings(message.get("tool_calls")))
+    return any("function" not in call and "name" in call for call in calls) or bool(message.get("tool_results"))
+
+
+def _with_functions(message: dict[str, JsonValue]) -> list[dict[str, JsonValue]]:
+    """Such a message converted to Chat Completions, each result in a message of its own; others as they are."""
+    if not _has_bare_calls(message):
+        return [message]
+    results = [
+        {"role": "tool", "tool_call_id": first(result, _CALL_IDS), "content": first(result, ("result", "content"))}
+        for result in mappings(message.get("tool_results"))
+    ]
+    plain = {key: value for key, value in message.items() if key not in ("tool_calls", "tool_results")}
+    calls = [_call(call) if "function" not in call else call for call in mappings(message.get("tool_calls"))]
+    return results if results and not calls else [{**plain, **({"tool_calls": calls} if calls else {})}, *results]
+
+
 def _kind(message: dict[str, JsonValue]) -> str:
     """Role of a LangChain message; empty for other messages."""
     if message.get("type") == "constructor" and isinstance(message.get("id"), list) and message["id"]:
@@ -192,9 +214,9 @@ def _plain(message: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
 
 
 def _call(call: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    arguments = call.get("args")
+    arguments = call.get("args", call.get("arguments"))
     written = arguments if isinstance(arguments, str) else dumps(arguments).decode("utf-8", "replace")
-    return {"id": call.get("id"), "type": "function", "function": {"name": call.get("name"), "arguments": written}}
+    return {"id": first(call, _CALL_IDS), "type": "function", "function": {"name": call.get("name"), "arguments": written}}
 
 
 def _parameters(beside: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -49,11 +49,12 @@ NEITHER = "neither a request nor a response of a model API"
 _REQUESTS = (
     *("request", "req", "when", "httprequest", "originalrequest", "additionalargs", "proxyserverrequest"),
     *("requestbody", "rawrequest", "requestdata", "params", "modelinput", "messages", "inputs", "input", "prompt"),
-    *("body", "kwargs"),
+    *("body", "kwargs", "mlflowspaninputs"),
 )
 _RESPONSES = (
     *("originalresponse", "response", "resp", "res", "then", "httpresponse", "responsebody", "rawresponse", "reply"),
     *("result", "modeloutput", "outputs", "output", "completion", "answer", "generation", "responses"),
+    "mlflowspanoutputs",
 )
 _KEYS = ("customid", "dottedorder", "recordid", "key", "id", "requestid", "runid", "uuid")
 _OTHER_STEPS = frozenset({"chain", "tool", "retriever", "prompt", "parser", "embedding", "span", "event", "agent"})

@@ -29,7 +29,7 @@ COLUMNS: Mapping[str, tuple[frozenset[str], ...]] = {
     "azure_apim": (
         frozenset({"CorrelationId", "SequenceNumber", "DeploymentName"}),
         frozenset({"CorrelationId", "SequenceNumber", "RequestMessages"}),
-        frozenset({"category", "correlationId", "properties", "resourceId"}),
+        frozenset({"category", "properties", "resourceId"}),
     ),
     "batch_file": (
         frozenset({"custom_id", "method", "url", "body"}),
