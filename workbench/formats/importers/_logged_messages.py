@@ -216,7 +216,8 @@ def _plain(message: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
 def _call(call: dict[str, JsonValue]) -> dict[str, JsonValue]:
     arguments = call.get("args", call.get("arguments"))
     written = arguments if isinstance(arguments, str) else dumps(arguments).decode("utf-8", "replace")
-    return {"id": first(call, _CALL_IDS), "type": "function", "function": {"name": call.get("name"), "arguments": written}}
+    function: dict[str, JsonValue] = {"name": call.get("name"), "arguments": written}
+    return {"id": first(call, _CALL_IDS), "type": "function", "function": function}
 
 
 def _parameters(beside: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
