@@ -174,7 +174,7 @@ def test_tools_that_outweigh_the_prompt():
     )
     assert (finding.pointer, finding.severity, finding.exchange) == ("/tools", "info", 0)
     assert "40 tool definitions are" in finding.message
-    assert "Anthropic adds 496 for their use" in finding.message
+    assert "Anthropic adds 496 tokens for tool use" in finding.message
     assert not cost(exchange(1, FIRST), rule="cost.tool-overhead")
     (more,) = cost(exchange(1, {**body, "tools": [tool(f"t_{n}", LONG) for n in range(10)]}), rule="cost.tool-overhead")
     assert more.severity == "warning"

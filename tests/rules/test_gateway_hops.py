@@ -116,7 +116,7 @@ def test_many_places_of_one_kind_are_one_finding():
     edits = [(f"messages/{n}/reasoning_content", REMOVED) for n in (1, 3)]
     (finding,) = found(sighting("client", more), sighting("upstream", changed(more, *edits)))
     assert finding.related == ("/messages/3/reasoning_content",)
-    assert "and in 1 more place" in finding.message
+    assert "and in 1 other place" in finding.message
 
 
 HEADERS = [

@@ -137,7 +137,7 @@ def test_a_call_of_another_model_call_or_one_that_was_cancelled_is_not_compared(
     ("agent", "words"),
     [
         ("claude-code", "no known rule of Claude Code covers this"),
-        ("opencode", "by rule of OpenCode: structuredContent is used only without other content (measured with"),
+        ("opencode", "a known rule of OpenCode: structuredContent is used only without other content (measured with"),
         ("somebody", "the client is unknown; most clients use structuredContent only without other content"),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_ladder_of_changed_requests():
     found = loops(*((body, ERROR, 400) for body in rungs))
     assert [n for n, *_ in found] == [3, 4]
     _, pointer, message, evidence = found[-1]
-    assert message == "attempt 4 in a row that follows a failure, each with a changed request"
+    assert message == "attempt 4 in a row after a failure, each with a changed request"
     assert "exchange 4, after status 400: used model 'small' instead of 'm'" in evidence
     assert "exchange 3, after status 400: dropped all 1 tools, thinking off → not set" in evidence
     assert "exchange 2, after status 400: thinking not set → off" in evidence

@@ -100,7 +100,7 @@ def test_a_provider_that_holds_nothing_loses_everything(inspect):
     found = inspect([(ASKED, response()), (LATER, after)], protocol="openai-responses", provider="llama.cpp")
     (finding,) = [f for f in found if f.rule == "state.lost"]
     assert "stores no conversation: it receives only this request" in finding.message
-    assert finding.evidence == "31 input tokens were counted · the response asks: 'What is this?'"
+    assert finding.evidence == "31 input tokens · the response asks: 'What is this?'"
 
 
 def test_an_answer_of_another_server():

@@ -445,7 +445,7 @@ def match_lines(match: Match, width: int = 80) -> Iterator[str]:
     if match.speaker:
         form = f", in the form of {match.validator}" if match.validator else ""
         at = f", at {match.place}" if match.place else ""
-        yield from _wrap(f"said by: {match.speaker}{form}{at}", width, "  ")
+        yield from _wrap(f"error text written by: {match.speaker}{form}{at}", width, "  ")
     yield from _kind_lines(match, width)
     yield ""
     for name, value in match.captured.items():
@@ -468,8 +468,9 @@ def _kind_lines(match: Match, width: int) -> Iterator[str]:
     if kind is not None:
         yield from _wrap(f"kind: {kind.name}: {match.when if match.rule else kind.says}", width, "  ")
         if not kind.is_verdict:
-            yield from _wrap("nothing in the request causes this" if kind.at != "model" else
-                             "no request shows this: only the provider knows its models", width, "  ")  # fmt: skip
+            is_unknown_model = kind.at == "model"
+            why = "the request cannot show this: only the provider knows its models"
+            yield from _wrap(why if is_unknown_model else "nothing in the request causes this", width, "  ")
     if match.rules:
         yield from _wrap(f"one of: {', '.join(match.rules)}", width, "  ")
 

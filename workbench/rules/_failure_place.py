@@ -212,7 +212,7 @@ def cause_words(refusal: KnownRefusal) -> str:
     if kind.cause is FailureSide.ANSWER:
         return "the request is not at fault"
     if kind.at == "model":
-        return "no request shows this: only the provider knows its models"
+        return "the request cannot show this: only the provider knows its models"
     return "nothing in the request causes this" + (
         "; the same request may succeed later" if kind.again is RetryAdvice.LATER else ""
     )

@@ -101,7 +101,7 @@ def _check_damage(
         first = places[0]
         message = f"{_what(first, deed)} {_between(case, other, side)}"
         if len(places) > 1:
-            message += f", here and in {len(places) - 1:,} more place{'s' if len(places) > 2 else ''}"
+            message += f", here and in {len(places) - 1:,} other place{'s' if len(places) > 2 else ''}"
         finding = case.finding(
             weaker(deed.rule, severity), side, first.at, message, evidence=_change_evidence(first, deed)
         )

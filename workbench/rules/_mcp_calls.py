@@ -151,7 +151,7 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
     passed = "\n".join((dumps(outer.result).decode("utf-8", "replace"), *texts_of(outer.result)))
     for lost in lost_parts(inner.result, passed, has_media=False):
         rule = STRUCTURED_DROPPED if lost.kind == "structured" else RESULT_ALTERED if lost.form else RESULT_DROPPED
-        text = f"{lost.size:,} bytes of {lost.pointer} are not in {where}"
+        text = f"{lost.size:,} bytes of {lost.pointer} are missing from {where}"
         yield make(decoded, rule, RESPONSE, lost.pointer, text)
     if (inner.result.get("isError") is True) != (outer.result.get("isError") is True):
         text = f"isError differs from {where}"
@@ -164,8 +164,8 @@ def _twice(decoded: DecodedExchange, before: ModelCall, entry: Mapping[str, Json
     is_safe = member(hints, "idempotentHint") is True or member(hints, "readOnlyHint") is True
     first = before.carried.exchange + 1
     ended = {"answered": "was answered", "refused": "got an error"}.get(before.carried.state, "got no response in time")
-    text = f"exchange {first} carried out the same call of exchange {before.exchange + 1} and {ended}"
-    hint = "the tool declares repetition safe" if is_safe else "the tool does not declare repetition safe"
+    text = f"exchange {first} had already carried out the call of exchange {before.exchange + 1}, and {ended}"
+    hint = "the tool is declared safe to repeat" if is_safe else "the tool is not declared safe to repeat"
     evidence = "; ".join(filter(None, (hint, how)))
     return make(decoded, CALLED_TWICE, REQUEST, "/params", text, evidence, INFO if is_safe else WARNING)
 

@@ -75,12 +75,15 @@ def _of_tool(
 ) -> Iterator[Finding]:
     name, pointer = tool.name or "", tool.pointer
     if len(name) > _LONGEST:
-        text = f"the name has {len(name)} characters with its server's name; all providers accept {_LONGEST}"
+        text = (
+            f"with the prefix for its server, the name has {len(name)} characters; only {_LONGEST} are accepted "
+            "by every provider"
+        )
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
     equal = [one for one in sources if _plain(one.name) == _plain(name)]
     if len(equal) > 1:
         servers = ", ".join(quote(one.server) for one in equal)
-        text = f"{servers} all have a tool {quote(name)}; only one is declared, and its server is unknown"
+        text = f"{servers} each have a tool {quote(name)}; only one is declared, and its server is unknown"
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
     best = max(sources, key=lambda one: (len(_plain(one.name)), _plain(one.server) in _plain(name)))
     alike = [
@@ -88,7 +91,10 @@ def _of_tool(
     ]
     if len(alike) > 1 and sum(_is_from(each.name or "", best) for each in declared) < len(alike):
         names = ", ".join(quote(one.name) for one in alike)
-        text = f"{names} of server {quote(best.server)} become one name once they are cleaned; only one is declared"
+        text = (
+            f"{names} of server {quote(best.server)} get the same name when special characters are replaced; "
+            "only one is declared"
+        )
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
     yield from _of_description(decoded, tool, best)
     change = _schema_change(member(best.entry, "inputSchema"), tool.schema)
@@ -164,7 +170,7 @@ def _object_change(
 ) -> tuple[str, str] | None:
     known, kept = member(listed, "properties"), member(declared, "properties")
     if isinstance(known, dict) and known and kept is None and not any(name in declared for name in _ALTERNATIVES):
-        return at, f"its properties are missing, {quote(next(iter(known)))} for one"
+        return at, f"its properties are missing, for example {quote(next(iter(known)))}"
     for name in known if isinstance(known, dict) and isinstance(kept, dict) else ():
         if name not in kept:
             return f"{at}/properties", f"the property {quote(name)} is missing"
@@ -174,7 +180,7 @@ def _object_change(
     if less := sorted(before - now):
         return (f"{at}/required" if "required" in declared else at), f"{quote(less[0])} is no longer required"
     if listed.get("additionalProperties", False) is not False and declared.get("additionalProperties") is False:
-        return f"{at}/additionalProperties", "it is closed to further properties (additionalProperties)"
+        return f"{at}/additionalProperties", "it no longer allows additional properties (additionalProperties is false)"
     return None
 
 

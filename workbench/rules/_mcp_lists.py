@@ -89,11 +89,14 @@ def of_used_list(decoded: DecodedExchange, read: ListRead) -> Iterator[Finding]:
     """Findings on a request that uses a tool list of which a page, or a change, was not read."""
     began = decoded.exchange.started_at
     if read.cursor:
-        text = f"the list of exchange {read.exchange + 1} continues at {quote(read.cursor)}, but the client never asked"
-        yield make(decoded, PAGINATION, REQUEST, "", f"{text} for that page before this request")
+        text = (
+            f"the list of exchange {read.exchange + 1} has a next page (cursor {quote(read.cursor)}), but the "
+            "client had not requested"
+        )
+        yield make(decoded, PAGINATION, REQUEST, "", f"{text} it before this request")
     if read.at is not None and began is not None and any(read.at < change <= began for change in read.changed):
         text = f"the server said that its tool list had changed after exchange {read.exchange + 1}"
-        yield make(decoded, LIST_CHANGED, REQUEST, "", f"{text}; the client did not read it again before this request")
+        yield make(decoded, LIST_CHANGED, REQUEST, "", f"{text}; the client did not fetch it again before this request")
 
 
 def of_list(
@@ -132,10 +135,10 @@ def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | 
     if not isinstance(cursor, str) or not cursor:
         return
     if cursor == asked:
-        text = f"the cursor {quote(cursor)} leads to itself: the list never ends"
+        text = f"the page at cursor {quote(cursor)} names the same cursor as next: the list never ends"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text)
     elif channel is not None and cursor not in channel.cursors:
-        text = f"the list continues at {quote(cursor)}, but the client never asked for that page"
+        text = f"the list has a next page (cursor {quote(cursor)}), but the client never requested it"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text)
 
 
@@ -145,7 +148,9 @@ def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterat
     if isinstance(inputs, dict) and inputs.get("type") != "object":
         combinator = next((name for name in _COMBINATORS if name in inputs), "")
         why = f" ({combinator} at the root)" if combinator else ""
-        text = f"an inputSchema must have type object at its root{why}; clients drop this tool, or all of its server"
+        text = (
+            f"an inputSchema must have type object at its root{why}; clients drop this tool, or all tools of its server"
+        )
         yield make(decoded, SCHEMA_REJECTED, RESPONSE, where, text)
     if isinstance(outputs, dict) and outputs.get("type") != "object":
         text = f"before revision {_ANY_VALUE} an outputSchema must have type object; clients may refuse the whole list"
@@ -154,7 +159,7 @@ def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterat
         lost = next(_dangling(schema, schema), None) if isinstance(schema, dict) else None
         if lost:
             text = (
-                f"the reference {quote(lost)} leads nowhere in this schema; clients drop this tool, or the whole list"
+                f"the reference {quote(lost)} has no target in this schema; clients drop this tool, or the whole list"
             )
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{pointer}/{member_name}", text)
         fault = next(iter(find_meta_faults(schema)), None) if isinstance(schema, dict) else None
@@ -203,7 +208,7 @@ def texts_aimed_at_model(decoded: DecodedExchange, text: JsonValue, pointer: str
         yield make(decoded, HIDDEN_TEXT, RESPONSE, pointer, words, _uncover(hidden))
     order = _ORDERS.search(text)
     if order:
-        words = "the text gives the model instructions; the user does not see it"
+        words = "the text gives instructions to the model; the user does not see it"
         yield make(decoded, INJECTED_TEXT, RESPONSE, pointer, words, quote(order[0]))
 
 

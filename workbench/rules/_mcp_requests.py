@@ -161,11 +161,14 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     is_unknown = http.status == 404 or (_NO_SESSION.search(told) and not _has_result(decoded))
     if has_session and method != END and is_unknown:
         severity = INFO if http.status == 404 else WARNING
-        how = "" if http.status == 404 else "; only status 404 tells a client to begin a new one"
+        how = "" if http.status == 404 else "; only status 404 makes a client start a new session"
         text = f"the server answered {http.status} for a session that it does not know{how}"
         yield make(decoded, SESSION_LOST, RESPONSE, "", text, quote(told), severity)
     elif http.status >= 400 and method == "initialize" and "version" in told.lower():
-        text = f"the server refused the version with status {http.status}; the response negotiates the version"
+        text = (
+            f"the server refused the version with status {http.status}; versions are negotiated in the "
+            "response, not by an HTTP error"
+        )
         yield make(decoded, VERSION, RESPONSE, "", text, quote(told))
     elif http.status >= 400 and http.status not in _AUTH and method in _MUST_RESULT and not isinstance(error, dict):
         text = f"{method} was answered with status {http.status}"
@@ -236,7 +239,7 @@ def _tool_name(decoded: DecodedExchange, params: JsonValue, facts: ServerFacts) 
     if not isinstance(name, str) or name in facts.tools:
         return
     if listed := next((tool for tool in facts.tools if is_named(name, tool)), ""):
-        text = f"the server lists {quote(listed)}, not {quote(name)}: the name was changed on the way to it"
+        text = f"the server lists {quote(listed)}, not {quote(name)}: the name was changed before it reached the server"
         yield make(decoded, NAME, REQUEST, "/params/name", text)
 
 
@@ -334,5 +337,5 @@ def _output(decoded: DecodedExchange, params: JsonValue, result: JsonValue, entr
         yield make(decoded, OUTPUT_SCHEMA, RESPONSE, "/result", text)
         return
     for fault in climb(None, result["structuredContent"], schema).faults:
-        text = f"the structuredContent of {quote(name)} breaks its outputSchema: {fault.message}"
+        text = f"the structuredContent of {quote(name)} violates its outputSchema: {fault.message}"
         yield make(decoded, OUTPUT_SCHEMA, RESPONSE, f"/result/structuredContent{fault.pointer}", text)

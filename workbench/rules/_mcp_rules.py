@@ -22,9 +22,9 @@ def _rule(name: str, severity: Severity, summary: str) -> Rule:
 
 # On the connection.
 
-FRAMING = _rule("framing", ERROR, "A line on the channel of a tool server is not a message.")
-RESPONSE_ID = _rule("response-id", WARNING, "A response on the channel of a tool server answers no open request.")
-LIST_CHANGED = _rule("list-changed", WARNING, "The tool list changed, and the client did not read it again.")
+FRAMING = _rule("framing", ERROR, "A line on the connection to a tool server is not a JSON-RPC message.")
+RESPONSE_ID = _rule("response-id", WARNING, "A response on the connection to a tool server matches no open request.")
+LIST_CHANGED = _rule("list-changed", WARNING, "The tool list changed, and the client did not fetch it again.")
 CANCELLED_END = _rule("cancelled", WARNING, "Client, server and model disagree on whether a call was cancelled.")
 
 # On one request.
@@ -34,26 +34,26 @@ OUTPUT_SCHEMA = _rule("output-schema", ERROR, "A tool's result does not match it
 CAPABILITY = _rule("capability", WARNING, "A request needs a capability that the other side did not declare.")
 NO_ANSWER = _rule("no-answer", ERROR, "A request to a tool server got no response.")
 VERSION = _rule("version", WARNING, "Client and tool server did not agree on a version of the protocol.")
-TIMEOUT = _rule("timeout", WARNING, "The client gave up a call before the tool server had answered.")
+TIMEOUT = _rule("timeout", WARNING, "The client gave up on a call before the tool server had answered.")
 ARGUMENTS_REFUSED = _rule("arguments-refused", WARNING, "A tool refused arguments that its own inputSchema accepts.")
 SESSION_LOST = _rule("session-lost", WARNING, "A tool server no longer knows the session of a request.")
-PAGINATION = _rule("pagination", WARNING, "A further page of the tool list was not read.")
+PAGINATION = _rule("pagination", WARNING, "A page of the tool list was not fetched.")
 SCHEMA_REJECTED = _rule("schema-rejected", WARNING, "An entry of the tool list has a schema that clients refuse.")
 DESCRIPTION_CHANGED = _rule("description-changed", WARNING, "A tool's description changed after it was listed.")
 HIDDEN_TEXT = _rule("hidden-text", WARNING, "A tool server sent invisible characters.")
-INJECTED_TEXT = _rule("injected-text", WARNING, "A tool server's text gives the model instructions.")
+INJECTED_TEXT = _rule("injected-text", WARNING, "A text of a tool server gives instructions to the model.")
 
 # On the way to the model and from it.
 
 STRUCTURED_DROPPED = _rule("structured-dropped", WARNING, "The structured content of a tool's result is lost.")
-RESULT_DROPPED = _rule("result-dropped", WARNING, "A part of a tool's result did not reach the model.")
-RESULT_TRUNCATED = _rule("result-truncated", WARNING, "The model got only a part of a text in a tool result.")
+RESULT_DROPPED = _rule("result-dropped", WARNING, "Part of a tool result did not reach the model.")
+RESULT_TRUNCATED = _rule("result-truncated", WARNING, "The model got only part of a text in a tool result.")
 CONTENT_SHADOWED = _rule("content-shadowed", INFO, "The model got the structured content, but not the text next to it.")
-RESULT_ALTERED = _rule("result-altered", WARNING, "A tool's result reached the model in another form.")
-RESULT_DUPLICATED = _rule("result-duplicated", WARNING, "The same data of a tool's result reached the model twice.")
+RESULT_ALTERED = _rule("result-altered", WARNING, "A tool result reached the model in a different form.")
+RESULT_DUPLICATED = _rule("result-duplicated", WARNING, "The same data of a tool result reached the model twice.")
 ERROR_FLAG = _rule("error-flag", WARNING, "A failed tool is not marked as an error, or a successful one is.")
-WRONG_CALL = _rule("wrong-call", ERROR, "The model got the result of one tool call for another.")
-ARGS_CHANGED = _rule("args-changed", WARNING, "A tool server got different arguments than the model wrote.")
+WRONG_CALL = _rule("wrong-call", ERROR, "The model got the result of a different tool call.")
+ARGS_CHANGED = _rule("args-changed", WARNING, "A tool server got arguments that differ from those the model wrote.")
 CALLED_TWICE = _rule("called-twice", WARNING, "One call of the model was carried out more than once.")
 NOT_CALLED = _rule("not-called", WARNING, "The model got a result for a call that never reached the tool server.")
 NAME = _rule("name", WARNING, "The name of a declared tool is too long or not unique.")

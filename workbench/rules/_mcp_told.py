@@ -108,7 +108,7 @@ def _of_refused(
 ) -> Iterator[Finding]:
     """A JSON-RPC error of which the model hears nothing."""
     if not (told.result.is_error or _FAILED.search(words) or (outcome.error and outcome.error in words)):
-        text = f"exchange {link.exchange + 1} was answered with a JSON-RPC error, of which this result says nothing"
+        text = f"exchange {link.exchange + 1} was answered with a JSON-RPC error, which this result does not mention"
         yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, quote(outcome.error))
 
 
@@ -120,9 +120,9 @@ def _tells(words: str, outcome: ToolOutcome) -> bool:
 def _of_lost(
     decoded: DecodedExchange, link: ToolLink, lost: LostPart, words: str, outcome: ToolOutcome, client: ClientFacts
 ) -> Finding:
-    message = f"{lost.size:,} bytes of {lost.pointer} in exchange {link.exchange + 1} are not in this result"
+    message = f"{lost.size:,} bytes of {lost.pointer} in exchange {link.exchange + 1} are missing from this result"
     if lost.form:
-        message = f"{lost.pointer} in exchange {link.exchange + 1} reached the model in another form: {lost.form}"
+        message = f"{lost.pointer} in exchange {link.exchange + 1} reached the model in a different form: {lost.form}"
     if lost.kind == "shadowed":
         message += ": the client forwards the structured content instead"
     is_notice = lost.kind == "part" and lost.pointer.endswith("/text") and _CUT.search(words)
@@ -151,7 +151,7 @@ def by_rule_of(client: ClientFacts, part: str, result: JsonValue) -> str:
     """Words on whether the client keeps such a part of a result from the model by rule."""
     rule = client.rule_for(part, result if isinstance(result, dict) else {})
     if rule and client.name:
-        return f"by rule of {client.name}: {rule.text} ({rule.source})"
+        return f"a known rule of {client.name}: {rule.text} ({rule.source})"
     if rule:
         return f"the client is unknown; {rule.text}, so this may be a rule of the client (a guess)"
     return f"no known rule of {client.name} covers this" if client.name else "the client is unknown"
@@ -163,7 +163,7 @@ def _of_form(
     received = dumps(outcome.result).decode("utf-8", "replace")
     form = _REPR.search(words)
     if form and form[0] not in received:
-        text = f"the result of exchange {link.exchange + 1} reached the model as printed objects of a program"
+        text = f"the result of exchange {link.exchange + 1} reached the model as the printed form of program objects"
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
     if "�" in words and "�" not in received and "\\ufffd" not in received:
         text = f"characters of the result of exchange {link.exchange + 1} are broken (U+FFFD)"

@@ -220,7 +220,7 @@ def _of_tools(old: DecodedExchange, new: DecodedExchange) -> str:
         return "the tools are in another order"
     added, gone = [n for n in after if n not in before], [n for n in before if n not in after]
     changed = [f"{len(added)} more"] * bool(added) + [f"{len(gone)} fewer"] * bool(gone)
-    return f"the list of tools changed: {', '.join(changed) or 'names repeat'}"
+    return f"the list of tools changed: {', '.join(changed) or 'names are repeated'}"
 
 
 def _of_text(spot: _Spot, what: str) -> str:

@@ -35,7 +35,10 @@ TRUNCATED = Rule("args.truncated", ERROR, "The output limit truncated the argume
 SCHEMA = Rule(
     "args.schema",
     ERROR,
-    "The arguments do not match the declared schema: missing, wrong type, not in the enum.",
+    (
+        "The arguments do not match the declared schema: a required one is missing, a type is wrong, a value "
+        "is not in the enum."
+    ),
     breaks=Breaks.CONVERSATION,
 )
 NOT_OBJECT = Rule(

@@ -142,7 +142,7 @@ def _measured_words(case: RuleContext) -> str:
 def _overhead(case: RuleContext) -> str:
     """Tokens that the provider adds for tool use, if its contract knows the model."""
     tokens = overhead(case.contract, case.request) if case.request else 0
-    return f"; {case.contract.title} adds {tokens} for their use" if tokens else ""
+    return f"; {case.contract.title} adds {tokens} tokens for tool use" if tokens else ""
 
 
 def overhead(contract: Contract, request: ModelRequest) -> int:

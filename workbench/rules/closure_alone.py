@@ -45,7 +45,10 @@ def _forgotten_calls(case: RuleContext, exchange: int, answer: ModelResponse) ->
     turn = next((m for m in reversed(recent) if m.role in ANSWERING and (visible_text(m) or "").strip() == said), None)
     if turn is not None:
         names = ", ".join(quote(call.name, 40) for call in calls[:3])
-        text = f"exchange {exchange + 1} called {names}; this history has its text without the call and its result"
+        text = (
+            f"exchange {exchange + 1} called {names}; this history has the text of that response, but not the "
+            "call and its result"
+        )
         yield as_unproved(case.finding(MISSING, REQUEST, turn.pointer, text))
 
 

@@ -50,7 +50,7 @@ def _items(case: RuleContext) -> Iterator[Finding]:
             yield _on_id(case, DUPLICATE_ID, message, text, "item", values)
         seen.setdefault(name, n)
         if not _PLAIN.fullmatch(name) and enforced_exactly(case, ID_FORMAT, "item-pattern"):
-            text = f"the id of this item, {quote(name, 60)}, contains characters other than letters, digits, _ and -"
+            text = f"the id {quote(name, 60)} of this item contains characters other than letters, digits, _ and -"
             yield _on_id(case, ID_FORMAT, message, text, "item-pattern", values)
         elif prefix and not name.startswith(prefix) and enforced_exactly(case, ID_FORMAT, "item-prefix"):
             text = f"the id of this {kind} is {quote(name, 60)}: it must begin with {quote(prefix)}"
@@ -76,7 +76,7 @@ def _server_calls(case: RuleContext, pattern: str) -> Iterator[Finding]:
     for n, message in case.suspects(_has_server_call):
         for k, part in enumerate(message.parts):
             if isinstance(part, ToolCallIR) and part.is_server and part.id and not re.fullmatch(pattern, part.id):
-                text = f"the id of a server-side tool call, {quote(part.id, 60)}, does not match {pattern}"
+                text = f"the id {quote(part.id, 60)} of a server-side tool call does not match {pattern}"
                 yield case.at(ID_FORMAT, NodeRef(REQUEST, n, k), text, name="id", when="server-pattern")
 
 

@@ -258,7 +258,7 @@ def _finding(case: RuleContext, grammar: grammars.BodyGrammar, group: list[_Plac
     source = f"{stated.source} ({stated.date}); {types}" if stated else types
     said = {"path": path, "field": fault.name, "name": fault.name, "found": value, "value": value}
     rule = every_rule()[_slug(fault, pointer[len(base(case.decoded)) :], value)]
-    text = _text(fault, path, value) + (f"; {votes} providers that state a limit refuse it" if votes else "")
+    text = _text(fault, path, value) + (f"; refused by {votes} providers that state a limit" if votes else "")
     finding = case.finding(rule, REQUEST, pointer, text, source=source, values=said)
     if severity is not Severity.ERROR or not (
         fault.code == grammars.UNKNOWN_KEY and finding.check and not finding.check.when

@@ -119,7 +119,7 @@ def _cut_from_quotes(case: RuleContext, answer: ModelResponse) -> Iterator[Findi
             if isinstance(part, Text):
                 text += part.text
             elif isinstance(part, ToolCallIR) and not part.is_server and _is_quoted(text.rstrip()):
-                what = f"the text before this call of {quote(part.name, 60)} ends inside a code block"
+                what = f"the text before this call to {quote(part.name, 60)} ends inside a code block"
                 words = f"{what}: the model wrote about a call, and a parser mistook it for one"
                 yield case.at(PHANTOM, NodeRef(RESPONSE, n, k), words, evidence=quote(text[-80:]))
                 break
@@ -137,7 +137,7 @@ def _taken_up(case: RuleContext) -> Iterator[Finding]:
         for k, call in message.tool_calls():
             meant = quoted.get(call.name or "")
             if meant is not None and meant.input == call.input:
-                text = f"the model only quoted a call of {quote(call.name, 60)}; a parser mistook the text for a call"
+                text = f"the model only quoted a call to {quote(call.name, 60)}; a parser mistook the text for a call"
                 where = f"exchange {exchange + 1} quotes this tool call in a code block, and contains no real one"
                 evidence = f"{where}: {quote(meant.raw)}"
                 yield with_related(case.at(PHANTOM, NodeRef(REQUEST, n, k), text, evidence=evidence), [])

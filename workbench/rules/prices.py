@@ -64,7 +64,9 @@ def read(text: bytes, where: str) -> Prices:
     """Prices as YAML. Raises ProfileError: what is wrong, and at which entry."""
     held = safeyaml.load(text, name=where)
     if not isinstance(held, dict) or not isinstance(held.get("models"), list):
-        raise ProfileError("not a list of prices", where=where, hint="it needs date, and models: a list of entries")
+        raise ProfileError(
+            "not a list of prices", where=where, hint="it needs the keys date and models (a list of entries)"
+        )
     made = tuple(_price(entry, f"{where}, entry {n}") for n, entry in enumerate(held["models"], 1))
     return Prices(str(held.get("date") or ""), made, where)
 
@@ -93,7 +95,7 @@ def _rate(entry: Mapping[str, JsonValue], name: str, where: str) -> float | None
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
-        raise ProfileError(f"{name} is not a price: {value!r:.40}", where=where, hint="dollars for a million tokens")
+        raise ProfileError(f"{name} is not a price: {value!r:.40}", where=where, hint="US dollars per million tokens")
     return float(value)
 
 

@@ -258,7 +258,7 @@ def _missing(case: RuleContext, entry: Entry, number: int) -> Finding:
     if not entry.call_ids:
         message = f"this turn was made while thinking, but its {_field(case, entry)} was not sent back"
     if entry.is_bare:
-        message = f"the turn is sent without {_field(case, entry)}, and was received without it"
+        message = f"the turn was received without {_field(case, entry)} and is sent back without it"
     evidence = " · ".join(filter(None, (_history(entry), dropped_reasoning(case, entry.call_ids))))
     if _carrier(case, entry) in BLOCKS and turn.parts:
         values = {"found": block_type(turn.parts[0])}

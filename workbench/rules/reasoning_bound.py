@@ -157,7 +157,7 @@ def _change(now: ModelRequest, was: _HistoryPart, rest: Sequence[_HistoryPart], 
     """An edit, or something that was taken out or put in: what is there now tells."""
     at = rest[0].at if rest else (start, -1)
     is_moved = any((s.role, s.part) == (was.role, was.part) for s in rest)
-    what = "content was inserted before" if is_moved else "other content, or nothing, is in place of"
+    what = "content was inserted before" if is_moved else "other content, or nothing, replaces"
     return _Edit(at, now.messages[at[0]].pointer, f"{what} message {was.at[0] + 1} of the original history")
 
 

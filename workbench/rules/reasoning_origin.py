@@ -160,7 +160,7 @@ def _foreign_form(case: RuleContext, part: Reasoning, proof: str) -> str:
         return "not base64"
     forms = contracts.proof_forms().items()
     owner = next((title for title, form in forms if title != case.contract.title and re.match(form, proof)), "")
-    return f"of the form that {owner} issues" if owner else ""
+    return f"in the format that {owner} issues" if owner else ""
 
 
 def _proof(part: Reasoning) -> tuple[str, str]:

@@ -133,7 +133,7 @@ def _doubled_answer(case: RuleContext) -> Iterator[Finding]:
             if at and part.text[at - 1] != "\n":
                 yield case.within(weaker(STALE), ref, "text", (0, at), said, evidence=quote(part.text[at:]))
             elif before and len(before.text) >= LEAST_ANSWER and part.text.startswith(before.text):
-                said = "the text starts as the one before it: a failed attempt precedes it"
+                said = "the text starts like the one before it: a failed attempt precedes it"
                 yield case.at(weaker(STALE), ref, said, name="text", evidence=quote(part.text))
             before = part
 

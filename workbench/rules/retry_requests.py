@@ -193,7 +193,7 @@ def _ladder(case: RuleContext, last: DecodedExchange) -> Iterator[Finding]:
         rungs.append(f"exchange {now.index + 1}, after {_end(before).end}: {what}")
         attempts, now = attempts + 1, before
     if attempts >= RUNGS:
-        message = f"attempt {attempts} in a row that follows a failure, each with a changed request"
+        message = f"attempt {attempts} in a row after a failure, each with a changed request"
         pointer = next(iter(places), "")
         yield case.finding(LOOP, REQUEST, pointer, message, evidence=" · ".join(rungs))
 

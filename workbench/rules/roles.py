@@ -90,7 +90,7 @@ def _calls(case: RuleContext, *, may_follow_model: bool) -> Iterator[Finding]:
         is_beginning = is_beginning and message.role in (answering, *INSTRUCTING)
         is_refused = is_beginning or (before == answering and not may_follow_model)
         if message.role == answering and is_refused and any(message.tool_calls()):
-            place = "in the first turn of the history" if is_beginning else "right after another turn of the model"
+            place = "in the first turn of the history" if is_beginning else "directly after another model turn"
             text = f"tool calls {place}: they must follow a user message or tool results"
             said = {"role": message.role, "found": message.role, "before": before or message.role}
             where, when = message.pointer, "call-after-model"

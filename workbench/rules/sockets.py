@@ -39,10 +39,10 @@ CANCELLED = _rule("cancelled-call", ERROR, "A result was sent for a call that wa
 UNANSWERED = _rule("unanswered-call", ERROR, "The model waits for a result that was not sent or has a wrong id.")
 UNUSED = _rule("unused-result", WARNING, "A result was sent, but no response was requested after it.")
 
-NO_RESPONSE = _rule("no-response", WARNING, "The server sent nothing in answer to a request.")
-TOOLS_DROPPED = _rule("tools-dropped", ERROR, "The session is without tools that the client declared.")
+NO_RESPONSE = _rule("no-response", WARNING, "The server did not respond to a request.")
+TOOLS_DROPPED = _rule("tools-dropped", ERROR, "The session lacks tools that the client declared.")
 UNKNOWN_MESSAGE = _rule("unknown-message", ERROR, "The client sent a message that the API does not know.")
-REFUSED = _rule("refused-message", ERROR, "The server refused a message that requests no response.")
+REFUSED = _rule("refused-message", ERROR, "The server refused a message that does not request a response.")
 
 RULES = (
     *(CLOSED, BETA_SHAPE, TWO_RESPONSES, CANCELLED, UNANSWERED, UNUSED),

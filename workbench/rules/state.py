@@ -151,9 +151,9 @@ def _check_answer(case: RuleContext) -> Finding | None:
     exchange, before = case.earlier.answers[-1]
     was, now = _input(before.usage), _input(answer.usage)
     if was and now is not None and now < was * SHRUNK and not _may_shrink(case, exchange):
-        told = f"exchange {exchange + 1} counted {was:,} input tokens, this one {now:,}"
+        told = f"exchange {exchange + 1} reported {was:,} input tokens, this one {now:,}"
         return _finding(
-            case, "the model did not get that conversation: the response counts fewer input tokens than before", told
+            case, "the model did not get that conversation: the response reports fewer input tokens than before", told
         )
     if now is None and _asks(answer):
         return _finding(case, "the response asks what the request refers to", _evidence(case), weaker(LOST))
@@ -177,7 +177,7 @@ def _evidence(case: RuleContext) -> str:
     answer = case.response
     if answer is None or not answer.messages:
         return ""
-    told = [] if (now := _input(answer.usage)) is None else [f"{now:,} input tokens were counted"]
+    told = [] if (now := _input(answer.usage)) is None else [f"the response reports {now:,} input tokens"]
     if _asks(answer):
         told.append(f"the response asks: {quote(_text(answer.messages[0]))}")
     return " · ".join(told)
@@ -202,8 +202,8 @@ def _unseen(case: RuleContext, name: str) -> Iterator[Finding]:
     """True if no response of the session has this id: it may be older than the recording."""
     if not (case.response and case.response.error) and not case.earlier.exchanges:
         why = (
-            "no response of this session has the id that the request names, "
-            "so Workbench cannot tell if the server stores it"
+            "no response of this session has the id that the request names, so Workbench does not know if the server "
+            "stored it"
         )
         yield replace(as_warning(_finding(case, why)), severity=Severity.INFO, refusal="")
 

@@ -20,7 +20,7 @@ UNPARSED = Rule(
     "text.unparsed-call", ERROR, "A call is written as text and was not recognised.", breaks=Breaks.CONVERSATION
 )
 MALFORMED = Rule(
-    "text.malformed-call", ERROR, "A call is written as text with broken markup.", breaks=Breaks.CONVERSATION
+    "text.malformed-call", ERROR, "A call is written as text with malformed markup.", breaks=Breaks.CONVERSATION
 )
 IN_REASONING = Rule(
     "text.call-in-reasoning", ERROR, "A call is hidden in the reasoning text.", breaks=Breaks.CONVERSATION
@@ -86,7 +86,7 @@ def _is_parsed(call: TextCall, answer: ModelResponse) -> bool:
 
 
 def _copied_call(case: RuleContext, ref: NodeRef, call: TextCall) -> Finding:
-    message = f"the call of {_call_words(call)} was parsed, but its {call.format} markup is still in the text"
+    message = f"the call to {_call_words(call)} was parsed, but its {call.format} markup is still in the text"
     return case.within(weaker(UNPARSED), ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
 
 
@@ -96,7 +96,7 @@ def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelRes
     if broken and not is_cut:
         places = zip_longest(call.problems, call.places)
         piece = next((at for problem, at in places if at and problem in broken), (call.start, call.end))
-        message = f"a call of {_call_words(call)} in {call.format} markup is broken: {', '.join(call.problems)}"
+        message = f"a call to {_call_words(call)} in {call.format} markup is malformed: {', '.join(call.problems)}"
         return case.within(MALFORMED, ref, "text", piece, message, evidence=quote(call.raw))
     why = ", truncated by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
     form = f"{call.format} markup in plain text{why}"
@@ -142,7 +142,7 @@ def _in_reasoning(
     said = any(isinstance(part, Text) and part.text.strip() for part in message.parts)
     rule = weaker(IN_REASONING) if said else IN_REASONING
     for call in calls[-1:]:
-        ending = f"a call of {_call_words(call)} in {call.format} markup"
+        ending = f"a call to {_call_words(call)} in {call.format} markup"
         what = f"the reasoning ends with {ending}, but the response has no call"
         yield case.within(rule, ref, "text", (call.start, call.end), what, evidence=quote(call.raw))
 

@@ -16,7 +16,7 @@ from workbench.rules.wording import weaker
 PROMPT_CUT = Rule(
     "usage.prompt-cut",
     Severity.WARNING,
-    "The response counts far fewer prompt tokens than the text of the request needs.",
+    "The response reports far fewer prompt tokens than the request text needs.",
     breaks=Breaks.CONVERSATION,
 )
 CONTRADICTION = Rule(
@@ -25,7 +25,7 @@ CONTRADICTION = Rule(
 OVER_LIMIT = Rule(
     "usage.over-limit",
     Severity.WARNING,
-    "The response counts more output tokens than the request allows.",
+    "The response reports more output tokens than the request allows.",
     is_advice=True,
 )
 
@@ -52,7 +52,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     yield from _check_prompt(case, usage, counts)
     total, most = _count(usage.raw, counts.total), max(_sums(usage.raw, counts), default=0)
     if total is not None and most and total > most:
-        text = f"{total - most:,} of the total of {total:,} tokens are in no other count, perhaps hidden reasoning"
+        text = f"{total - most:,} of the total of {total:,} tokens are in no other count; they may be hidden reasoning"
         yield case.finding(weaker(CONTRADICTION, Severity.INFO), RESPONSE, counts.at + counts.total, text)
     for pointer, said in _contradictions(usage.raw, counts):
         yield case.finding(CONTRADICTION, RESPONSE, counts.at + pointer, said)
@@ -68,7 +68,7 @@ def _check_nothing(case: RuleContext, answer: ModelResponse, raw: JsonValue, cou
     """No output is counted, but there is some: a relay does not count, or a count was lost."""
     written = sum(_length_of(part) for message in answer.messages for part in message.parts)
     if _count(raw, counts.output) == 0 and written >= LEAST_TEXT and _count(raw, counts.prompt) != 0:
-        text = f"the response counts 0 output tokens, but has {written:,} characters of text and calls"
+        text = f"the response reports 0 output tokens, but has {written:,} characters of text and calls"
         yield case.finding(CONTRADICTION, RESPONSE, counts.at + counts.output, text)
 
 
@@ -85,8 +85,8 @@ def _check_prompt(case: RuleContext, usage: Usage, counts: TokenCounts) -> Itera
     sent = sum(map(_length_of, (*request.system, *parts)))
     if sent > most:
         text = (
-            f"the response counts {tokens:,} prompt tokens, but the request has {sent:,} characters of text: "
-            "the server truncated the prompt, or the count excludes cached tokens"
+            f"the response reports {tokens:,} prompt tokens, but the request has {sent:,} characters of text: the "
+            "server truncated the prompt, or the count excludes cached tokens"
         )
         yield case.finding(PROMPT_CUT, RESPONSE, counts.at + counts.prompt, text)
 
@@ -138,7 +138,7 @@ def _check_limit(case: RuleContext, answer: ModelResponse, raw: JsonValue, count
         getattr(part, "is_server", False) for message in answer.messages for part in message.parts
     )
     if output is not None and limit is not None and output > limit and not is_sum:
-        text = f"the response counts {output:,} output tokens, but the request allows {limit:,}"
+        text = f"the response reports {output:,} output tokens, but the request allows {limit:,}"
         yield case.finding(OVER_LIMIT, RESPONSE, counts.at + counts.output, text)
 
 

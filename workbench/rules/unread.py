@@ -22,8 +22,8 @@ def _rule(slug: str, severity: Severity, summary: str, basis: Basis = Basis.RECO
     return Rule(slug, severity, summary, breaks=Breaks.CONVERSATION, basis=basis)
 
 
-REQUEST_UNREAD = _rule("request.unread", WARNING, "The request could not be decoded, so nothing was checked in it.")
-ANSWER_UNREAD = _rule("answer.unread", WARNING, "The response could not be decoded, so nothing was checked in it.")
+REQUEST_UNREAD = _rule("request.unread", WARNING, "The request could not be decoded, so it was not checked.")
+ANSWER_UNREAD = _rule("answer.unread", WARNING, "The response could not be decoded, so it was not checked.")
 NONE = _rule("answer.none", ERROR, "The request got no response, or an empty one.")
 FOREIGN = _rule("answer.foreign", ERROR, "The response does not belong to this protocol.")
 RESHAPED = _rule(
