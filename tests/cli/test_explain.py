@@ -281,7 +281,7 @@ SPEAKERS = [
 def test_who_says_it_is_told(run: Run, speaker: str, text: str) -> None:
     (first, *_) = json.loads(run("explain", "--format", "json", text).out)["matches"]
     assert first["speaker"] == speaker
-    assert f"said by: {speaker}" in run("explain", text).out
+    assert f"error text written by: {speaker}" in run("explain", text).out
 
 
 def test_a_model_has_its_facts_each_with_source_and_date(run: Run) -> None:

@@ -154,4 +154,4 @@ def test_help_lists_what_there_is(run: Run, tmp_path: Path, monkeypatch: pytest.
     assert done.status == 0
     for probe in probes.all_probes():
         assert f"  {probe.name:<14} {probe.title}" in done.out
-    assert "  mine           your own probe: mine.py" in done.out
+    assert "  mine           from your probes folder: mine.py" in done.out

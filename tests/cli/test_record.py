@@ -298,4 +298,4 @@ def test_a_client_that_accepts_nothing_but_tls(home: Path) -> None:
 
 def test_a_translation_has_no_tls_listener(run: Run) -> None:
     done = run("record", "--tls-listen", "--upstream", "sim:gemini-live", "--", sys.executable, "-c", "")
-    assert done.status == 2 and "--tls-listen goes with URLs alone" in done.err
+    assert done.status == 2 and "--tls-listen works only with URLs" in done.err

@@ -29,7 +29,7 @@ def test_a_folder_is_surveyed_and_answers_questions(run: Run, folder: Path, tmp_
     out = tmp_path / "out"
     done = run("survey", folder, "-o", out, "--engine", "local:1")
     assert done.status == 0
-    assert done.out.startswith(f"run 1 of {folder}: 6 judged\n6 exchanges judged, 5 of them broken\n6 objects in ")
+    assert done.out.startswith(f"run 1 of {folder}: 6 checked\n6 exchanges checked, 5 of them broken\n6 objects in ")
     assert "closure.missing-result" in done.out
     told = json.loads(run("survey", out, "--format", "json", "--fail-on", "error").out)
     [group] = [group for group in told["groups"] if group["rule"] == "closure.missing-result"]
@@ -64,7 +64,7 @@ def test_shares_are_committed_by_hand_and_a_report_is_written(run: Run, folder: 
     assert run("survey", folder, "-o", out, "--engine", "part:0/2").status == 0
     assert run("survey", out).status == 3
     done = run("survey", out, "--commit", "--html", page)
-    assert done.status == 0 and "6 judged" in done.out
+    assert done.status == 0 and "6 checked" in done.out
     assert "closure.missing-result" in page.read_text(encoding="utf-8")
 
 

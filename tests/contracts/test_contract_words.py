@@ -50,7 +50,7 @@ def test_shipped_contracts_use_known_words(path: Path):
 
 def test_a_glob_of_every_model_and_an_unknown_shared_part_are_refused(own: Path):
     line = '- {at: /n, above: 1, for: {models: ["vendor/*"]}, source: seen}'
-    with pytest.raises(ProfileError, match="holds for every model"):
+    with pytest.raises(ProfileError, match="matches every model"):
         vet(f"{MINIMAL}relations:\n{line}\n")
     (own / "mine.yaml").write_text(f"{MINIMAL}includes: [templates]\n", encoding="utf-8")
     assert "known: chat-templates" in str(contracts.broken_files()["mine"].hint)

@@ -42,7 +42,7 @@ def test_the_table_of_a_provider_is_markdown(capsys):
 @pytest.mark.parametrize("options", [["--unknown"], ["--format", "markdown"]])
 def test_options_of_the_table_are_for_it_alone(capsys, options):
     assert main(["explain", "closure.missing-result", *options]) == 2
-    assert "for coverage" in capsys.readouterr().err
+    assert "with coverage" in capsys.readouterr().err
 
 
 def test_a_type_is_what_the_terms_and_relations_of_a_contract_make_of_it():

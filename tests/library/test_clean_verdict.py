@@ -23,7 +23,7 @@ UNDER = "under contract openai (from host)"
         ([GOOD], ("page 3",), f"no breaks found {UNDER}; 1 damaged place"),
         ([UNREAD, UNREAD], (), "nothing to check: gemini is recognised but not decoded by this version"),
         ([UNREAD, TORN], (), "nothing to check: gemini is recognised but not decoded by this version (and more)"),
-        ([FOREIGN], (), "nothing to check: no exchange with a model"),
+        ([FOREIGN], (), "nothing to check: no exchanges with a model"),
     ],
 )
 def test_no_more_is_claimed_than_was_looked_at(

@@ -46,7 +46,7 @@ def test_threads(inspect, tokens, answer, expected):
 def test_the_evidence_says_what_was_read(inspect):
     pairs = [(FIRST, said("msg_1", USE, tokens=412)), (FOLLOW, said("msg_2", text("Two."), tokens=31))]
     (finding,) = inspect(pairs, protocol="anthropic-messages")
-    assert finding.evidence == "exchange 1 counted 412 input tokens, this one 31"
+    assert finding.evidence == "exchange 1 reported 412 input tokens, this one 31"
 
 
 def test_who_sends_the_history_too_loses_nothing(inspect):
@@ -100,7 +100,7 @@ def test_a_provider_that_holds_nothing_loses_everything(inspect):
     found = inspect([(ASKED, response()), (LATER, after)], protocol="openai-responses", provider="llama.cpp")
     (finding,) = [f for f in found if f.rule == "state.lost"]
     assert "stores no conversation: it receives only this request" in finding.message
-    assert finding.evidence == "31 input tokens · the response asks: 'What is this?'"
+    assert finding.evidence == "the response reports 31 input tokens · the response asks: 'What is this?'"
 
 
 def test_an_answer_of_another_server():

@@ -50,7 +50,7 @@ def test_budgets_are_sessions_or_shares(catalog: Catalog) -> None:
 
 @pytest.mark.parametrize("text", ["closure.*", "=3", "a=b", "a=-1"])
 def test_a_budget_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="not a budget"):
+    with pytest.raises(UsageError, match="is not a budget"):
         budget_of(text)
 
 
@@ -112,4 +112,4 @@ def test_the_report_names_rules_and_what_was_not_judged(catalog: Catalog) -> Non
     found = overview(catalog)
     assert found is not None
     page = html_report(found)
-    assert "closure.missing-result" in page and "could not be decided" in page and page.endswith("</html>\n")
+    assert "closure.missing-result" in page and "have no clear verdict" in page and page.endswith("</html>\n")

@@ -328,7 +328,7 @@ def test_a_damaged_survey_is_described_line_by_line(
 
 @pytest.mark.parametrize("text", ["yesterday", "7x", "", "d", "2026-13-01"])
 def test_a_time_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="not a date or an age"):
+    with pytest.raises(UsageError, match="neither a date nor an age"):
         time_of(text)
 
 
@@ -353,7 +353,7 @@ def test_a_part_is_whole_only_with_its_trailer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["part:2/2", "part:x/2", "part:1", "part:-1/2"])
 def test_a_share_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="not a share"):
+    with pytest.raises(UsageError, match="not a part of the work"):
         share_of(text)
 
 

@@ -53,7 +53,7 @@ def test_nothing_to_check_says_why() -> None:
     page = samples.session(samples.exchange(b"", b"<html>", url="https://example.org/index.html"))
     made = listed(page)
     made.update(Inspector(page).run().rows)
-    assert made.verdict() == "nothing to check: no exchange with a model"
+    assert made.verdict() == "nothing to check: no exchanges with a model"
     other = samples.session(samples.exchange({"prompt": "hi"}, {"id": "v1"}, url="https://h/v1/completions"))
     made = listed(other)
     made.update(Inspector(other).run().rows)

@@ -141,7 +141,7 @@ def test_a_changed_history_says_from_where_on() -> None:
         session(chat(1, told, answer(said)), chat(2, changed, answer({"role": "assistant", "content": "."})))
     )
     history = next(item for item in story.items if item.kind == "history")
-    assert (history.note, history.pointer) == ("message 3 of 4 is no longer the same", "/messages/2")
+    assert (history.note, history.pointer) == ("message 3 of 4 has changed", "/messages/2")
     assert "Go on." in [item.text for item in story.items]
 
 

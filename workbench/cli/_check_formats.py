@@ -39,7 +39,7 @@ def _headline(report: FileReport) -> str:
     rows = report.inspection.rows
     chosen = next((r for r in rows if r.provider == report.provider), None)
     tools = "only exchanges with tool servers" if any(row.is_judged for row in rows) else ""
-    known = report.protocol or tools or "no exchange with a model"
+    known = report.protocol or tools or "no exchanges with a model"
     if chosen and report.provider:
         known += f" · contract {report.provider} ({chosen.provider_from})"
     return f"{report.path} · {number(len(rows), 'exchange')} · {known}"
@@ -102,7 +102,7 @@ def _lines_without_repeats(findings: Sequence[Finding], answered: Mapping[int, F
         if shown[key] <= ALIKE:
             yield from finding_lines(finding, answered.get(finding.exchange))
         if shown[key] == ALIKE and alike[key] > ALIKE:
-            yield f"      … and {alike[key] - ALIKE:,} more like it (--format json lists all)"
+            yield f"      … and {alike[key] - ALIKE:,} more of this kind (--format json lists all)"
 
 
 def finding_lines(finding: Finding, answered: Finding | None = None) -> Iterator[str]:

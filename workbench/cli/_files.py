@@ -31,7 +31,7 @@ FILE_HELP = (
 
 def add_provider(parser: argparse.ArgumentParser) -> None:
     """``--provider`` and ``--protocol``."""
-    parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="contract to check by (default: detected)")
+    parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="contract to check against (default: detected)")
     parser.add_argument(
         "--protocol", metavar="NAME", help="protocol of FILE (default: detected); text for a model's plain text"
     )
@@ -40,7 +40,7 @@ def add_provider(parser: argparse.ArgumentParser) -> None:
 def add_judged_for(parser: argparse.ArgumentParser) -> None:
     """``--target T``: check by the contract of a target."""
     parser.add_argument(
-        "--target", dest="judged_for", metavar="T", help="check by the contract of this target; nothing is sent"
+        "--target", dest="judged_for", metavar="T", help="check against the contract of this target; nothing is sent"
     )
 
 

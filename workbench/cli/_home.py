@@ -16,7 +16,7 @@ MOST_LISTED = 8
 
 def run(words: Sequence[str] = ()) -> int:
     """Open the app at Home, or print the overview."""
-    parser = argparse.ArgumentParser(prog="workbench", add_help=False, usage="workbench [options of the screen]")
+    parser = argparse.ArgumentParser(prog="workbench", add_help=False, usage="workbench [screen options]")
     _screen.add_options(parser)
     args = parser.parse_args(words)
     if args.web:

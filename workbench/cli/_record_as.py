@@ -147,6 +147,6 @@ def change_lines(summary: Mapping[str, object], spoken: str) -> Iterator[str]:
     passed = counts.pop("passed", 0)
     if counts:
         counted = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
-        yield f"changed in translation: {counted}; each is in the note of its exchange (workbench show)"
+        yield f"changed in translation: {counted}; the note of each exchange has the details (workbench show)"
     if passed:
         yield f"{_output.number(passed, 'request')} passed unchanged: already in {spoken} (--as)"

@@ -86,7 +86,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--to", default="", metavar="PROTOCOL", help="protocol that the gateway uses upstream (default: as observed)"
     )
     parser.add_argument("--model", default="", metavar="NAME", help="model to request (default: one of each provider)")
-    parser.add_argument("--case", action="extend", nargs="+", default=[], metavar="NAME", help="only these cases")
+    parser.add_argument("--case", action="extend", nargs="+", default=[], metavar="NAME", help="run only these cases")
     parser.add_argument(
         "--header", action="append", default=[], metavar="NAME:VALUE", help="header to send with every request"
     )

@@ -69,7 +69,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     hops_help = "compare these two hops, the client's first; with two files: one hop of each"
     parser.add_argument("--hops", nargs=2, metavar="NAME", help=hops_help)
-    exchange_help = "compare exchange N of both, from 1; with one file: the turn it belongs to"
+    exchange_help = (
+        "compare exchange N (from 1) of both files; with one file, compare the turn of exchange N at two hops"
+    )
     parser.add_argument("--exchange", type=int, metavar="N", help=exchange_help)
     parser.add_argument("--meaning", action="store_true", help="ignore differences that do not change the meaning")
     parser.add_argument("--protocol", metavar="NAME", help="protocol of both (default: detected)")

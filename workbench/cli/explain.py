@@ -72,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _files.add_exchange(parser)
     _files.add_provider(parser)
-    parser.add_argument("--unknown", action="store_true", help="with coverage: only places of which nothing is known")
+    parser.add_argument("--unknown", action="store_true", help="with coverage: list only fields without a known fact")
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
 
 
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     if args.subject == ["coverage"]:
         return _coverage(args)
     if args.unknown or args.format == "markdown":
-        return _output.complain("--unknown and --format markdown are for coverage", 2)
+        return _output.complain("--unknown and --format markdown only work with coverage", 2)
     if args.inside and args.subject:
         return _error_text(_text_of(args), args)
     if not args.subject:

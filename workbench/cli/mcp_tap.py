@@ -47,11 +47,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--variables",
         choices=("none", "braced", "dollar", "env"),
         default="none",
-        help="how variables are written in it: ${NAME}, $NAME or {env:NAME}",
+        help="how that configuration writes variables: ${NAME}, $NAME or {env:NAME}",
     )
-    parser.add_argument("--mark", metavar="FOLDER", help="keep a file there until everything is written")
+    parser.add_argument("--mark", metavar="FOLDER", help="folder for a file that exists until everything is written")
     _breakpoint_lines.configure(parser)
-    parser.add_argument("words", nargs=argparse.PARSER, metavar="-- CMD", help="the server and its arguments")
+    parser.add_argument(
+        "words", nargs=argparse.PARSER, metavar="-- CMD", help="command of the server, with its arguments"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

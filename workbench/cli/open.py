@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--linear",
         action="store_true",
-        help="for screen readers: the same session as text, a place at a time, with the same keys",
+        help="for screen readers: the session as plain text, one item at a time, with the same keys",
     )
     _screen.add_options(parser)
 
@@ -94,7 +94,7 @@ def _serve(args: argparse.Namespace) -> int:
     from workbench.cli import _web
 
     if args.file == "-":
-        raise UsageError("--web cannot read standard input", hint="name a file: each page reads it again")
+        raise UsageError("--web cannot read standard input", hint="name a file: each browser page opens it separately")
     _open(args).close()
     asked = {"exchange": args.exchange, "provider": args.provider, "protocol": args.protocol}
     words = [f"--{name}={value}" for name, value in asked.items() if value is not None]

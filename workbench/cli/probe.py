@@ -192,7 +192,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from workbench import probes
 
     listed = [f"  {p.name:<14} {p.title}" for p in probes.all_probes()]
-    listed += [f"  {name:<14} your own probe: {_output.cut(path.name)}" for name, path in probes.own_probes().items()]
+    listed += [
+        f"  {name:<14} from your probes folder: {_output.cut(path.name)}" for name, path in probes.own_probes().items()
+    ]
     folder = "$XDG_CONFIG_HOME/workbench/probes"
     parser.description = (parser.description or "").format(probes="\n".join(listed), folder=folder)
     parser.add_argument(
@@ -211,7 +213,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ttl", type=float, default=30, metavar="DAYS", help="number of days after which a result is stale (30)"
     )
-    parser.add_argument("--shadow", metavar="SESSION", help="probe the target of this session without touching it")
+    parser.add_argument(
+        "--shadow", metavar="SESSION", help="probe the target of this session; the session file is not changed"
+    )
     parser.add_argument(
         "--budget", type=int, metavar="N", help="maximum number of requests; probes that would exceed it are left out"
     )

@@ -261,7 +261,7 @@ def _print_diff(before: CapabilityProfile, after: CapabilityProfile, profile_dif
     for change in changes:
         _output.emit(f"  {change.name:<30} {fact_words(change.before)} -> {fact_words(change.after)}")
     if not changes:
-        _output.emit("  the same facts")
+        _output.emit("  same facts in both")
 
 
 def _measured_at(profile: CapabilityProfile) -> str:

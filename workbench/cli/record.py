@@ -186,7 +186,7 @@ def _certificate(
         return None
     if args.spoken or any(map(_record_as.is_simulated, upstreams.values())):
         raise UsageError(
-            "--tls-listen goes with URLs alone, not with --as or sim:CONTRACT",
+            "--tls-listen works only with URLs, not with --as or sim:CONTRACT",
             hint="workbench simulate CONTRACT, then --upstream with its URL",
         )
     from workbench.recorder import listener_certificate

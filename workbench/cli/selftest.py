@@ -63,12 +63,12 @@ def _print(report: SelftestReport) -> None:
     width = max(len(name) for name in report.tallies)
     for name, tally in report.tallies.items():
         sign = "✓" if tally.named == tally.planted else "✗"
-        where = f", {tally.elsewhere} at another place" if tally.elsewhere else ""
+        where = f", {tally.elsewhere} found at the wrong place" if tally.elsewhere else ""
         score = f"{tally.named:,} of {tally.planted:,}{where}" if tally.planted else "not planted"
         _output.emit(f"{sign if tally.planted else '·'} {name:<{width}}  {score}")
     _output.emit()
     share = f" ({100 * report.named_count / report.planted_count:.1f} %)" if report.planted_count else ""
-    _output.emit(f"named at the right place: {report.named_count:,} of {report.planted_count:,} planted faults{share}")
+    _output.emit(f"found at the right place: {report.named_count:,} of {report.planted_count:,} planted faults{share}")
     _output.emit(f"false alarms: {len(report.alarms):,} in {report.healthy:,} healthy requests and responses")
     for miss in report.misses[:SHOWN]:
         _output.emit(f"  missed: {_miss_line(miss)}")

@@ -107,10 +107,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--calls-in", choices=PLACES, help="field of the response for tool calls written as text (default: content)"
     )
     dials.add_argument(
-        "--parallel", type=int, metavar="N", help="number of tool calls per response, if the request allows it"
+        "--parallel", type=int, metavar="N", help="number of tool calls per response, if the request allows that many"
     )
     dials.add_argument(
-        "--mends", type=int, metavar="N", help="number of errors after which the model makes a correct call (0: never)"
+        "--mends",
+        type=int,
+        metavar="N",
+        help="number of error results after which the model makes a correct call (0: never)",
     )
     dials.add_argument("--reads", action=argparse.BooleanOptionalAction, help="repeat tool results in the response")
     dials.add_argument("--arguments", choices=[*ARGUMENT_FAULTS], metavar="FAULT", help="fault in the arguments")
@@ -122,7 +125,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _configure_limits(
         parser.add_argument_group(
             "the model and its limits",
-            "behaviour of the scripted model, parameters that are refused, and limits of the context",
+            "behaviour of the scripted model, refused parameters, and context limits",
         )
     )
 
@@ -136,16 +139,23 @@ def _configure_limits(dials: argparse._ArgumentGroup) -> None:
     dials.add_argument("--refuses", metavar="WHAT[,WHAT…]", help="refuse requests with these features")
     dials.add_argument("--ignores", metavar="WHAT[,WHAT…]", help="accept these features, but ignore them")
     dials.add_argument(
-        "--context", type=int, metavar="TOKENS", help="longest part of a request that the model reads (default: all)"
+        "--context",
+        type=int,
+        metavar="TOKENS",
+        help="context size of the model: the rest of a longer request is not read (default: no limit)",
     )
     dials.add_argument(
         "--result-limit",
         type=int,
         metavar="BYTES",
-        help="longest part of a tool result that the model reads (default: all)",
+        help="length up to which the model reads a tool result (default: no limit)",
     )
-    dials.add_argument("--name-limit", type=int, metavar="N", help="longest tool name, in characters (default: any)")
-    dials.add_argument("--id-limit", type=int, metavar="N", help="longest tool call id, in characters (default: any)")
+    dials.add_argument(
+        "--name-limit", type=int, metavar="N", help="maximum length of a tool name, in characters (default: no limit)"
+    )
+    dials.add_argument(
+        "--id-limit", type=int, metavar="N", help="maximum length of a tool call id, in characters (default: no limit)"
+    )
 
 
 def _port(text: str) -> int:

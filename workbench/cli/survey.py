@@ -1,28 +1,28 @@
-"""Judge a folder or a bucket with any number of sessions, and keep the result as tables.
+"""Check a folder or a bucket with any number of sessions, and store the results as tables.
 
-PATH is a folder, a file, or s3://, gs://, az:// (pip install 'agent-workbench[scale]'). OUT is a folder of its own: it
+PATH is a folder, a file, or s3://, gs://, az:// (pip install 'agent-workbench[scale]'). OUT is a separate folder: it
 gets tables of objects, exchanges, findings, sessions, facts and metrics (Parquet with DuckDB, else JSON Lines). They
 hold rules, places, byte ranges, counts and keyed hashes, never a text of the traffic. The same command again continues
-a run that was interrupted, and judges only what is new or changed, until the rules change.
+an interrupted run, and checks only new and changed objects until the rules change.
 
   --engine local:N        N processes of this machine (default: one for each processor)
   --engine tcp://H:P      Dask's scheduler; ray://H:P a Ray cluster (pip install 'agent-workbench[ray]')
-  --engine part:I/N       only this share of the batches, for schedulers that start programs; then: survey OUT --commit
-  --join                  find conversations that are spread over objects first, and judge them as one session
-  --store NAME            all objects are of this store (such as litellm-log): others are named, and not judged
-  --since 7d              only objects that were written since then; also 36h, 2026-09-21, 2026-09-21T14:00+02:00
+  --engine part:I/N       only this part of the batches, for schedulers that start programs; then: survey OUT --commit
+  --join                  first find conversations that are spread over several objects, and check each as one session
+  --store NAME            kind of store that wrote the objects (such as litellm-log): others are listed, but not checked
+  --since 7d              only objects written since then; also 36h, 2026-09-21, 2026-09-21T14:00+02:00
   --filter 'status:4xx'   only findings of exchanges that match; all exchanges are listed, as with check --filter
   --per shape 20          keep 20 findings of each shape, or of each rule; all are counted
-  --pointers              keep whole pointers, with the names of arguments and of other members of the traffic
+  --pointers              store full JSON pointers, with the names of arguments and of other keys of the traffic
 
-An object that crashes, stops or outgrows its process is named ("poison"), and all others are judged.
+An object that crashes, blocks or exhausts its worker process is reported as "poison"; all others are checked.
 
-With OUT alone in the place of PATH, questions are answered from its tables:
+If PATH is the OUT of an earlier survey, its tables are queried:
   workbench survey OUT                          the overview
-  workbench survey OUT --question NAME          a ready question; --question list names them
+  workbench survey OUT --question NAME          a predefined query; --question list shows their names
   workbench survey OUT --sql 'SELECT …'         tables: objects exchanges findings sessions facts metrics
   workbench survey OUT --compare RUN            rates of each rule against an earlier run
-  workbench survey OUT --rules                  versions of the rules, their runs, and whether they are today's
+  workbench survey OUT --rules                  versions of the rules, their runs, and whether they are the current ones
   workbench survey OUT --html FILE              a report
 
 JSON output is one object: {"survey", "run", "complete", "counts", "groups": [{"rule", "severity", "name", "findings",
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from workbench.survey import Budget, Catalog, Examples, Overview, RunResult, SurveyOptions
 
 NAME = "survey"
-HELP = "judge folders or buckets of sessions, and keep the result as tables"
+HELP = "check folders or buckets of sessions, and store the results as tables"
 ENDINGS = ("error", "warning", "never")
 JUDGED = "judged"
 MEGABYTE = 1024 * 1024
@@ -58,34 +58,52 @@ MOST_SHOWN = 30
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("path", metavar="PATH", help="folder, file or bucket to judge; or OUT of a survey")
-    parser.add_argument("-o", "--output", metavar="OUT", help="folder of the survey")
-    parser.add_argument("--engine", default="local", metavar="ENGINE", help="where it runs (default: local)")
-    parser.add_argument("--join", action="store_true", help="join conversations that are spread over objects")
-    parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="contract to judge by (default: detected)")
-    parser.add_argument("--store", metavar="NAME", help="the store that all objects come from (default: detected)")
+    parser.add_argument("path", metavar="PATH", help="folder, file or bucket to check; or OUT of an existing survey")
+    parser.add_argument("-o", "--output", metavar="OUT", help="folder in which the survey is stored")
+    parser.add_argument(
+        "--engine", default="local", metavar="ENGINE", help="engine that runs the work (default: local)"
+    )
+    parser.add_argument("--join", action="store_true", help="join conversations that are spread over several objects")
+    parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="contract to check against (default: detected)")
+    parser.add_argument("--store", metavar="NAME", help="kind of store that wrote the objects (default: detected)")
     parser.add_argument("--since", metavar="TIME", help="only objects written since a date, or an age such as 7d")
     parser.add_argument("--filter", metavar="EXPR", help="only findings of matching exchanges, such as 'status:4xx'")
-    parser.add_argument("--per", nargs=2, metavar=("WHAT", "K"), help="keep K findings of each 'rule' or 'shape'")
-    parser.add_argument("--pointers", action="store_true", help="keep whole pointers, with names of arguments")
-    parser.add_argument("--sample", type=float, default=1.0, metavar="P", help="share of the objects, such as 0.01")
+    parser.add_argument(
+        "--per", nargs=2, metavar=("WHAT", "K"), help="keep at most K findings of each 'rule' or 'shape'"
+    )
+    parser.add_argument("--pointers", action="store_true", help="store full JSON pointers, including argument names")
+    parser.add_argument(
+        "--sample", type=float, default=1.0, metavar="P", help="check only this share of the objects, such as 0.01"
+    )
     parser.add_argument("--metrics", action="store_true", help="count tokens and calls, too (takes longer)")
     parser.add_argument("--hide-uris", action="store_true", help="write keyed hashes instead of object names")
-    parser.add_argument("--key", metavar="FILE", help="key of the hashes (default: one for each survey)")
-    parser.add_argument("--object-seconds", type=float, default=60.0, metavar="S", help="time for each object")
-    parser.add_argument("--object-megabytes", type=int, default=256, metavar="MB", help="largest object that is read")
-    parser.add_argument("--child-megabytes", type=int, default=2048, metavar="MB", help="memory of a judging process")
-    parser.add_argument("--tries", type=int, default=3, metavar="N", help="attempts for each batch")
-    parser.add_argument("--commit", action="store_true", help="end the run of OUT with the results so far")
+    parser.add_argument("--key", metavar="FILE", help="key of the hashes (default: a new one for each survey)")
+    parser.add_argument("--object-seconds", type=float, default=60.0, metavar="S", help="time limit for each object")
+    parser.add_argument(
+        "--object-megabytes", type=int, default=256, metavar="MB", help="size limit; larger objects are not read"
+    )
+    parser.add_argument(
+        "--child-megabytes", type=int, default=2048, metavar="MB", help="memory limit of each worker process"
+    )
+    parser.add_argument("--tries", type=int, default=3, metavar="N", help="number of attempts for each batch")
+    parser.add_argument("--commit", action="store_true", help="end the open run of OUT with the results so far")
     parser.add_argument("--by", default="provider", choices=("provider", "client", "model", "protocol"))
-    parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="only matching findings")
-    parser.add_argument("--sql", metavar="QUERY", help="answer a query")
-    parser.add_argument("--question", metavar="NAME", help="answer a ready question")
-    parser.add_argument("--compare", type=int, metavar="RUN", help="compare the newest run with an earlier one")
+    parser.add_argument(
+        "--where", action="append", default=[], metavar="COLUMN=VALUE", help="list only matching findings"
+    )
+    parser.add_argument("--sql", metavar="QUERY", help="run an SQL query")
+    parser.add_argument("--question", metavar="NAME", help="run a predefined query")
+    parser.add_argument("--compare", type=int, metavar="RUN", help="compare the newest run with this earlier one")
     parser.add_argument("--rules", action="store_true", help="list the versions of the rules in OUT")
-    parser.add_argument("--html", metavar="FILE", help="write a report")
+    parser.add_argument("--html", metavar="FILE", help="write an HTML report")
     parser.add_argument("--fail-on", choices=ENDINGS, default="never", help="lowest severity that gives exit status 1")
-    parser.add_argument("--budget", action="append", default=[], metavar="RULE=N", help="sessions, or share with %%")
+    parser.add_argument(
+        "--budget",
+        action="append",
+        default=[],
+        metavar="RULE=N",
+        help="maximum number of sessions with findings of the rule, or a share of exchanges with %%",
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
@@ -168,7 +186,7 @@ def _run(catalog: Catalog, options: SurveyOptions) -> RunResult:
 def _end(catalog: Catalog, args: argparse.Namespace, budgets: list[Budget], result: RunResult) -> int:
     """Report the result of a run."""
     if result.commit is None:
-        what = f"{result.left:,} batches are not done"
+        what = f"{result.left:,} batches are not finished"
         why = f" ({', '.join(sorted(set(result.errors)))})" if result.errors else ""
         hint = "run the same command again" if "part:" not in args.engine else f"then: survey {args.output} --commit"
         is_share = args.engine.startswith("part:") and not result.errors
@@ -207,7 +225,7 @@ def _ask(catalog: Catalog, args: argparse.Namespace) -> int:
             _output.emit(f"{name:<12}{question.title}")
         return 0
     if args.question is not None and args.question not in QUESTIONS:
-        raise UsageError(f"unknown question {args.question}", hint=f"known: {', '.join(QUESTIONS)}")
+        raise UsageError(f"unknown query {args.question}", hint=f"known: {', '.join(QUESTIONS)}")
     answer = ask(catalog, args.sql if args.sql is not None else QUESTIONS[args.question].sql)
     if args.format == "json":
         _output.emit_json({"columns": list(answer.columns), "rows": [list(map(_plain, row)) for row in answer.rows]})
@@ -231,7 +249,7 @@ def _list_rules(catalog: Catalog, args: argparse.Namespace) -> int:
         installed = "  installed" if each.is_installed else ""
         _output.emit(f"{each.rules}  {runs}, {each.objects:,} objects, {each.findings:,} findings, {when}{installed}")
     if args.format == "text" and not any(each.is_installed for each in found):
-        _output.emit("This survey has no results of the installed rules: the next run judges everything again.")
+        _output.emit("This survey has no results of the installed rules: the next run checks everything again.")
     return 0
 
 
@@ -257,7 +275,7 @@ def _compare(catalog: Catalog, args: argparse.Namespace) -> int:
     for change in changes if args.format == "text" else ():
         _output.emit(f"{change.before:>8.3%} → {change.after:>8.3%}  {change.rule}")
     if not changes and args.format == "text":
-        _output.emit("no rate of a rule has changed")
+        _output.emit("no rule's rate has changed")
     return 1 if args.fail_on != "never" and any(change.is_worse for change in changes) else 0
 
 
@@ -318,24 +336,25 @@ def _print(overview: Overview, over: list[str], result: RunResult | None) -> Non
     _output.emit(f"run {overview.commit.number} of {about['root']}: {status_words(overview.objects)}")
     undecided = overview.exchanges.get("undecided", 0)
     broken = overview.exchanges.get("broken", 0)
-    more = f"; {undecided:,} could not be decided" if undecided else ""
-    _output.emit(f"{overview.judged_exchanges:,} exchanges judged, {broken:,} of them broken{more}")
+    more = f"; {undecided:,} without a clear verdict" if undecided else ""
+    _output.emit(f"{overview.judged_exchanges:,} exchanges checked, {broken:,} of them broken{more}")
     if result and result.seconds:
         rate = result.judged / result.seconds
         _output.emit(f"{result.judged:,} objects in {result.seconds:.1f} s, {rate:,.0f} a second")
     counts = about["counts"]
-    left = {"older than --since": counts.get("older"), "outside of the sample": counts.get("left_out")}
+    left = {"written before --since": counts.get("older"), "outside of the sample": counts.get("left_out")}
     for why, number in left.items():
         if number:
             _output.emit(f"{_output.number(number, 'object')} {why} left out")
     if about.get("joined"):
         joined = about["joined"]
         _output.emit(
-            f"conversations: {joined['units']:,} spread over {joined['objects']:,} objects; "
-            f"{joined['without_earlier']:,} of {joined['continuing']:,} continuing exchanges without an earlier one"
+            f"conversations: {joined['units']:,} spread over {joined['objects']:,} objects; for "
+            f"{joined['without_earlier']:,} of {joined['continuing']:,} exchanges that continue a conversation, the "
+            "earlier exchange is missing"
         )
         if unread := joined.get("unread"):
-            _output.emit(f"{_output.number(unread, 'object')} could not be read for joining")
+            _output.emit(f"{_output.number(unread, 'object')} could not be read to join conversations")
     if not overview.commit.is_complete:
         _output.emit(f"incomplete: {about['counts']['lost']:,} objects have no result")
         if folders := about["counts"].get("unlisted_folders"):

@@ -13,7 +13,7 @@ def verdict(rows: Sequence[InspectedExchange], damage: Sequence[str] = ()) -> st
     """One sentence that claims no more than was checked."""
     judged = [r for r in rows if r.is_judged and not r.is_undecided]
     if not judged:
-        why = list(dict.fromkeys(p for r in rows for p in r.problems)) or ["no exchange with a model", *damage]
+        why = list(dict.fromkeys(p for r in rows for p in r.problems)) or ["no exchanges with a model", *damage]
         return f"nothing to check: {why[0]}" + (" (and more)" if len(why) > 1 else "")
     contracts = list(dict.fromkeys(f"{r.provider} ({r.provider_from})" for r in judged if r.provider))
     named = ", ".join(contracts[:3]) + (" and others" if len(contracts) > 3 else "")

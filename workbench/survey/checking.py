@@ -90,7 +90,7 @@ def _check_table(catalog: Catalog, commit: Commit, table: str, problems: list[st
     if table == OBJECTS and different != count:
         problems.append(f"{where}: {count - different:,} objects are in the table twice")
     if table == OBJECTS and dict(statuses) != commit.about["statuses"]:
-        problems.append(f"{where}: the numbers of objects by status are not those of the commit")
+        problems.append(f"{where}: the object counts by status differ from those of the commit")
     return count
 
 
@@ -122,7 +122,7 @@ def _check_plan(catalog: Catalog, problems: list[str]) -> bool:
         plan = catalog.plan()
         for batch in plan.batches() if plan else ():
             if plan and (path := catalog.part(batch)).exists() and not is_whole(path):
-                problems.append(f"parts/{path.name} is incomplete (harmless: its batch is judged again)")
+                problems.append(f"parts/{path.name} is incomplete (harmless: its batch is checked again)")
     except (OSError, ValueError, WireError, zstandard.ZstdError) as error:
         problems.append(f"the plan of the open run cannot be read ({type(error).__name__})")
         return True

@@ -226,6 +226,14 @@ def _place_of(about: Row, rows: Sequence[Row]) -> FailurePlace:
     return FailurePlace(found, int(first["exchange"]), len(rows), str(first["path"]))
 
 
+_STATUS_WORDS = {"judged": "checked", "unreadable": "not readable"}
+
+
 def status_words(objects: Mapping[str, int]) -> str:
     """The numbers of objects by status, in the order of ``STATUSES``."""
-    return ", ".join(f"{objects[status]:,} {status}" for status in STATUSES if objects.get(status)) or "no objects"
+    return (
+        ", ".join(
+            f"{objects[status]:,} {_STATUS_WORDS.get(status, status)}" for status in STATUSES if objects.get(status)
+        )
+        or "no objects"
+    )

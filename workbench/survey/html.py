@@ -42,7 +42,7 @@ def html_report(found: Overview) -> str:
 def _unjudged_note(found: Overview) -> str:
     words = f"Objects: {escape(status_words(found.objects))}."
     undecided = found.exchanges.get("undecided", 0)
-    words += f" {undecided:,} exchanges could not be decided." if undecided else ""
+    words += f" {undecided:,} exchanges have no clear verdict." if undecided else ""
     words += (
         "" if found.commit.is_complete else " <strong>The run is incomplete: objects are without a result.</strong>"
     )

@@ -149,7 +149,7 @@ def time_of(text: str) -> float:
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError) as error:
         hint = "write 2026-09-21, 2026-09-21T14:00+02:00, 36h or 7d"
-        raise UsageError(f"{text}: not a date or an age", hint=hint) from error
+        raise UsageError(f"{text}: neither a date nor an age", hint=hint) from error
 
 
 def _head(store: Any, name: str) -> Any:

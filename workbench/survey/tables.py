@@ -17,7 +17,7 @@ from workbench.survey.schema import FINDINGS, OBJECTS, PARQUET, SETTLED
 from workbench.survey.version import rules_version
 from workbench.survey.views import create_views
 
-NEEDED = "questions in SQL need DuckDB"
+NEEDED = "SQL queries need DuckDB"
 HINT = "pip install 'agent-workbench[scale]'"
 
 
@@ -37,12 +37,12 @@ class Question(NamedTuple):
 
 QUESTIONS: Mapping[str, Question] = {
     "failures": Question(
-        "failures by rule, provider, client and week",
+        "failures per rule, provider, client and week",
         "SELECT rule, provider, client, week, count(*) AS findings, count(DISTINCT conversation) AS sessions "
         "FROM findings WHERE severity <> 'info' GROUP BY ALL ORDER BY sessions DESC, findings DESC, rule",
     ),
     "new": Question(
-        "shapes of failures that the newest run has, and no earlier one",
+        "kinds of failures that occur in the newest run and in no earlier one",
         "SELECT rule, provider, count(*) AS findings, min(object) AS example FROM findings_all f "
         "WHERE run = (SELECT max(run) FROM objects_all) AND severity <> 'info' AND NOT EXISTS "
         "(SELECT 1 FROM findings_all e WHERE e.run < f.run AND e.rule = f.rule AND e.shape = f.shape) "
@@ -71,7 +71,7 @@ QUESTIONS: Mapping[str, Question] = {
         "GROUP BY 1) e ON contract = e.provider GROUP BY ALL ORDER BY contract, rule, fact, basis",
     ),
     "unjudged": Question(
-        "objects that were not judged, and why",
+        "objects that were not checked, and why",
         "SELECT status, error, count(*) AS objects, sum(bytes) AS bytes FROM objects WHERE status <> 'judged' "
         "GROUP BY ALL ORDER BY objects DESC",
     ),

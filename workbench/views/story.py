@@ -252,7 +252,7 @@ class _ConversationStory:
     def _change_node(self, index: int, equal: int, changed: Sequence[Message], before: int) -> _Node:
         """The client has changed its history: from which message on, and what is there now."""
         pointer = changed[0].pointer if changed else ""
-        words = f"message {equal + 1} of {before} is no longer the same" if changed else f"{before - equal} removed"
+        words = f"message {equal + 1} of {before} has changed" if changed else f"{before - equal} removed"
         node = _Node(StoryItem("history", index, REQUEST, pointer, label="history changed", note=words, is_folded=True))
         node.below += self._tell(index, changed, None)
         return node

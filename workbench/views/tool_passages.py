@@ -23,8 +23,8 @@ Range = tuple[int, int]
 
 WORDS = {
     "structured": "the structured content",
-    "part": "a part of the content",
-    "cut": "a piece of a text",
+    "part": "part of the content",
+    "cut": "part of a text",
     "shadowed": "a text: the client forwards the structured content instead",
 }
 """Kind of a lost part → what it is."""
@@ -106,7 +106,7 @@ def passage_words(link: ToolLink, width: int) -> list[Line]:
     """A link in words, for the row of its call."""
     missing = sum(part.size for part in link.lost)
     style = "warning" if missing else "muted"
-    return wrap(f"{_words(missing)} (R: both sides) · {link.server} · {link.tool}", width, style, indent=2)
+    return wrap(f"{_words(missing)} (R: request and response) · {link.server} · {link.tool}", width, style, indent=2)
 
 
 def passage_facts(passage: ToolPassage) -> Iterator[Line]:

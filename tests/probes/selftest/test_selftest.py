@@ -78,7 +78,7 @@ def test_a_request_written_in_another_way_is_the_same_request() -> None:
 
 def test_the_command_prints_the_table_and_exits_by_it(run: Run) -> None:  # noqa: F811
     done = run("selftest", "gemini")
-    assert "named at the right place: " in done.out
+    assert "found at the right place: " in done.out
     assert "false alarms: " in done.out
     answer = json.loads(run("selftest", "gemini", "--format", "json").out)
     is_clean = answer["planted"] == answer["named"] and not answer["control"]["alarms"]

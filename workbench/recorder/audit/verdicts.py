@@ -29,7 +29,7 @@ class GatewayFault(StrEnum):
     BROKEN_OFF = "whole answer broken off"
     HANG_UP_LOST = "hang-up not passed on"
     NO_JSON = "no JSON any more"
-    OTHER_BYTES = "other bytes"
+    OTHER_BYTES = "different bytes"
     OTHER_ANSWER = "answer of another request"
 
 

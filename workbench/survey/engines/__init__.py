@@ -45,7 +45,9 @@ def share_of(text: str) -> Share | None:
         return None
     index, _, of = text.removeprefix("part:").partition("/")
     if not (index.isdigit() and of.isdigit() and 0 <= int(index) < int(of)):
-        raise UsageError(f"{text}: not a share", hint="write part:0/4 to part:3/4")
+        raise UsageError(
+            f"{text}: not a part of the work", hint="for four workers, write part:0/4, part:1/4, part:2/4 and part:3/4"
+        )
     return Share(int(index), int(of))
 
 

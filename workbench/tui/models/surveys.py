@@ -58,7 +58,7 @@ def describe_survey(path: Path) -> SessionSummary:
     if commit is None:
         return SessionSummary("warning", "not finished", "the run is not finished: run the same command again")
     counts = commit.about["counts"]
-    judged = f"{counts['judged']:,} of {counts['listed']:,} objects judged"
+    judged = f"{counts['judged']:,} of {counts['listed']:,} objects checked"
     words = judged if commit.is_complete else f"{judged}; {counts['lost']:,} without a result"
     return SessionSummary("" if commit.is_complete else "warning", f"run {commit.number}", words)
 
@@ -75,8 +75,8 @@ def headline(overview: Overview, by: str, where: str, width: int) -> list[Line]:
         Span(f" · {visible(where)}" if where else "", "accent"),
     )
     undecided = overview.exchanges.get("undecided", 0)
-    words = f" {overview.judged_exchanges:,} exchanges judged · {status_words(overview.objects)}"
-    words += f" · {undecided:,} undecided" if undecided else ""
+    words = f" {overview.judged_exchanges:,} exchanges checked · {status_words(overview.objects)}"
+    words += f" · {undecided:,} without a clear verdict" if undecided else ""
     is_whole = overview.commit.is_complete and not overview.unjudged_objects
     words += "" if overview.commit.is_complete else " · incomplete"
     return [first, line(Span(clip(words, width), "muted" if is_whole else "warning"))]
