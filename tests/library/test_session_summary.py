@@ -21,7 +21,7 @@ def test_a_broken_session_tells_its_first_break() -> None:
     assert told.text.startswith("exchange 3: ")
     assert told.origin.startswith("anthropic · claude")
     assert told.client
-    for words in ("Two calls in one turn", "constructed: requests", "https://github.com/"):
+    for words in ("Two calls in one turn", "constructed after https://github.com/"):
         assert words in told.about
 
 

@@ -41,14 +41,15 @@ LOST = "deepseek-reasoning-lost"
 
 SCREENS = {
     "home": Screen(""),
-    "record": Screen("", ("r",), "Record"),
+    "record": Screen("", ("r",), "record?"),
     "explain": Screen("", ("e",)),
     "session": Screen(LOST),
     "session-long": Screen("anthropic-long-session"),
     "session-healthy": Screen("anthropic-tool-loop"),
     "stream": Screen("openai-parallel-index-reused", ("t",)),
     "diff": Screen("anthropic-compaction-orphan", ("d",)),
-    "compare": Screen("anthropic-compaction-orphan", ("D", "~ompare")),
+    "compare": Screen("anthropic-compaction-orphan", ("d", "~1024", "q", "D", "~Compare exchange", "enter"), "Side by side"),
+    "compare-dialog": Screen("anthropic-compaction-orphan", ("D",), "Compare exchange"),
     "repairs": Screen(LOST, ("~restore the reasoning", "f"), "Repair 1"),
     "edit": Screen(LOST, MENDED, "accepts"),
     "send-dialog": Screen(LOST, (*MENDED, "~accepts", "s"), "Send to"),

@@ -75,3 +75,15 @@ async def showing(
         if len(session):
             await until(pilot, lambda: driver.screen.opened)
         yield driver
+
+
+async def still(driver: Driver) -> str:
+    """The text of the screen once nothing changes on it any more: what is read in slices is there."""
+    seen: list[str] = []
+
+    def is_still() -> bool:
+        seen.append(driver.text)
+        return len(seen) > 4 and len(set(seen[-4:])) == 1 and " …" not in seen[-1].split("\n")[0]
+
+    await until(driver.pilot, is_still)
+    return seen[-1]

@@ -46,7 +46,7 @@ async def test_a_request_is_laid_beside_the_one_before_it_and_enter_goes_to_its_
 async def test_a_conversation_that_begins_is_laid_beside_the_last_of_its_model() -> None:
     async with showing(example("anthropic-compaction-orphan"), size=(120, 40)) as driver:
         await compared(driver)
-        assert "new conversation; compared with" in driver.text
+        assert "new conversation, same model" in driver.text
         assert "- removed" in driver.text
         await driver.press("tab", "enter")
         assert driver.screen.pointer.selection and driver.screen.pointer.selection.pointer == "/max_tokens"

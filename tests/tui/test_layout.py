@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.tui import samples
-from tests.tui.driving import Driver, screen_text, showing, until
+from tests.tui.driving import Driver, screen_text, showing, still, until
 from workbench.tui.bars import KeyBar
 from workbench.tui.panes.lineview import LineView
 
@@ -35,17 +35,6 @@ SCREENS = {
     "lab": ("L",),
 }
 HALVES = (tuple(SCREENS)[:8], tuple(SCREENS)[8:])
-
-
-async def settle(driver: Driver) -> None:
-    """Until nothing changes on the screen any more: what is read in slices is there."""
-    seen: list[str] = []
-
-    def is_still() -> bool:
-        seen.append(driver.text)
-        return len(seen) > 4 and len(set(seen[-4:])) == 1 and " …" not in seen[-1].split("\n")[0]
-
-    await until(driver.pilot, is_still)
 
 
 async def look(driver: Driver, name: str) -> list[str]:
@@ -75,7 +64,7 @@ async def test_the_places_of_panes_are_held(names: tuple[str, ...]) -> None:
         for name in names:
             await driver.press(*SCREENS[name])
             await until(driver.pilot, lambda name=name: not SCREENS[name] or driver.app.screen is not session)  # type: ignore[misc]
-            await settle(driver)
+            await still(driver)
             found += await look(driver, name)
             while driver.app.screen is not session:
                 before = driver.app.screen

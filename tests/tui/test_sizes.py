@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.tui import samples
-from tests.tui.driving import Driver, screen_text, until
+from tests.tui.driving import Driver, screen_text, still, until
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.session.screen import SessionScreen
@@ -53,7 +53,8 @@ HOME: dict[str, Sequence[str]] = {
 
 async def resize_through(driver: Driver) -> None:
     app = driver.app
-    screen, focused, before = app.screen, app.focused, driver.text
+    before = await still(driver)
+    screen, focused = app.screen, app.focused
     for width, height in SIZES:
         await driver.pilot.resize_terminal(width, height)
         await driver.pilot.pause()

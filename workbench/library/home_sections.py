@@ -62,9 +62,15 @@ def all_sections() -> list[Section]:
 
 
 def examples() -> Section:
-    """The sessions that ship with the program."""
+    """The sessions that ship with the program, in the order of ``order.txt``: results, reasoning, streams; the sound
+    ones last.
+    """
     folder = resources.folder("sessions")
-    items = tuple(SessionItem(path, EXAMPLES, path.stem) for path in sorted(folder.glob("*.jsonl")))
+    listed = folder / "order.txt"
+    names = listed.read_text(encoding="utf-8").split() if listed.is_file() else []
+    order = {name: n for n, name in enumerate(names)}
+    paths = sorted(folder.glob("*.jsonl"), key=lambda path: (order.get(path.stem, len(order)), path.stem))
+    items = tuple(SessionItem(path, EXAMPLES, path.stem) for path in paths)
     return Section(EXAMPLES, items, () if items else (f"no example sessions in {folder}",))
 
 

@@ -195,7 +195,10 @@ def describe(
 
 
 def _about(session: Session) -> str:
-    return " · ".join(session.about[name] for name in ("story", "made", "source") if session.about.get(name))
+    about = session.about
+    made = about.get("made", "").partition(":")[0]
+    origin = " after ".join(words for words in (made, about.get("source", "")) if words)
+    return "\n".join(words for words in (about.get("story", ""), origin) if words)
 
 
 def _summarize(session: Session, rows: list[InspectedExchange]) -> SessionSummary:

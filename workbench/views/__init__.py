@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from workbench.views.lines import (
         ADDRESS,
         BLANK,
+        JSON_GAPS,
         LINK,
         STYLES,
         Line,

@@ -34,6 +34,9 @@ LINK = "link:"
 ADDRESS = regex.compile(r"https?://[!-~]+?(?=[.,;:)\]']*(?:\s|$))")
 """An address in a text, without the punctuation behind it."""
 
+JSON_GAPS = (',"', ",{", ",[", ',\\"')
+"""Where text without spaces is broken over lines: behind the commas of compact JSON."""
+
 
 class Span(NamedTuple):
     """A piece of a line.
@@ -145,7 +148,8 @@ def link_addresses(lines: Iterable[Line], text: str) -> list[Line]:
 
 
 def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int = 1000) -> list[Line]:
-    """Untrusted text as lines of at most ``width`` columns, broken at its own line ends and then at spaces.
+    """Untrusted text as lines of at most ``width`` columns, broken at its own line ends and then at gaps: spaces,
+    ``JSON_GAPS``.
 
     Args:
         text: text of any size; only ``most`` lines of it are read.
@@ -167,9 +171,11 @@ def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int =
             piece = piece[: -max(1, (cells(piece) - room) // 8)]
         after = start + len(piece)
         if after < len(text) and text[after] not in "\n ":
-            space = piece.rfind(" ")
-            if space > room // 2:
-                piece, after = piece[:space], start + space
+            half = start + room // 2 + 1
+            gap = max(text.rfind(" ", half, after), *(text.rfind(pair, half, after + 1) for pair in JSON_GAPS))
+            if gap >= 0:
+                after = gap + (text[gap] != " ")
+                piece = text[start:after]
         start = after + (after < len(text) and text[after] in "\n ")
         made.append((*margin, Span(piece, style)))
     if start < len(text):

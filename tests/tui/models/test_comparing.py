@@ -78,16 +78,17 @@ def test_every_change_has_its_place_on_both_sides() -> None:
     assert seen[DamageKind.HEADER_ADDED, REQUEST] == "header authorization"
     assert len(seen) == len(damages)
     dropped = next(place for place in found if place.row.kind == "bytes")
-    assert dropped.row.before and dropped.row.after
-    start, end = dropped.row.before.marked
-    assert "top_k" in dropped.row.before.text[start:end] and "top_k" not in dropped.row.after.text
+    assert dropped.bodies and dropped.before and dropped.after
+    old, new = (body[slice(*span)] for body, span in zip(dropped.bodies, (dropped.before, dropped.after), strict=True))
+    assert b"top_k" in old and b"top_k" not in new
 
 
 def test_sides_stand_beside_one_another_where_there_is_room() -> None:
     before, after = (decoded(n, "/v1", b'{"a":%d}' % n, b"") for n in range(2))
     turn = ComparedTurn(0, 1, damages_between(before, after), outer="before")
     (place,) = comparing.places(before, after, turn.damages)
-    assert [" │ " in plain(made) for made in comparing.place_body(place, 100)] == [True]
-    assert [plain(made).split()[0] for made in comparing.place_body(place, 60)] == ["-", "+"]
+    rows = comparing.BodyRows()
+    assert [" │ " in plain(made) for made in comparing.place_body(place, 100, rows)] == [True]
+    assert [plain(made).split()[0] for made in comparing.place_body(place, 60, rows)] == ["-", "+"]
     heads = [plain(comparing.columns(HOPS, turn, (before, after), width)) for width in (100, 60)]
     assert [" │ " in head for head in heads] == [True, False] and heads[1].startswith("- client, exchange 1")

@@ -67,7 +67,8 @@ async def test_two_places_open_at_the_first_divergence_and_n_goes_through_all() 
         assert "= 1 – 2  identical" in text and "exchange 5 is only in before" in text
         assert screen.damage and (screen.damage.kind, screen.damage.at) == ("field dropped", "/top_k")
         lit = screen.beside.places[screen.beside.cursor]
-        assert lit.side == "request" and lit.row.before and ',"top_k":7' in lit.row.before.text
+        assert lit.side == "request" and lit.bodies and lit.before
+        assert b',"top_k":7' in lit.bodies[0][slice(*lit.before)]
         kinds = []
         while screen.turn is screen.comparison.turns[1]:
             assert screen.damage

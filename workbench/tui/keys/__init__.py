@@ -191,9 +191,26 @@ SEARCH = (  # what the footer shows instead while a search is active
     _with_hint("session.previous-match", "previous match", "previous match", 4),
     _with_hint("session.leave", "end search", "end the search", 2),
 )
-_SWITCH = table()["session.branch"]._replace(rank=3)
-WITH_BRANCH = tuple(_SWITCH if key.id == _SWITCH.id else key for key in SESSION)
-"""Keys of the session screen if the shown request has a branch."""
+_CALM_RANKS = {
+    "session.next-break": 0,
+    "session.previous-break": 0,
+    "session.next-warning": 0,
+    "session.repairs": 0,
+    "session.story": 1,
+    "session.next-exchange": 5,
+    "session.diff": 5,
+    "session.edit": 8,
+    "session.convert": 8,
+}
+CALM = tuple(key._replace(rank=_CALM_RANKS.get(key.id, key.rank)) for key in SESSION)
+"""Keys of the session screen if there is no finding to go to."""
+
+
+def with_branch(keys: tuple[Key, ...]) -> tuple[Key, ...]:
+    """Keys of the session screen if the shown request has a branch."""
+    return tuple(key._replace(rank=3) if key.id == "session.branch" else key for key in keys)
+
+
 OPEN_CHANGE = _with_hint("pane.open", "show bytes", "show the bytes of the change in the session", 1)
 OPEN_LOSS = _with_hint("pane.open", "show bytes", "show the bytes of the loss in the session", 1)
 OPEN_DECLARATION = _with_hint("pane.open", "show bytes", "show the bytes of the declaration in the session", 1)

@@ -78,7 +78,7 @@ CONVERSION = (
     Key("conversion.next-protocol", "l,right", "target(1)", "protocol", "convert to the next protocol", 3),
     Key("conversion.previous-protocol", "h,left", "target(-1)", "previous", "convert to the previous protocol"),
     Key("conversion.side", "r", "side", "request/response", "convert the request or the response", 4),
-    Key("conversion.next-pane", "tab", "pane(1)", "pane", "next pane: original, converted, losses", 6),
+    Key("conversion.next-pane", "tab", "pane(1)", "pane", "next pane: original, converted, losses", 3),
     Key("conversion.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("conversion.next-exchange", "J", "exchange(1)", "next exchange", "next exchange", 8),
     Key("conversion.previous-exchange", "K", "exchange(-1)", "previous exchange", "previous exchange", 9),

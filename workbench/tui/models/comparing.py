@@ -14,6 +14,9 @@ from workbench.diff import align, common, compare
 from workbench.diff.damage import damage_words
 from workbench.safetext import clip, from_bytes
 from workbench.tui.models import send_answer
+from workbench.tui.models.diff import range_rows
+from workbench.tui.models.rows import LaidOut
+from workbench.tui.models.rowtable import is_json
 from workbench.tui.models.send_answer import AnswerRow, ContentText
 from workbench.views import Line, Span, count, line, size, wrap
 from workbench.wire import JsonIndex
@@ -27,11 +30,8 @@ REQUEST, RESPONSE = "request", "response"
 SIDES = {REQUEST: "request", RESPONSE: "response"}
 """A side → its word."""
 
-CONTEXT = 48
-"""Bytes of context before and after a range that differs."""
-
 MOST_BYTES = 1200
-"""Bytes shown of a range that differs, at most."""
+"""Bytes shown of an event that differs, at most."""
 
 LEAST_COLUMN = 40
 """Least columns of a side, for both sides to be shown next to each other."""
@@ -95,6 +95,7 @@ class ComparedRow(NamedTuple):
         row: the item as shown.
         before, after: its byte range in the two bodies; None outside of a body.
         at: place of an item outside of a body, as damage names it: "/headers/NAME", "/status" …
+        bodies: both bodies, of a row that shows a range of each.
     """
 
     side: str
@@ -102,6 +103,7 @@ class ComparedRow(NamedTuple):
     before: tuple[int, int] | None = None
     after: tuple[int, int] | None = None
     at: str = ""
+    bodies: tuple[bytes, bytes] | None = None
 
 
 # Turns.
@@ -215,8 +217,9 @@ def damage_body(damage: Damage, turn: ComparedTurn, pairing: Pairing, width: int
         made += wrap(f"{damage.was} became {damage.at}", width, "muted", indent=4)
     if damage.further:
         more = damage.places - 1 - len(damage.further)
-        others = ", ".join(damage.further) + (f" and {more:,} more" if more > 0 else "")
-        made += wrap(f"also at {others}", width, "muted", indent=4, most=4)
+        others = [where for where in dict.fromkeys(damage.further) if where != (damage.at or damage.was)]
+        words = ", ".join(others) + (f" and {more:,} more" if more > 0 else "")
+        made += wrap(f"also at {words}", width, "muted", indent=4, most=4) if others else []
     return made
 
 
@@ -280,17 +283,8 @@ def _ranges(side: str, before: bytes, after: bytes) -> Iterator[ComparedRow]:
         where = index.pointer_at(hunk.after[0])
         old, new = hunk.before[1] - hunk.before[0], hunk.after[1] - hunk.after[0]
         note = f"{where or 'the whole'} · {old:,} → {new:,} bytes"
-        row = AnswerRow("bytes", _around(before, hunk.before), _around(after, hunk.after), note)
-        yield ComparedRow(side, row, hunk.before, hunk.after)
-
-
-def _around(body: bytes, span: tuple[int, int]) -> ContentText:
-    start, end = span
-    stop = min(end, start + MOST_BYTES)
-    head, inside = from_bytes(body[max(0, start - CONTEXT) : start]), from_bytes(body[start:stop])
-    rest = from_bytes(body[end : end + CONTEXT]) if stop == end else f" … {end - stop:,} more bytes"
-    at = f"{'…' if start > CONTEXT else ''}{head}"
-    return ContentText(f"{at}{inside}{rest}", (len(at), len(at) + len(inside)))
+        row = AnswerRow("bytes", ContentText(""), ContentText(""), note)
+        yield ComparedRow(side, row, hunk.before, hunk.after, bodies=(before, after))
 
 
 def _events(before: DecodedExchange, after: DecodedExchange) -> Iterator[ComparedRow]:
@@ -389,8 +383,24 @@ def _head(name: str, index: int | None, decoded: DecodedExchange | None) -> str:
     return f"{named}{sizes}"
 
 
-def place_body(place: ComparedRow, width: int) -> list[Line]:
+class BodyRows:
+    """The bodies of the compared rows, laid out for the widths in which they are shown."""
+
+    def __init__(self) -> None:
+        self._tables: dict[tuple[int, int], LaidOut] = {}
+
+    def lines(self, body: bytes, span: tuple[int, int], width: int, sign: str, style: str) -> list[Line]:
+        """The rows of a range of a body."""
+        key = (id(body), width)
+        if key not in self._tables:
+            self._tables[key] = LaidOut(body, width, is_json=is_json(body))
+        return list(range_rows(self._tables[key], span, sign, style))
+
+
+def place_body(place: ComparedRow, width: int, rows: BodyRows) -> list[Line]:
     """Both sides, next to each other if there is room."""
+    if place.bodies and place.before and place.after:
+        return _both_bodies(place.bodies, place.before, place.after, width, rows)
     row = place.row
     if width >= 2 * LEAST_COLUMN:
         return send_answer.body(row, width, send_answer.BOTH)
@@ -400,3 +410,13 @@ def place_body(place: ComparedRow, width: int) -> list[Line]:
             lines = send_answer.body(row, width - 2, side)
             made += [line(Span(f"  {sign}" if not n else "    ", style), *each[1:]) for n, each in enumerate(lines)]
     return made
+
+
+def _both_bodies(
+    bodies: tuple[bytes, bytes], before: tuple[int, int], after: tuple[int, int], width: int, rows: BodyRows
+) -> list[Line]:
+    is_wide = width >= 2 * LEAST_COLUMN
+    room = (width - 5) // 2 if is_wide else width
+    olds = rows.lines(bodies[0], before, room - 4, "- ", "error")
+    news = rows.lines(bodies[1], after, room - 4, "+ ", "ok")
+    return send_answer.side_by_side(olds, news, room) if is_wide else [*olds, *news]

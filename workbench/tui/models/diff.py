@@ -50,14 +50,10 @@ def title(compared: RequestComparison) -> list[Line]:
     """Numbers of both requests, the share of unchanged bytes, and if the history was kept."""
     found = compared.difference
     which = f" Request {compared.after + 1} compared with request {compared.before + 1}"
-    lengths = f"   {size(len(found.before))} → {size(len(found.after))}"
-    begins = (
-        ""
-        if compared.is_same_conversation
-        else " · new conversation; compared with the previous request to the same model"
-    )
-    first = line(Span(which, "strong"), Span(lengths, "muted"), Span(begins, "warning"))
-    return [first, line(Span(" "), *verdict(found))]
+    begins = "" if compared.is_same_conversation else " · new conversation, same model"
+    lengths = f" · {size(len(found.before))} → {size(len(found.after))}"
+    first = line(Span(which, "strong"), Span(begins, "warning"))
+    return [first, line(Span(" "), *verdict(found), Span(lengths, "muted"))]
 
 
 def verdict(difference: Difference) -> Line:
@@ -182,10 +178,11 @@ class Sides:
     def lines(self, hunk: Hunk) -> list[Line]:
         """The bytes of a range on either side, with a row above and below."""
         before, after = self._sides
-        return [*_rows(before, hunk.before, "- ", "error"), *_rows(after, hunk.after, "+ ", "ok")]
+        return [*range_rows(before, hunk.before, "- ", "error"), *range_rows(after, hunk.after, "+ ", "ok")]
 
 
-def _rows(rows: LaidOut, span: tuple[int, int], sign: str, style: str) -> Iterator[Line]:
+def range_rows(rows: LaidOut, span: tuple[int, int], sign: str, style: str) -> Iterator[Line]:
+    """The laid-out rows of a range of bytes, with a row above and below."""
     start, end = span
     while rows.known_bytes <= end and not rows.extend(_AT_ONCE):
         pass

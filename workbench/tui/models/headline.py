@@ -43,8 +43,10 @@ def headline(
     """
     promise = f"{mode} · {key} · {TOOLS}" if width >= LEAST else f"{mode} · {key}"
     goes_to = f"→ {clip(upstream, _UPSTREAM)}" if upstream else ""
-    told = " · ".join(f for f in (goes_to, progress, _facts(row) if row else "") if f)
-    facts = line(Span(f" {told or 'no exchange open'}  ", "muted"))
+    forms = _facts(row) if row else [""]
+    told = [" · ".join(f for f in (goes_to, progress, form) if f) for form in forms]
+    shown = next((words for words in told if cells(words) + 2 <= width), told[-1])
+    facts = line(Span(f" {shown or 'no exchange open'}  ", "muted"))
     title = line(Span(" Workbench  ", "accent strong"), Span(f"{name}  ", "strong"))
     used = _cells(title)
     both = used + _cells(facts)
@@ -60,13 +62,17 @@ def _cells(of: Line) -> int:
     return sum(abs(span.width) or cells(span.text) for span in of)
 
 
-def _facts(row: InspectedExchange) -> str:
+def _facts(row: InspectedExchange) -> list[str]:
+    """What is known of an exchange, in forms from the longest to the shortest: the source of the contract is cut."""
     if row.protocol is None:
-        return f"exchange {row.index + 1}: {row.protocol_from}"
+        return [f"exchange {row.index + 1}: {row.protocol_from}"]
     if row.conversation is None:
-        return f"{row.protocol}, not decoded"
-    contract = f"contract {row.provider} ({row.provider_from})" if row.provider else "no contract"
-    return " · ".join(f for f in (row.protocol, row.model or "", contract) if f)
+        return [f"{row.protocol}, not decoded"]
+    contracts = ["no contract"]
+    if row.provider:
+        named, first = f"contract {row.provider}", row.provider_from.partition("; ")[0]
+        contracts = [f"{named} ({row.provider_from})", f"{named} ({first})", named]
+    return [" · ".join(f for f in (row.protocol, row.model or "", contract) if f) for contract in contracts]
 
 
 def origin_word(state: SessionState) -> str:

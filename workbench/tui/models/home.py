@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from workbench.library import SessionSummary
     from workbench.tui.models.pauses import PausedSide
 
-ROOMY, WIDE = 92, 144
-"""Least columns for a row with its upstream, and for a row with its break in a sentence."""
+ROOMY, WIDE, HUGE = 92, 144, 200
+"""Least columns for a row with its provider, for one with its break in a sentence, and for one with its client too."""
 
 LEAST = 56
 """Columns below which a session has one line for its name, and only the sign of its verdict."""
 _VERDICT = 27
 _AGE = 8
 _NUMBER = 9
+_CLIENT, _ORIGIN = 24, 33
 _MOST_LINES = 6
 
 
@@ -101,24 +102,25 @@ def item_line(
     when = Span(f"{age(now - item.modified)} " if item.modified is not None else "", "muted", -ages)
     sign = Span(f" {pauses.SIGN} {held} paused", "warning strong", _VERDICT) if held else _sign(item, story)
     if width < LEAST:
-        return line(Span(sign.text[:2], sign.style), _name(item, width - 2))
+        return line(Span(f"{sign.text[1:2]} ", sign.style), _name(item, width - 2))
     if width < ROOMY:
         return line(_name(item, room), when, sign)
-    rest = (room * 2 // 3 if width >= WIDE else room) - _NUMBER
-    client, origin = rest * 18 // 100, rest * 36 // 100
-    spare = max(0, rest - client - origin - longest - 2)
-    client, origin = client + spare // 2, origin + spare - spare // 2
+    origin = (story and story.origin) or ""
+    client = () if width < HUGE else (Span(_client(item, story), "", _CLIENT), Span(" "))
+    who = origin if client else " · ".join(words for words in (item.client, origin) if words)
     number = Span(f"{story.exchanges:,} ex" if story and story.exchanges is not None else "", "", -_NUMBER)
-    last = (Span(" "), Span(story.text, "muted")) if width >= WIDE and story else ()
+    rest = room - _NUMBER
+    name = min(longest + 2, rest * 55 // 100 if width < WIDE else width // 4)
+    sentence = (Span(" "), Span(story.text, "muted")) if story and width >= WIDE else ()
     return line(
-        _name(item, rest - client - origin),
+        _name(item, name),
         when,
-        Span(_client(item, story), "", client - 1),
         " ",
-        Span((story and story.origin) or "", "muted", origin),
+        *client,
+        Span(who, "muted", _ORIGIN if width >= WIDE else rest - name - 1),
         number,
         sign,
-        *last,
+        *sentence,
     )
 
 

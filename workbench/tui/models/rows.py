@@ -2,7 +2,7 @@
 
 A line that fits is not broken. JSON that does not fit is broken after each comma of every container that is too wide
 for a row, and after its opening bracket unless that begins the row; the rest is wrapped, if possible at escaped line
-ends and spaces. Rows are made front to back, a slice at a time, in time linear in the body.
+ends and gaps: spaces, and where compact JSON begins its next value. Rows are made front to back, a slice at a time, in time linear in the body.
 
 Bytes laid out for reading: the rows of ``models.rows``, painted.
 """
@@ -19,7 +19,7 @@ from workbench import regex
 from workbench.characters import odd_ones
 from workbench.safetext import cells, from_bytes
 from workbench.tui.models.rowtable import CONTINUES, IN_STRING, Marks, Range, RowTable, is_json, segments, tokens
-from workbench.views import Line, Span
+from workbench.views import JSON_GAPS, Line, Span
 
 HANG: Final = 2
 """Columns by which the rest of a line that is too long is set in."""
@@ -41,6 +41,7 @@ _NOTE: Final = len("… 9,999,999 characters")
 _MAX_OPEN: Final = 4096
 _PAUSE: Final = 1024
 _PLAIN: Final = regex.compile(rb"[ -~]*+")
+_GAPS: Final = tuple(pair.encode() for pair in JSON_GAPS)
 _LONE: Final = b"]},"
 _QUOTE, _NEWLINE = b'"\n'
 _OPENERS, _CLOSERS = b"{[", b"}]"
@@ -228,7 +229,7 @@ class Rows(RowTable):
         return limit if plain and plain.end() == limit else _measure(self.body, start, end, room)
 
     def _cut(self, start: int, end: int, room: int) -> int:
-        """End of the row that begins at ``start``: an escaped line end, else a space, else the full width."""
+        """End of the row that begins at ``start``: an escaped line end, else a gap, else the full width."""
         limit = self._reach(start, end, room)
         line_end = self.body.find(b"\\n", start, limit)
         if line_end >= 0:
@@ -237,9 +238,10 @@ class Rows(RowTable):
             return end
         if end - limit <= len(_LONE) and not self.body[limit:end].strip(_LONE):
             limit = self._reach(start, end, room - room // 4)  # a comma alone on a row says nothing
-        space = self.body.rfind(b" ", start + room // 2, limit)
-        if space >= 0:
-            return space + 1
+        half = start + room // 2
+        gap = max(self.body.rfind(b" ", half, limit), *(self.body.rfind(pair, half, limit + 1) for pair in _GAPS))
+        if gap >= 0:
+            return gap + 1
         escape = _CUT_ESCAPE.search(self.body, max(start + 1, limit - 5), limit)
         return escape.start() if escape else limit
 

@@ -168,7 +168,11 @@ def body(row: AnswerRow, width: int, side: str) -> list[Line]:
     if side != BOTH:
         return _column(row.before if side == BEFORE else row.after, width - 2, row, "  ")
     room = (width - 5) // 2
-    olds, news = _column(row.before, room, row), _column(row.after, room, row)
+    return side_by_side(_column(row.before, room, row), _column(row.after, room, row), room)
+
+
+def side_by_side(olds: list[Line], news: list[Line], room: int) -> list[Line]:
+    """Two columns of lines, ``room`` columns wide each."""
     made = []
     for n in range(max(len(olds), len(news))):
         left, right = (lines[n] if n < len(lines) else () for lines in (olds, news))

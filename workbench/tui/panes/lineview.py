@@ -36,6 +36,9 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     is_accordion = False
     """The item under the cursor is always open, and every item if all of them fit."""
 
+    fills = False
+    """An accordion that opens further items while there is room."""
+
     class CursorMove(Message):
         """The user moved the cursor."""
 
@@ -261,6 +264,8 @@ class LineView(LinePainter, ScrollView, can_focus=True):
 
 def open_lines(view: LineView, width: int) -> dict[int, list[Line]]:
     """Further lines of the open items of a list: of all of them if all fit, else of those that have to be open."""
+    if view.is_accordion and view.fills:
+        return _filled(view, width)
     made = _all_open(view, width) if view.is_accordion else None
     if made is not None:
         return made
@@ -278,6 +283,27 @@ def _all_open(view: LineView, width: int) -> dict[int, list[Line]] | None:
         if room < 0:
             return None
     return made or None
+
+
+LEAST_SHOWN = 4
+"""Lines of an item that is opened to fill a list, at least."""
+
+
+def _filled(view: LineView, width: int) -> dict[int, list[Line]]:
+    """The item under the cursor with its further lines, and those after and before it as far as there is room."""
+    room = _lines_that_fit(view) - view.count()
+    made: dict[int, list[Line]] = {}
+    for item in (*range(view.cursor, view.count()), *range(view.cursor - 1, -1, -1)):
+        is_open = item == view.cursor or item in view.opened_items
+        if not is_open and room < LEAST_SHOWN:
+            continue
+        lines = view.further(item, width)
+        if not is_open and len(lines) > room:
+            left = len(lines) - room + 1
+            lines = [*lines[: room - 1], (Span(f"    … {left:,} more lines", "muted"),)]
+        made[item] = lines
+        room -= len(lines)
+    return dict(sorted(made.items()))
 
 
 def _lines_that_fit(view: LineView) -> int:

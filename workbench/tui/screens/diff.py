@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class DifferencesPane(LineView):
     """List of changes or byte ranges; the one under the cursor is shown in full."""
 
-    is_accordion = True
+    is_accordion = fills = True
     compared: RequestComparison | None = None
     why = "comparing …"
 

@@ -14,12 +14,15 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
-from workbench.safetext import SHOWABLE, is_showable
+from workbench.safetext import SHOWABLE, cells, is_showable
 from workbench.tui.bars import Bar, Ways
 from workbench.tui.panes.lineview import LineView
-from workbench.views import Line, Span, line, wrap
+from workbench.views import Line, Span, line, plain, wrap
 
 Result = TypeVar("Result")
+
+MOST_ROWS = 10
+"""Rows of suggestions, where the screen has room for them."""
 
 
 class Field(NamedTuple):
@@ -35,7 +38,7 @@ class Field(NamedTuple):
 class FormSuggestion(NamedTuple):
     """Completion: ``text`` replaces the whole line; ``is_final`` if nothing can follow."""
 
-    shown: str
+    shown: str | Line
     text: str
     is_final: bool = True
 
@@ -56,16 +59,22 @@ class FormOffer(NamedTuple):
 
 
 class SuggestionPane(LineView, can_focus=False):
-    """Suggestions; the cursor is hidden until the person moves to one."""
+    """Suggestions; the cursor is hidden until the person moves to one.
+
+    It becomes as high as the most suggestions so far, so that the dialog neither has empty rows nor shrinks while typing.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.offer = FormOffer(())
         self.is_walked = False
+        self._rows = 1
 
     def show(self, offer: FormOffer) -> None:
         """Show other suggestions."""
         self.offer, self.is_walked, self.cursor = offer, False, 0
+        self._rows = max(self._rows, min(self.count() or 3 * bool(offer.why_not), MOST_ROWS))
+        self.styles.height = self._rows
         self.reload()
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
 
@@ -83,7 +92,8 @@ class SuggestionPane(LineView, can_focus=False):
         return len(self.offer.suggestions)
 
     def head(self, item: int, width: int) -> Line:
-        return line(self.offer.suggestions[item].shown)
+        shown = self.offer.suggestions[item].shown
+        return line(shown) if isinstance(shown, str) else shown
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.offer.why_not, width, "muted", most=3) if self.offer.why_not else []
@@ -259,8 +269,12 @@ class FieldTitle(Bar):
         super().__init__(id=f"{field.id}-label")
         self._field = field
 
-    def on_mount(self) -> None:
-        self.show([line(Span(f" {self._field.title}", "strong"), Span(f"   {self._field.hint}", "muted"))])
+    def on_resize(self) -> None:
+        width, (title, hint) = self.size.width, self._field[1:3]
+        words = line(Span(f" {title}", "strong"), Span(f"   {hint}", "muted"))
+        lines = [words] if cells(plain(words)) < width else [words[:1], *wrap(hint, width - 1, "muted", indent=1, most=2)]
+        self.styles.height = len(lines)
+        self.show(lines)
 
 
 class Note(Bar):

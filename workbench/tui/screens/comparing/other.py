@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench import regex
 from workbench.library import paths
+from workbench.tui.models import timeline
 from workbench.tui.screens.choose import offer_paths
 from workbench.tui.screens.form import Field, FormOffer, FormScreen, FormSuggestion
 
 if TYPE_CHECKING:
     from workbench.tui.collating import CollationSource
     from workbench.tui.screens.session.screen import SessionScreen
-    from workbench.wire import Summary
+    from workbench.tui.state import SessionState
+    from workbench.views import Line
 
 _NUMBERED = regex.compile(r"(.+)#([0-9]{1,9})")
 MOST = 200
 """Exchanges offered at most."""
+ROOM = 88
+"""Columns of an exchange in the list: enough for the names of its calls and its model."""
 
 
 class Other(NamedTuple):
@@ -33,19 +37,22 @@ class OtherScreen(FormScreen[Other]):
 
     Args:
         index: index of the exchange to compare.
-        summaries: all exchanges of the session.
+        state: the session.
 
     Attributes:
-        neighbour: number that enter accepts without a text: the exchange before, for the first one that after it.
+        neighbour: number that enter accepts without a text: the nearest exchange, of the same conversation if possible.
     """
 
     CSS_PATH = "../form.tcss"
 
-    def __init__(self, index: int, summaries: Sequence[Summary]) -> None:
+    def __init__(self, index: int, state: SessionState) -> None:
         super().__init__()
         self.index = index
-        self.summaries = summaries
-        self.neighbour = str(index if index else 2) if len(summaries) > 1 else ""
+        self.state = state
+        self._digits = len(str(len(state.summaries)))
+        others = sorted((n for n in range(len(state.summaries)) if n != index), key=self._distance)
+        self._others = others
+        self.neighbour = str(others[0] + 1) if others else ""
         hint = "an exchange number, FILE or FILE#N"
         self.fields = [Field("other", f"Compare exchange {index + 1}, or the session, with", hint)]
 
@@ -54,10 +61,21 @@ class OtherScreen(FormScreen[Other]):
         if typed and not typed.isdecimal():
             numbered = _NUMBERED.fullmatch(typed)
             return FormOffer((), why_not=f"exchange {numbered[2]} of this file") if numbered else offer_paths(text)
-        found = [s for s in self.summaries if s.index != self.index and str(s.index + 1).startswith(typed)]
-        suggestions = [FormSuggestion(_summary_line(summary), str(summary.index + 1)) for summary in found[:MOST]]
+        found = [n for n in self._others if str(n + 1).startswith(typed)]
+        suggestions = [FormSuggestion(self._exchange_line(n), str(n + 1)) for n in found[:MOST]]
         why_not = "" if suggestions else "no other exchange has this number; for a file type its path"
         return FormOffer(suggestions, why_not=why_not, default="" if typed else self.neighbour)
+
+    def _distance(self, number: int) -> tuple[bool, int, int]:
+        """Order of the other exchanges: those of the same conversation first, the nearest first, the earlier first."""
+        own, other = (row.conversation if row else None for row in map(self.state.row, (self.index, number)))
+        return own is None or other != own, abs(number - self.index), number
+
+    def _exchange_line(self, number: int) -> Line:
+        state = self.state
+        return timeline.row_line(
+            state.summary(number), state.row(number), state.lane(number), ROOM, self._digits, hop=state.hop_columns
+        )
 
     def explain(self, field: str, text: str) -> str:
         return f"enter: compare with exchange {self.neighbour}" if self.neighbour and not text.strip() else ""
@@ -66,8 +84,8 @@ class OtherScreen(FormScreen[Other]):
         typed = text.strip() or self.neighbour
         if typed.isdecimal():
             number = int(typed) - 1
-            if not 0 <= number < len(self.summaries) or number == self.index:
-                self.say(f"type a number from 1 to {len(self.summaries)} other than {self.index + 1}")
+            if not 0 <= number < len(self.state.summaries) or number == self.index:
+                self.say(f"type a number from 1 to {len(self.state.summaries)} other than {self.index + 1}")
                 return
             self.dismiss(Other(number))
             return
@@ -80,11 +98,6 @@ class OtherScreen(FormScreen[Other]):
             self.say(why_not)
         else:
             self.dismiss(Other(int(numbered[2]) - 1 if numbered else None, path))
-
-
-def _summary_line(summary: Summary) -> str:
-    facts = (summary.hop, summary.model or "", "" if summary.status is None else str(summary.status), summary.url)
-    return f"{summary.index + 1:>4}  {' · '.join(fact for fact in facts if fact)}"
 
 
 def ask_other(session: SessionScreen, index: int, show: Callable[[CollationSource], None]) -> None:
@@ -100,4 +113,4 @@ def ask_other(session: SessionScreen, index: int, show: Callable[[CollationSourc
             older, newer = sorted((index, other.number))  # as in a diff
             show(collating.Exchanges(older, newer, words))
 
-    session.app.push_screen(OtherScreen(index, session.state.summaries), compare)
+    session.app.push_screen(OtherScreen(index, session.state), compare)

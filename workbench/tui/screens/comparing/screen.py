@@ -82,8 +82,13 @@ class BothSidesPane(LineView):
     places: tuple[ComparedRow, ...] = ()
     why = "…"
 
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.bodies = comparing.BodyRows()
+
     def show(self, places: tuple[ComparedRow, ...], why: str) -> None:
         self.places, self.why, self.cursor = places, why, 0
+        self.bodies = comparing.BodyRows()
         self.opened_items = {n for n, place in enumerate(places) if not place.row.is_same}
         self.reload()
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
@@ -95,7 +100,7 @@ class BothSidesPane(LineView):
         return comparing.place_line(self.places[item])
 
     def further(self, item: int, width: int) -> list[Line]:
-        return comparing.place_body(self.places[item], width)
+        return comparing.place_body(self.places[item], width, self.bodies)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "muted")

@@ -28,6 +28,7 @@ from workbench.views import Span
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
+    from workbench.diff import Difference
     from workbench.edits.branches import BranchNode
     from workbench.tui.models.edit_study import EditStudy
     from workbench.tui.models.findings import RepairOffer
@@ -208,11 +209,19 @@ def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
     session.branches.current(index, open_screen)
 
 
+def _first_change(difference: Difference) -> str:
+    """Pointer of the first change that is in the new request; empty if there is none."""
+    for change in difference.changes:
+        if pointer := change.details[0].pointer if change.details else change.after:
+            return pointer
+    return ""
+
+
 def begin_repaired(session: SessionScreen, finding: Finding, offered: RepairOffer) -> None:
     """Apply a repair to the shown request as a branch, and open the edit screen on it."""
 
     def apply_repair(node: BranchNode) -> None:
         session.branches.commit(node, offered.request, offered.repair.title, lambda _: begin(session, node.index, at))
 
-    at = finding.pointer
+    at = _first_change(offered.difference) or finding.pointer
     session.branches.current(finding.exchange, apply_repair)

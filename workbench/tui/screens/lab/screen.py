@@ -58,9 +58,8 @@ class LabView:
         self.screen.query_one("#keys", KeyBar).run(bool(self.screen.runs.run_now))
         width = self.screen.table.text_width
         self.screen.query_one("#targets", Bar).show(lab.heads(self.screen.columns, self.screen.column_number, width))
-        self.screen.table.styles.height = min(
-            len(self.screen.probes) or 1, max(4, (self.screen.size.height - MARGIN) // 2)
-        )
+        room = max(4, (self.screen.size.height - MARGIN) * 3 // 5)
+        self.screen.table.styles.height = min(len(self.screen.probes) or 1, room)
         self.screen.table.show(len(self.screen.probes), self._row, "reading the probes …")
         self.show_below()
 

@@ -30,10 +30,13 @@ class SessionHeader:
         row = opened.row if opened else None
         mode = mode_words(state, is_following=screen.follower.is_following)
         upstream = upstream_of(state, row.summary if row else None)
-        lines = headline(state.name, row, screen.size.width, self._progress(), mode, upstream, key_words(state))
         banners = self._banners()
-        if opened and not screen.has_class("-huge"):
-            request = "" if banners else origin_word(state) or "recorded"
+        has_state = opened is not None and not screen.has_class("-huge")
+        origin = clip(origin_word(state), 24)
+        progress = self._progress("" if has_state and not banners else origin)
+        lines = headline(state.name, row, screen.size.width, progress, mode, upstream, key_words(state))
+        if opened and has_state:
+            request = "" if banners else origin or "recorded"
             lines[1:] = self._with_state(lines[1:], state_line(opened.detail, request, screen.size.width))
         lines += banners
         bar = screen.query_one("#headline", Bar)
@@ -47,11 +50,11 @@ class SessionHeader:
         is_told = origin_word(told) in plain(state) and not told.progress() and not told.shown_words()
         return [state] if is_told and not self.screen.has_class("-tall") else [*facts, state]
 
-    def _progress(self) -> str:
+    def _progress(self, origin: str) -> str:
         """Shown exchanges, progress of the inspection, and origin of the session."""
         state, opened = self.screen.state, self.screen.opened
         shown = state.shown_words(opened.index if opened else None)
-        return " · ".join(f for f in (shown, state.progress(), clip(origin_word(state), 24)) if f)
+        return " · ".join(f for f in (shown, state.progress(), origin) if f)
 
     def _banners(self) -> list[Line]:
         screen = self.screen
@@ -68,5 +71,7 @@ class SessionHeader:
     def _keys_of_use(self) -> Sequence[keys.Key]:
         """Keys of the screen, the most useful ones for the open exchange first."""
         opened = self.screen.opened
+        is_calm = self.screen.state.is_done and not self.screen.state.findings
         has_branch = opened and self.screen.branch_switch.has_branch(opened.index)
-        return keys.WITH_BRANCH if has_branch else keys.SESSION
+        table = keys.CALM if is_calm else keys.SESSION
+        return keys.with_branch(table) if has_branch else table

@@ -70,14 +70,23 @@ class PaneLayout:
         for pane in self.screen.query(Pane):
             pane.set_class(pane.id == self._front, "-front")
             pane.set_class(pane.id == self._side, "-kept")
+            pane.set_class(pane.id == self._side and self._shows_under, "-under")
             pane.set_class(pane.id not in self._in_slot.values(), "-behind")
         self.screen.set_class(self.focused == "findings", "-on-findings")
         self.show_tabs()
 
+    @property
+    def _shows_under(self) -> bool:
+        """The list of exchanges is in front and has another pane below it; the sheet decides if there is room."""
+        return self._front == "exchanges" and not self.screen.has_class("-zoom")
+
     def show_tabs(self) -> None:
         """Name the panes in the tab bar, and highlight the visible ones."""
-        wide, zoomed = self.screen.has_class("-wide"), self.screen.has_class("-zoom")
+        screen = self.screen
+        wide, zoomed = screen.has_class("-wide"), screen.has_class("-zoom")
         seen = ("exchanges", "wire", self._side, "findings") if wide else (self._front, "findings")
+        if self._front == "exchanges" and (screen.has_class("-calm") or screen.has_class("-few")):
+            seen += (self._side,)
         self.screen.query_one("#tabs", TabBar).show_tabs(self.focused, () if zoomed else seen, is_zoomed=zoomed)
 
     # Actions.
@@ -94,4 +103,4 @@ class PaneLayout:
     def zoom(self) -> None:
         """Show the focused pane alone, or all again."""
         self.screen.toggle_class("-zoom")
-        self.show_tabs()
+        self._arrange()

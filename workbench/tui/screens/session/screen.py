@@ -198,8 +198,10 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         self.exchanges.grew()
         self.findings.grew()
         self.set_class(not self.state.findings, "-calm")
+        self.set_class(self.state.total <= FEW, "-few")
         for few in range(1, FEW + 1):
             self.set_class(max(1, self.state.total) == few, f"-few-{few}")
+        self.panes.show_tabs()
         self.header.show()
         self.follower.go_to_newest()
 
