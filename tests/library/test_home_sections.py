@@ -23,6 +23,14 @@ def test_at_first_there_are_examples_and_where_nobody_found_anything() -> None:
     assert found.notes == (home_sections.NOTHING_FOUND,)
 
 
+def test_examples_are_in_their_order_the_sound_ones_last() -> None:
+    folder = resources.folder("sessions")
+    order = (folder / "order.txt").read_text(encoding="utf-8").split()
+    assert sorted(order) == sorted(path.stem for path in folder.glob("*.jsonl"))
+    assert [item.name for item in home_sections.examples().items] == order
+    assert order[-2:] == ["anthropic-tool-loop", "anthropic-long-session"]
+
+
 def test_recent_files_come_first_also_those_that_are_gone(home: Path) -> None:
     home_state.remember(put(home / "a.jsonl", at=1000))
     home_state.remember(home / "gone.jsonl")

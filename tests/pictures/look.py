@@ -48,7 +48,9 @@ SCREENS = {
     "session-healthy": Screen("anthropic-tool-loop"),
     "stream": Screen("openai-parallel-index-reused", ("t",)),
     "diff": Screen("anthropic-compaction-orphan", ("d",)),
-    "compare": Screen("anthropic-compaction-orphan", ("d", "~1024", "q", "D", "~Compare exchange", "enter"), "Side by side"),
+    "compare": Screen(
+        "anthropic-compaction-orphan", ("d", "~1024", "q", "D", "~Compare exchange", "enter"), "Side by side"
+    ),
     "compare-dialog": Screen("anthropic-compaction-orphan", ("D",), "Compare exchange"),
     "repairs": Screen(LOST, ("~restore the reasoning", "f"), "Repair 1"),
     "edit": Screen(LOST, MENDED, "accepts"),

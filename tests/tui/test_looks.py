@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from rich.style import Style
@@ -11,6 +12,7 @@ from textual.color import Color
 
 from tests.tui import samples
 from tests.tui.driving import showing
+from workbench import tui
 from workbench.tui import themes
 from workbench.tui.app import WorkbenchApp
 from workbench.views.lines import STYLES
@@ -19,6 +21,15 @@ BACKS = [name for name in STYLES if themes.LOOKS[name].back]
 FRONTS = ["", *(name for name in STYLES if not themes.LOOKS[name].back and "reverse" not in themes.LOOKS[name].text)]
 UNDER = ["", *BACKS, *(f"{a} {b}" for a, b in combinations(BACKS, 2))]
 STATES = ("error", "warning", "ok")
+
+
+@pytest.mark.parametrize("sheet", sorted(Path(tui.__file__).parent.rglob("screens/**/*.tcss")), ids=lambda p: p.stem)
+def test_a_style_sheet_is_about_its_own_screen(sheet: Path) -> None:
+    """Sheets stay loaded when their screen is gone: one that names an id alone would arrange other screens."""
+    rules = sheet.read_text(encoding="utf-8").split("}")
+    selectors = [each.strip() for rule in rules if "{" in rule for each in rule.partition("{")[0].split(",")]
+    assert selectors
+    assert [each for each in selectors if each.startswith(("#", "."))] == []
 
 
 @pytest.fixture

@@ -62,9 +62,7 @@ def all_sections() -> list[Section]:
 
 
 def examples() -> Section:
-    """The sessions that ship with the program, in the order of ``order.txt``: results, reasoning, streams; the sound
-    ones last.
-    """
+    """The sessions that ship with the program, in the order of ``order.txt``: the sound ones last."""
     folder = resources.folder("sessions")
     listed = folder / "order.txt"
     names = listed.read_text(encoding="utf-8").split() if listed.is_file() else []

@@ -82,6 +82,7 @@ else:
 __all__ = [
     "ADDRESS",
     "BLANK",
+    "JSON_GAPS",
     "LINK",
     "PROBE_SIGNS",
     "RATES",

@@ -148,8 +148,7 @@ def link_addresses(lines: Iterable[Line], text: str) -> list[Line]:
 
 
 def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int = 1000) -> list[Line]:
-    """Untrusted text as lines of at most ``width`` columns, broken at its own line ends and then at gaps: spaces,
-    ``JSON_GAPS``.
+    """Untrusted text as lines of at most ``width`` columns, broken at its own line ends, then at spaces and commas.
 
     Args:
         text: text of any size; only ``most`` lines of it are read.

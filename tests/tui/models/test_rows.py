@@ -65,6 +65,11 @@ def test_what_is_no_json_is_only_wrapped() -> None:
     assert [f & CONTINUES for f in rows.flags] == [0, 0, CONTINUES, 0]
 
 
+def test_compact_json_in_an_event_is_broken_at_its_commas() -> None:
+    rows = lay_out(b'data: {"object":"chunk","choices":[{"index":0,"delta":{"content":"a"}}]}\n', 28, is_json=False)
+    assert shown(rows) == ['data: {"object":"chunk",', '  "choices":[{"index":0,', '  "delta":{"content":"a"}}]}']
+
+
 def test_a_row_knows_that_it_begins_in_a_string() -> None:
     rows = lay_out(json.dumps(["word " * 20]).encode(), 30)
     assert rows.flags[0] == 0

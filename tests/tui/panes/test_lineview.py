@@ -101,6 +101,21 @@ async def test_an_accordion_opens_what_the_cursor_stands_on() -> None:
         assert shown(app.view)[:6] == ["item 0", "item 1", "item 2", "  line 1 of 2", "  line 2 of 2", "item 3"]
 
 
+async def test_a_list_that_fills_its_room_opens_what_comes_next_too() -> None:
+    app = Host(6, is_accordion=True)
+    app.view.fills = True
+    async with app.run_test(size=(40, 12)) as pilot:
+        assert [len(lines) for lines in app.view.lines_of.further.values()] == [0, 1, 2]  # one line of 3 is left
+        await pilot.press("G", "k")
+        assert shown(app.view)[4:10] == ["item 4", *(f"  line {n} of 4" for n in range(1, 5)), "item 5"]
+        app.view.total = 4
+        app.view.reload()
+        assert shown(app.view) == [
+            "item 0", "item 1", "  line 1 of 1", "item 2", "  line 1 of 2", "  line 2 of 2",
+            "item 3", "  line 1 of 3", "  line 2 of 3", "  line 3 of 3",
+        ]  # fmt: skip
+
+
 async def test_marks_are_signs_and_not_only_colours() -> None:
     app = Host(4)
     async with app.run_test(size=(40, 12)) as pilot:

@@ -97,6 +97,7 @@ async def test_an_exchange_is_compared_with_another_one_that_is_picked() -> None
         await driver.press("9", "enter")
         assert "type a number from 1 to 2 other than 1" in driver.text
         await driver.press("backspace")
+        assert "2 ● 200  1.3 s  end_turn" in driver.text
         assert "enter: compare with exchange 2" in driver.text
         await driver.press("enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, ComparingScreen))

@@ -54,6 +54,9 @@ async def test_without_breaks_it_says_under_which_contract(size: tuple[int, int]
     async with showing(samples.example(samples.TOOL_LOOP), size) as driver:
         assert driver.focused == "exchanges"
         assert "no breaks found under contract anthropic (from host api.anthropic.com)" in driver.text
+        assert driver.pane("exchanges").region.bottom == driver.pane("ir").region.y or size[0] >= 160
+        footer = driver.text.splitlines()[-1]
+        assert "next break" not in footer and "S story" in footer and "q back" in footer
 
 
 async def test_a_break_that_is_found_late_is_gone_to(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,8 @@
 
 A line that fits is not broken. JSON that does not fit is broken after each comma of every container that is too wide
 for a row, and after its opening bracket unless that begins the row; the rest is wrapped, if possible at escaped line
-ends and gaps: spaces, and where compact JSON begins its next value. Rows are made front to back, a slice at a time, in time linear in the body.
+ends, spaces, and the commas of compact JSON. Rows are made front to back, a slice at a time, in time linear in the
+body.
 
 Bytes laid out for reading: the rows of ``models.rows``, painted.
 """

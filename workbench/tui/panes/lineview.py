@@ -265,7 +265,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
 def open_lines(view: LineView, width: int) -> dict[int, list[Line]]:
     """Further lines of the open items of a list: of all of them if all fit, else of those that have to be open."""
     if view.is_accordion and view.fills:
-        return _filled(view, width)
+        return _fill_room(view, width)
     made = _all_open(view, width) if view.is_accordion else None
     if made is not None:
         return made
@@ -286,19 +286,21 @@ def _all_open(view: LineView, width: int) -> dict[int, list[Line]] | None:
 
 
 LEAST_SHOWN = 4
-"""Lines of an item that is opened to fill a list, at least."""
+"""Lines of an item that is opened in part to fill a list, at least."""
 
 
-def _filled(view: LineView, width: int) -> dict[int, list[Line]]:
+def _fill_room(view: LineView, width: int) -> dict[int, list[Line]]:
     """The item under the cursor with its further lines, and those after and before it as far as there is room."""
     room = _lines_that_fit(view) - view.count()
     made: dict[int, list[Line]] = {}
     for item in (*range(view.cursor, view.count()), *range(view.cursor - 1, -1, -1)):
         is_open = item == view.cursor or item in view.opened_items
-        if not is_open and room < LEAST_SHOWN:
+        if not is_open and room <= 0:
             continue
         lines = view.further(item, width)
         if not is_open and len(lines) > room:
+            if room < LEAST_SHOWN:
+                continue
             left = len(lines) - room + 1
             lines = [*lines[: room - 1], (Span(f"    … {left:,} more lines", "muted"),)]
         made[item] = lines

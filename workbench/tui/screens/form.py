@@ -61,7 +61,7 @@ class FormOffer(NamedTuple):
 class SuggestionPane(LineView, can_focus=False):
     """Suggestions; the cursor is hidden until the person moves to one.
 
-    It becomes as high as the most suggestions so far, so that the dialog neither has empty rows nor shrinks while typing.
+    It is as high as the most suggestions so far: the dialog has no empty rows, and does not shrink while one types.
     """
 
     def __init__(self) -> None:
@@ -272,7 +272,9 @@ class FieldTitle(Bar):
     def on_resize(self) -> None:
         width, (title, hint) = self.size.width, self._field[1:3]
         words = line(Span(f" {title}", "strong"), Span(f"   {hint}", "muted"))
-        lines = [words] if cells(plain(words)) < width else [words[:1], *wrap(hint, width - 1, "muted", indent=1, most=2)]
+        lines = (
+            [words] if cells(plain(words)) < width else [words[:1], *wrap(hint, width - 1, "muted", indent=1, most=2)]
+        )
         self.styles.height = len(lines)
         self.show(lines)
 

@@ -84,7 +84,7 @@ class PaneLayout:
         """Name the panes in the tab bar, and highlight the visible ones."""
         screen = self.screen
         wide, zoomed = screen.has_class("-wide"), screen.has_class("-zoom")
-        seen = ("exchanges", "wire", self._side, "findings") if wide else (self._front, "findings")
+        seen: tuple[str, ...] = ("exchanges", "wire", self._side, "findings") if wide else (self._front, "findings")
         if self._front == "exchanges" and (screen.has_class("-calm") or screen.has_class("-few")):
             seen += (self._side,)
         self.screen.query_one("#tabs", TabBar).show_tabs(self.focused, () if zoomed else seen, is_zoomed=zoomed)
