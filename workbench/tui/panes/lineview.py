@@ -33,11 +33,8 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     """Lines with a cursor."""
 
     BINDINGS = keys.bindings(keys.PANE)
-    is_accordion = False
-    """The item under the cursor is always open, and every item if all of them fit."""
-
-    fills = False
-    """An accordion that opens further items while there is room."""
+    is_accordion = fills = False
+    """The item under the cursor is always open, and every item if all of them fit; ``fills``: as many as fit."""
 
     class CursorMove(Message):
         """The user moved the cursor."""

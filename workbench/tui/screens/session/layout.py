@@ -12,6 +12,10 @@ from workbench.tui.session_panes import SIDE_SLOTS
 
 if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
+    from workbench.tui.state import SessionState
+
+FEW = 5
+"""Exchanges that a small timeline has room for."""
 
 
 class PaneLayout:
@@ -79,6 +83,14 @@ class PaneLayout:
     def _shows_under(self) -> bool:
         """The list of exchanges is in front and has another pane below it; the sheet decides if there is room."""
         return self._front == "exchanges" and not self.screen.has_class("-zoom")
+
+    def fit(self, state: SessionState) -> None:
+        """Give the panes of a session with few exchanges, or without findings, the room that they need."""
+        self.screen.set_class(not state.findings, "-calm")
+        self.screen.set_class(state.total <= FEW, "-few")
+        for few in range(1, FEW + 1):
+            self.screen.set_class(max(1, state.total) == few, f"-few-{few}")
+        self.show_tabs()
 
     def show_tabs(self) -> None:
         """Name the panes in the tab bar, and highlight the visible ones."""

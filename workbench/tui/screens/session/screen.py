@@ -60,9 +60,6 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.request_screens import RequestScreens
     from workbench.wire.session import Session
 
-FEW = 5
-"""Exchanges that a small timeline has room for."""
-
 
 class SessionScreen(Screen[WorkbenchError | OSError | None]):
     """Shows a session. Dismissed with the error if the session cannot be opened.
@@ -197,11 +194,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         """Show new rows and findings."""
         self.exchanges.grew()
         self.findings.grew()
-        self.set_class(not self.state.findings, "-calm")
-        self.set_class(self.state.total <= FEW, "-few")
-        for few in range(1, FEW + 1):
-            self.set_class(max(1, self.state.total) == few, f"-few-{few}")
-        self.panes.show_tabs()
+        self.panes.fit(self.state)
         self.header.show()
         self.follower.go_to_newest()
 
