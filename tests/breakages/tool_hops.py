@@ -23,7 +23,14 @@ from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.session import MemorySession
 
-CATALOGUES = ("tool-hops-2.yaml", "tool-hops-3.yaml", "tool-hops-4.yaml", "tool-hops-5.yaml", "tool-hops-6.yaml")
+CATALOGUES = (
+    "tool-hops-2.yaml",
+    "tool-hops-3.yaml",
+    "tool-hops-4.yaml",
+    "tool-hops-5.yaml",
+    "tool-hops-6.yaml",
+    "tool-hops-7.yaml",
+)
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 
 Entry = Mapping[str, Any]
@@ -249,8 +256,8 @@ class HopArtefact:
                 models[-1], "request", at[self.protocol] + (f"/{rest}" if rest and "content" not in rest else "")
             )
         elif part.startswith("declared_tool"):
-            at = {"gemini": "/tools/0/functionDeclarations/0"}.get(self.protocol, "/tools/0")
-            rest = rest.removeprefix("0/") if part.endswith("s") else rest
+            number, _, rest = rest.partition("/") if part.endswith("s") else ("0", "", rest)
+            at = f"/tools/0/functionDeclarations/{number}" if self.protocol == "gemini" else f"/tools/{number or 0}"
             inside = _SCHEMA[self.protocol] + rest.removeprefix("input_schema") if rest.startswith("input_") else rest
             yield Place(models[0], "request", f"{at}/{inside}")
         elif part in ("tools_list", "tools_list_entry"):
