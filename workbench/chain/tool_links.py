@@ -93,6 +93,11 @@ class ToolLinks:
         if not outcome.is_interim:
             self._journal.put(self._kept, "", (*self.waiting, outcome)[-MOST_WAITING:])
 
+    def passer_of(self, outcome: ToolOutcome) -> ToolOutcome | None:
+        """The request to a gateway that passed this one on: the same call, which began earlier and ended later."""
+        others = (one for one in reversed(self.waiting) if one.server != outcome.server and outcome.is_within(one))
+        return next((one for one in others if one.is_same_call(outcome)), None)
+
     def links(self, decoded: DecodedExchange) -> tuple[ToolLink, ...]:
         """Links of the results that a request has and that no earlier one had, the last result first."""
         return tuple(self._links(decoded)) if self.waiting else ()

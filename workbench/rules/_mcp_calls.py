@@ -153,6 +153,11 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
         rule = STRUCTURED_DROPPED if lost.kind == "structured" else RESULT_ALTERED if lost.form else RESULT_DROPPED
         text = f"{lost.size:,} bytes of {lost.pointer} are missing from {where}"
         yield make(decoded, rule, RESPONSE, lost.pointer, text)
+    meta, kept = (one.result.get("_meta") for one in (inner, outer))
+    gone = [name for name in meta if name not in kept] if isinstance(meta, dict) and isinstance(kept, dict) else meta
+    if gone:
+        text = f"{', '.join(map(quote, gone))} of _meta are not in {where}"
+        yield make(decoded, RESULT_DROPPED, RESPONSE, "/result/_meta", text, severity=INFO)
     if (inner.result.get("isError") is True) != (outer.result.get("isError") is True):
         text = f"isError differs from {where}"
         yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError" if "isError" in inner.result else "/result", text)

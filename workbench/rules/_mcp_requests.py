@@ -73,6 +73,13 @@ _INVALID_INPUT = regex.compile(
 )
 """Words of common validators (pydantic, zod, Ajv, Go) for arguments that they do not take."""
 
+_DEMANDED = regex.compile(
+    r"\b(?:is|are) (?:required|missing)\b|\bmust (?:provide|specify|be (?:provided|specified|set|given))\b"
+    r"|\bcannot (?:use|combine|specify|set) both\b|\bmutually exclusive\b|\b(?:at least|exactly|only) one of\b",
+    re.IGNORECASE,
+)
+_WORD = regex.compile(r"\w+")
+
 _FAILED = regex.compile(
     r"\s*(?:(?:missing|invalid|unknown|unsupported) (?:required )?(?:params?|parameters?|arguments?|fields?)\b"
     r"|\[?error\]?\b|(?:\w+)?(?:error|exception):|traceback \(most recent call last\)|failed to \w+|panic:)"
@@ -94,6 +101,9 @@ _NO_SESSION = regex.compile(
     re.IGNORECASE,
 )
 """Words for a session that a server does not know."""
+
+_REVISION = regex.compile(r"\d{4}-\d{2}-\d{2}|(?i:draft)\S*")
+"""A version; that of a draft has another form."""
 
 _STATELESS = "2026-07-28"
 """First revision without ``initialize``."""
@@ -172,6 +182,8 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         yield make(decoded, VERSION, RESPONSE, "", text, quote(told))
     elif http.status >= 400 and http.status not in _AUTH and method in _MUST_RESULT and not isinstance(error, dict):
         text = f"{method} was answered with status {http.status}"
+        if method == "initialize" and not request.headers.get("mcp-protocol-version"):
+            text += "; a client sends the header MCP-Protocol-Version only after it, so a server must not require it"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "", text, quote(told))
     elif http.status == 200 and method in _MUST_RESULT and not response_message(decoded).strip():
         text = f"the response to {method} ended without its message"
@@ -251,6 +263,14 @@ def _version(
 ) -> Iterator[Finding]:
     """Versions are dates: a later one than the client asked for is one that it may not know."""
     asked, given = member(request, "params", "protocolVersion"), member(response, "result", "protocolVersion")
+    for side, pointer, who, value in (
+        (REQUEST, "/params/protocolVersion", "client asked for", asked),
+        (RESPONSE, "/result/protocolVersion", "server answered with", given),
+    ):
+        if isinstance(value, str) and not _REVISION.fullmatch(value):
+            text = f"the {who} {quote(value)}, which is not a version: versions are dates"
+            yield make(decoded, VERSION, side, pointer, text)
+            return
     if not isinstance(asked, str) or not isinstance(given, str):
         return
     if given >= _STATELESS:
@@ -270,7 +290,7 @@ def _of_result(
 ) -> Iterator[Finding]:
     result = response.get("result")
     entry = facts.tools.get(str(member(params, "name")), {})
-    told = " ".join(texts_of(result))[:_LONG]
+    told = " ".join(map(_unwrapped, texts_of(result)))[:_LONG]
     if isinstance(result, dict):
         yield from _flag(decoded, result, told)
         yield from _output(decoded, params, result, entry)
@@ -286,10 +306,17 @@ def _of_result(
     if _is_failure(result) and _UNKNOWN_TOOL.search(told):
         text = "the tool is unknown; the protocol expects a JSON-RPC error for this (-32602)"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/result/isError", text, quote(told), INFO)
-    if _INVALID_INPUT.search(told):
+    if _INVALID_INPUT.search(told) or _demands(told, entry):
         yield from _of_refusal(
             decoded, params, entry, "/result/content/0/text" if _is_failure(result) else "/error", told
         )
+
+
+def _demands(told: str, entry: JsonValue) -> bool:
+    """A text that asks for a property of the schema: "ID is required", "cannot use both A and B"."""
+    known = member(entry, "inputSchema", "properties")
+    words = frozenset(_WORD.findall(told)) if isinstance(known, dict) and _DEMANDED.search(told) else frozenset()
+    return isinstance(known, dict) and not words.isdisjoint(known)
 
 
 def _of_refusal(
@@ -311,10 +338,18 @@ def _flag(decoded: DecodedExchange, result: JsonValue, told: str) -> Iterator[Fi
         (_FAILED.match(told) or _denies_success(value_in(told)))
         and len(texts_of(result)) == 1
         and member(result, "structuredContent") is None
-    ) or (not texts_of(result) and _denies_success(member(result, "structuredContent"))):
+    ) or _denies_success(member(result, "structuredContent")):
         text = "the text reports a failure, but the result is not marked as an error (isError)"
         pointer = "/result/isError" if member(result, "isError") is not None else "/result"
         yield make(decoded, ERROR_FLAG, RESPONSE, pointer, text, quote(told), INFO)
+
+
+def _unwrapped(text: str) -> str:
+    """A text; the one inside, where it is a list of content that was encoded as text."""
+    inner = value_in(text) if text[:1] == "[" else None
+    only = inner[0] if isinstance(inner, list) and len(inner) == 1 else None
+    found = only.get("text") if isinstance(only, dict) else None
+    return found if isinstance(found, str) else text
 
 
 def _denies_success(value: JsonValue) -> bool:

@@ -26,6 +26,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
             is_known = call.name in case.tools or (not call.name and has_stray_deltas(case))
             if not is_known and not _may_come_from_elsewhere(case.request, call):
                 yield _unknown(case, NodeRef(RESPONSE, n, k), call)
+            elif _is_of_other_kind(case, call):
+                yield _other_kind(case, NodeRef(RESPONSE, n, k), call)
 
 
 def _unknown(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Finding:
@@ -36,6 +38,19 @@ def _unknown(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Finding:
     )  # no model calls out of nowhere: the tools were left out
     message = f"no tool named {quote(call.name)} is declared"
     return case.at(rule, ref, message, name="name", evidence=_declared_words(call.name, sorted(case.tools)))
+
+
+def _is_of_other_kind(case: RuleContext, call: ToolCallIR) -> bool:
+    """A tool for free text is called as a function, or the reverse: clients look for it among the others."""
+    declared = case.tools.get(call.name or "")
+    return declared is not None and (declared.kind == "custom") is not call.format.endswith("custom")
+
+
+def _other_kind(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Finding:
+    forms = ("a custom tool (free text)", "a function")
+    one, other = forms if call.format.endswith("custom") else forms[::-1]
+    message = f"{quote(call.name or '')} is called as {one}, but it is declared as {other}"
+    return case.at(UNKNOWN_TOOL, ref, message, name="name")
 
 
 def _declared_words(name: str, known: list[str]) -> str:

@@ -19,7 +19,7 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, SocketTurns
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.recording import with_refusal
-from workbench.rules.wording import quote
+from workbench.rules.wording import quote, weaker
 from workbench.wire import ExchangeKind, Frame, close_of, split_url
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ def _facts(decoded: DecodedExchange, before: DecodedExchange | None) -> Iterator
     for fact in turns.facts():
         if not (decoded.is_arriving and fact.rule in _WHEN_OVER):
             side = REQUEST if fact.is_of_client else RESPONSE
-            yield _finding(decoded, _BY_SLUG[fact.rule], side, fact.message, fact.frames)
+            rule = weaker(_BY_SLUG[fact.rule]) if fact.is_harmless else _BY_SLUG[fact.rule]
+            yield _finding(decoded, rule, side, fact.message, fact.frames)
     if not decoded.is_arriving and not any(_is_fault(frame) for frame in decoded.exchange.frames):
         for number in turns.unanswered():
             text = f"message {number + 1} requests a response, and the server sent nothing for it"

@@ -89,12 +89,14 @@ class SocketFact(NamedTuple):
         message: what is wrong.
         frames: numbers of the messages that show it, from zero.
         is_of_client: the client did it.
+        is_harmless: nothing is lost by it: a warning.
     """
 
     rule: str
     message: str
     frames: tuple[int, ...]
     is_of_client: bool = True
+    is_harmless: bool = False
 
 
 class TurnSplitter(Protocol):

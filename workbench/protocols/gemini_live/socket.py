@@ -233,19 +233,27 @@ class LiveTurns:
 
     def _note(self, turn: _LiveTurn, content: JsonValue, calls: JsonValue, value: Value) -> None:
         if isinstance(content, dict):
-            turn.said += _spoken_parts(content)
+            for part in _spoken_parts(content):
+                turn.said.append(part)
+                if "functionCall" in part:
+                    self._note_call(turn, part["functionCall"])
             if get(content, "turnComplete") is True:
                 turn.is_whole = True
                 self._end_turn()
         for call in calls if isinstance(calls, list) else ():
-            turn.said.append({"functionCall": call})
-            turn.open_calls.add(get(call, "id"))
-            self._called.add(get(call, "id"))
-            self._partial = ()
-            turn.is_whole = True
+            self._note_call(turn, call)
+            if get(call, "id") is None or all(part.get("functionCall") != call for part in turn.said):
+                turn.said.append({"functionCall": call})
         cancelled = get(get(value, "toolCallCancellation"), "ids")
         if isinstance(cancelled, list):
             self._cancel(turn, {name for name in cancelled if isinstance(name, str)})
+
+    def _note_call(self, turn: _LiveTurn, call: JsonValue) -> None:
+        """A call is open; one may come twice, in the content of the model and in toolCall (mastra issue 22969)."""
+        turn.open_calls.add(get(call, "id"))
+        self._called.add(get(call, "id"))
+        self._partial = ()
+        turn.is_whole = True
 
     def _cancel(self, turn: _LiveTurn, names: set[str]) -> None:
         """Calls that the model does not wait for any more: later requests are without them."""

@@ -38,6 +38,9 @@ _RATE = regex.compile(r"^audio/(?:pcm|l16)\b.*?\brate=(\d{1,6})")
 class _LiveCall(WholeItem):
     """A call, which is in a separate list and not in a part."""
 
+    def is_call(self, call: JsonValue) -> bool:
+        return False  # of the list itself: a second one there is another call
+
     def place(self, suffix: str) -> tuple[Segment, ...]:
         return (Segment(self.events[0], self.origin + suffix.removeprefix(_CALL)),)
 
@@ -137,6 +140,7 @@ class LiveStreamDecoder:
             self._sound_bytes += _size(blob.get("data"))
             self._sound_type = str(get(blob, "mimeType"))
         else:
+            self._called = number if get(part, "functionCall") is not None else self._called
             self._add(_CONTENT, WholeItem(part, number, origin))
 
     def _feed_calls(self, value: dict[str, JsonValue], number: int) -> None:
@@ -147,9 +151,11 @@ class LiveStreamDecoder:
         if isinstance(value.get(key), dict):
             self._keep("toolCall", {k: v for k, v in value[key].items() if v is not calls})
         for n, call in enumerate(calls if isinstance(calls, list) else ()):
+            self._called = number
+            if get(call, "id") is not None and any(item.is_call(call) for _, item in self._items):
+                continue  # it came in the content of the model already (mastra issue 22969)
             inner = f"/{key}/{key_of(value[key], 'functionCalls')}/{n}"
             self._add(_CALLS, _LiveCall({"functionCall": call}, number, inner))
-            self._called = number
 
     def _grow(self, stem: str, text: str, number: int, origin: str, *, is_thought: bool) -> None:
         last = self._items[-1] if self._items else None

@@ -64,6 +64,10 @@ class ToolOutcome:
         is_given = bool(self.arguments) and any(value == self.arguments for value in given.values())
         return is_given and any(isinstance(value, str) and is_named(value, self.tool) for value in given.values())
 
+    def is_same_call(self, inner: ToolOutcome) -> bool:
+        """The same tool, maybe with a name before its own, and the same arguments."""
+        return is_named(self.tool, inner.tool) and argument_key(self.arguments) == argument_key(inner.arguments)
+
     @property
     def is_interim(self) -> bool:
         """The result is not yet what the tool returned: the server asks for input, or continues as a task."""

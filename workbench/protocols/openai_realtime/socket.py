@@ -36,12 +36,13 @@ _CHANGES = ("conversation.item.truncate", "conversation.item.delete", "conversat
 """Messages that the server answers alone: an error that follows one, and names nothing else, refuses it."""
 
 _ACTIVE = "conversation_already_has_active_response"
-_HARMLESS = frozenset({"response_cancel_not_active", "input_audio_buffer_commit_empty"})
+_NOT_ACTIVE = "response_cancel_not_active"
+_HARMLESS = frozenset({_NOT_ACTIVE, "input_audio_buffer_commit_empty"})
 """Codes of errors that concern neither a response nor the conversation: they stay with the connection."""
 
 _CODES = {
     "already has an active response": _ACTIVE,
-    "no active response found": "response_cancel_not_active",
+    "no active response found": _NOT_ACTIVE,
     "the buffer is empty": "input_audio_buffer_commit_empty",
 }
 """Part of the text of an error → its code."""
@@ -129,6 +130,7 @@ class RealtimeTurns:
         self._pending_change: tuple[int, str] | None = (
             None  # frame and type of the last message of ``_CHANGES``, until answered
         )
+        self._cancelled_in: int | None = None  # the last response.cancel
         self._session_frames: list[int] = []
         self._items: list[_ConversationItem] = []
         self._waiting: list[_RealtimeTurn] = []
@@ -170,6 +172,7 @@ class RealtimeTurns:
         elif kind in _CHANGES:
             self._pending_change = (number, str(kind))
         elif kind == "response.cancel":
+            self._cancelled_in = number
             for turn in self._active.values():
                 turn.notes.append(f"the client cancelled it in frame {number + 1}")
 
@@ -383,11 +386,22 @@ class RealtimeTurns:
         self._facts.append(SocketFact("socket.refused-message", text, (change[0], number)))
         return True
 
+    def _note_harmless(self, number: int, code: JsonValue, error: Value) -> None:
+        """Note a refusal that changes nothing: clients that end the call for it are at fault (berd issue 318)."""
+        sent, kind = (self._cancelled_in, "response.cancel") if code == _NOT_ACTIVE else (None, "")
+        if self._pending_change and code != _NOT_ACTIVE:
+            (sent, kind), self._pending_change = self._pending_change, None
+        if sent is not None:
+            told = f"the server refused {kind} (message {sent + 1}): {str(error.get('message'))!r:.200}"
+            text = f"{told}; nothing has changed, and the connection can be used as before"
+            self._facts.append(SocketFact("socket.refused-message", text, (sent, number), is_harmless=True))
+
     def _refuse(self, number: int, frame: Frame, value: Value) -> None:
         """An error ends what it refuses; one inside a response is an event of it."""
         error = object_of(value, "error")
         code = _code_of(error)
         if code in _HARMLESS:
+            self._note_harmless(number, code, error)
             return
         unknown = _unknown_type(error)
         if unknown in self._types:

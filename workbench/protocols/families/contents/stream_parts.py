@@ -171,6 +171,10 @@ class StreamedPart:
         """The part as in a whole answer."""
         raise NotImplementedError
 
+    def is_call(self, call: JsonValue) -> bool:
+        """True for a part with this call."""
+        return False
+
     def opening(self) -> Part | None:
         return None
 
@@ -195,6 +199,9 @@ class WholeItem(StreamedPart):
 
     def value(self) -> JsonValue:
         return self.given
+
+    def is_call(self, call: JsonValue) -> bool:
+        return isinstance(self.given, dict) and self.given.get("functionCall") == call
 
     def place(self, suffix: str) -> tuple[Segment, ...]:
         """Segments of the value at a pointer below the part; empty for a value put together."""
