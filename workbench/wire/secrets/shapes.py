@@ -177,6 +177,8 @@ _TAILED: Final = regex.compile(
 )
 """Keys identified by their ending or middle."""
 _SHORTEST_TAILED: Final = 35
+_FEWEST: Final = 12
+"""Different characters of a key that is identified by its ending or middle."""
 _AZURE: Final = regex.compile(
     rb"[\w+/-]{76}(?:APIM|ACDb|\+(?:ABa|AMC|ASt))[\w+/-]{5}[AQgw]==|[\w+/-]{44}AzFu[\w+/-]{5}[AQgw]==|[A-Za-z0-9]{42}AzSe[A-D]\w{5}"
     rb"|[\w+/-]{33}(?:AIoT|AzCa|\+(?:ASb|AEh|ARm))[A-P][\w+/-]{5}=|[A-Za-z0-9+/]{42}\+ACR[A-D]?[A-Za-z0-9+/]{5,6}"
@@ -294,7 +296,7 @@ def _in_word(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
     ):
         yield ShapedSecret(start, found.end(), "api-key")
         return
-    if end - start >= _SHORTEST_TAILED and _TAILED.fullmatch(text, start, end):
+    if end - start >= _SHORTEST_TAILED and _TAILED.fullmatch(text, start, end) and _is_varied(text[start:end]):
         yield ShapedSecret(start, end, "api-key")
         return
     before, after = text[start - 1 : start], text[end : end + 1]
@@ -302,6 +304,11 @@ def _in_word(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
         yield ShapedSecret(start, token.end(), "api-key")
     elif (before in _JOINTS or after in _JOINTS or head == b"1/") and _DIGIT.search(text, start, end):
         yield from _join(text, start, end)
+
+
+def _is_varied(word: bytes) -> bool:
+    """False for few characters again and again, as in encoded silence or an empty picture."""
+    return len(set(word)) >= _FEWEST
 
 
 def _join(text: bytes, start: int, end: int) -> Iterator[ShapedSecret]:
