@@ -290,7 +290,7 @@ def _of_result(
 ) -> Iterator[Finding]:
     result = response.get("result")
     entry = facts.tools.get(str(member(params, "name")), {})
-    told = " ".join(map(_unwrapped, texts_of(result)))[:_LONG]
+    told = " ".join(map(_inner_text, texts_of(result)))[:_LONG]
     if isinstance(result, dict):
         yield from _flag(decoded, result, told)
         yield from _output(decoded, params, result, entry)
@@ -344,7 +344,7 @@ def _flag(decoded: DecodedExchange, result: JsonValue, told: str) -> Iterator[Fi
         yield make(decoded, ERROR_FLAG, RESPONSE, pointer, text, quote(told), INFO)
 
 
-def _unwrapped(text: str) -> str:
+def _inner_text(text: str) -> str:
     """A text; the one inside, where it is a list of content that was encoded as text."""
     inner = value_in(text) if text[:1] == "[" else None
     only = inner[0] if isinstance(inner, list) and len(inner) == 1 else None

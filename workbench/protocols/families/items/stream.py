@@ -390,9 +390,7 @@ class ItemStreamDecoder:
             self._unknown.append(value)
             return
         if suffix != "delta":
-            item.say(WholeValue(at, piece, number, f"/{key}", is_last=suffix == "done"))
-            item.mark(at, number)
-            self._take_names(item, value, number)
+            item.say_string(WholeValue(at, piece, number, f"/{key}", is_last=suffix == "done"), value)
             return
         if at not in item.tracks:
             self._show(item, at)
@@ -404,13 +402,6 @@ class ItemStreamDecoder:
             item_id = text_of(value.get("item_id"))
             if item_id in (None, item.name("id")):
                 self._growing.setdefault(index, {})[value["type"], entry, item_id] = pieces
-
-    def _take_names(self, item: StreamedItem, value: Value, number: int) -> None:
-        """Name and id of a call, from the end of its arguments: for an item that never began, nothing else has them."""
-        for key in ("name", "call_id") if item.whole is None else ():
-            if isinstance(value.get(key), str):
-                item.say(WholeValue(f"/{key}", value[key], number, f"/{key}", is_last=True))
-                item.mark(f"/{key}", number)
 
     def _show(self, item: StreamedItem, at: str) -> None:
         """A string of an item begins; of other items, the complete item arrives at once."""

@@ -94,6 +94,15 @@ class StreamedItem:
             if isinstance(said.value, dict) and isinstance(said.value.get("type"), str):
                 self.kind = said.value["type"]
 
+    def say_string(self, said: WholeValue, event: dict[str, JsonValue]) -> None:
+        """Take a whole string; the end of arguments also has name and id of the call, which may be nowhere else."""
+        self.say(said)
+        self.mark(said.at, said.event)
+        for key in ("name", "call_id") if self.whole is None else ():
+            if isinstance(event.get(key), str):
+                self.say(WholeValue(f"/{key}", event[key], said.event, f"/{key}", is_last=True))
+                self.mark(f"/{key}", said.event)
+
     def grow(self, at: str) -> Pieces:
         """The string at a pointer, which arrives in pieces."""
         if at not in self.tracks:
