@@ -80,12 +80,12 @@ def test_keys_and_values_that_the_types_of_the_target_do_not_have_are_named() ->
         (
             "/service_tier",
             "the value 'flex' of 'service_tier'",
-            "written as it is; accepted by the types of the target: one of auto, standard_only",
+            "written unchanged; accepted by the types of the target: one of auto, standard_only",
         ),
         (
             "/temperature",
             "the value 1.7 of 'temperature'",
-            "written as it is; accepted by the types of the target: at most 1",
+            "written unchanged; accepted by the types of the target: at most 1",
         ),
     ]
 

@@ -19,7 +19,7 @@ UNDER = "under contract openai (from host)"
     [
         ([GOOD], (), f"no breaks found {UNDER}"),
         ([GOOD, GOOD, GOOD, UNREAD, TORN], (), f"no breaks found in 3 of 5 exchanges {UNDER}; 2 not checked"),
-        ([GOOD, FOREIGN], (), f"no breaks found in 1 of 2 exchanges {UNDER}; 1 without a model"),
+        ([GOOD, FOREIGN], (), f"no breaks found in 1 of 2 exchanges {UNDER}; 1 without a request to a model"),
         ([GOOD], ("page 3",), f"no breaks found {UNDER}; 1 damaged place"),
         ([UNREAD, UNREAD], (), "nothing to check: gemini is recognised but not decoded by this version"),
         ([UNREAD, TORN], (), "nothing to check: gemini is recognised but not decoded by this version (and more)"),
@@ -33,5 +33,9 @@ def test_no_more_is_claimed_than_was_looked_at(
 
 
 def test_gaps_are_named_beside_findings_too() -> None:
-    assert gaps([GOOD, UNREAD, FOREIGN, FOREIGN], ("x",)) == ["1 not checked", "2 without a model", "1 damaged place"]
+    assert gaps([GOOD, UNREAD, FOREIGN, FOREIGN], ("x",)) == [
+        "1 not checked",
+        "2 without a request to a model",
+        "1 damaged place",
+    ]
     assert gaps([GOOD]) == []

@@ -92,7 +92,7 @@ def test_what_is_no_message_stays_a_frame(data: bytes) -> None:
 def test_a_call_without_response_is_aborted_and_a_line_without_end_is_said() -> None:
     made = channel(((SENT, line(id=1, method="tools/call")[:-1]),))
     assert made.exchange(1).state is State.ABORTED
-    assert made.connection().note == "the last line sent has no end"
+    assert made.connection().note == "the last line sent has no line end"
 
 
 def test_bytes_that_were_not_recorded_take_their_line_with_them() -> None:

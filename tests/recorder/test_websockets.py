@@ -65,7 +65,10 @@ async def test_the_turns_of_a_connection_are_exchanges(tmp_path: Path) -> None:
     socket, *turns = await recorded(tmp_path / "s.wb")
     assert (socket.kind, socket.meta["turns"], socket.state) == (ExchangeKind.WEBSOCKET, 3, State.COMPLETE)
     assert "closed it with 1000" in socket.note
-    assert "1 message sent held secrets that were replaced: the raw form of this direction was not kept" in socket.note
+    assert (
+        "1 message sent contained secrets, which were replaced; the raw bytes of this direction were not kept"
+        in socket.note
+    )
     assert socket.request and socket.response and socket.response.status == 101
     assert [turn.id for turn in turns] == [f"{socket.id}.{n}" for n in (1, 2, 3)]
     assert [turn.state for turn in turns] == [State.COMPLETE, State.COMPLETE, State.ABORTED]

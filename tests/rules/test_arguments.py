@@ -213,7 +213,7 @@ UNUSABLE = [
         {"properties": {"a": {"pattern": "[a-"}}},
         "its pattern '[a-' is not supported here",
     ),
-    ("reference to itself", {"$ref": "#"}, "it refers to itself without end"),
+    ("reference to itself", {"$ref": "#"}, "it refers to itself endlessly"),
     ("remote reference", {"$ref": "http://localhost:1/s"}, "its reference 'http://localhost:1/s' has no target"),
     ("no schema", {"type": "map"}, "it is not a JSON Schema"),
 ]

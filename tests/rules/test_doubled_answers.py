@@ -107,7 +107,7 @@ def call(index, call_id):
 INDICES = [
     ((0, 1), []),
     ((1, 2), [("info", "the first call has index 1")]),
-    ((0, 2), [("info", "an index is left out before 2")]),
+    ((0, 2), [("info", "an index is missing before 2")]),
     ((-1,), [("error", "the index of a call is -1")]),
 ]
 

@@ -53,7 +53,7 @@ async def test_walking_stays_within_the_filter() -> None:
         await driver.press("K")
         await driver.shows(0)
         await driver.press("K")
-        assert "no earlier exchange passes the filter" in driver.text
+        assert "no earlier exchange matches the filter" in driver.text
         await driver.press("J")
         await driver.shows(2)
         await filtered(driver, "conversation:2")

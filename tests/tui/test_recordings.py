@@ -46,7 +46,10 @@ def test_every_recorded_exchange_can_be_shown(recordings: Path) -> None:
         for finding in opened.row.findings:
             selection = opened.at_finding(finding)
             has_node = opened.lights(selection).node is not None
-            assert has_node or not opened.decoded.protocol, (name, finding)  # only an error body has no messages
+            assert has_node or not opened.decoded.protocol, (
+                name,
+                finding,
+            )  # the body contains only an error has no messages
             assert bool(selection.spans) >= bool(finding.span), (name, finding)
         for side in ("request", "response"):
             show_wire(opened, side)

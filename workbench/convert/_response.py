@@ -108,7 +108,7 @@ def fit_stop(
         other = at.replace("/0/", f"/{n}/", 1)
         said = places.at(other)
         if said is not None and said != response.finish_reason:
-            report.lose(other, f"the finish reason {said!r:.60} of another choice", "the first choice's is used")
+            report.lose(other, f"the finish reason {said!r:.60} of another choice", "that of the first choice is used")
     if stop is None and capabilities.answer.stop_required and response.is_complete and not response.error:
         ends = "tool_calls" if any(any(m.tool_calls()) for m in messages) else "stop"
         report.lose(at, "a response without a finish reason", f"{ends!r}, from its content")
@@ -140,7 +140,7 @@ def fit_end(
         report.lose(places.of("usage"), "the finish reason and token counts of a stream that ended with an error")
         return None, None
     if capabilities.answer.stop_is_end and not response.is_complete:
-        what = "the finish reason and token counts of a stream that ends early after them"
+        what = "the finish reason and token counts of a stream that ended early after sending them"
         report.lose(places.of("finish_reason"), what)
         return None, None
     return stop, usage

@@ -77,7 +77,11 @@ KEYS: tuple[FilterKey, ...] = (
     FilterKey("hop", ValueKind.TEXT, "hop:gateway", "the hop where it was recorded"),
     FilterKey("client", ValueKind.TEXT, "client:claude", "the client, or its User-Agent", is_deep=True),
     FilterKey(
-        "header", ValueKind.TEXT, "header:anthropic-beta", "a header of either side: its name and value", is_deep=True
+        "header",
+        ValueKind.TEXT,
+        "header:anthropic-beta",
+        "a header of the request or the response: name and value",
+        is_deep=True,
     ),
     FilterKey("mcp", ValueKind.TEXT, "mcp:files/read_file", "a tool server (MCP), and its tool"),
     FilterKey("id", ValueKind.TEXT, "id:toolu_01*", "an id of a tool call, a tool result or a response", is_deep=True),

@@ -28,6 +28,6 @@ def gaps(rows: Sequence[InspectedExchange], damage: Sequence[str] = ()) -> list[
     foreign = sum(not r.is_judged and not r.is_undecided for r in rows)
     return [
         *([f"{undecided:,} not checked"] if undecided else ()),
-        *([f"{foreign:,} without a model"] if foreign else ()),
+        *([f"{foreign:,} without a request to a model"] if foreign else ()),
         *([f"{len(damage):,} damaged {'place' if len(damage) == 1 else 'places'}"] if damage else ()),
     ]

@@ -201,7 +201,7 @@ def _unpack(packed: bytes) -> bytes:
     inflate = zlib.decompressobj()
     text = inflate.decompress(packed, cache_files.MAX_BYTES)
     if not inflate.eof:
-        raise ValueError("not a whole verdict")
+        raise ValueError("the stored verdict is incomplete")
     return text
 
 

@@ -129,7 +129,7 @@ def subject_of(target: Target, protocol: str = "", model: str = "") -> Subject:
     wanted = protocol or (known[0] if known else protocols.MOST_COMMON)
     protocols.get(wanted)
     if known and wanted not in known:
-        raise UsageError(f"{target.name} does not support {wanted}", hint=f"it supports {', '.join(known)}")
+        raise UsageError(f"{target.name} does not support {wanted}", hint=f"supported: {', '.join(known)}")
     return Subject(target, wanted, model or target.model or _first_model(target), "")
 
 

@@ -148,12 +148,12 @@ FACTS: Mapping[str, str] = {
     "text_formats": "format and position of calls → number",
     "text_format": "format of most calls in text; empty if none",
     # choice
-    "tool_choice": "mode → honoured, ignored, refused, unsayable (the protocol has no word for it), unseen",
+    "tool_choice": "mode → honoured, ignored, refused, unsayable (the protocol cannot express it), unseen",
     # keywords
     "refused_keywords": "refused schema keywords",
     "unresolved_keywords": "keywords not tested for lack of requests",
     "ignored_keywords": "keywords that are accepted but not enforced",
-    "strict_tools": "taken (accepted), refused or unsayable",
+    "strict_tools": "taken (accepted), refused or unsayable (the protocol cannot express it)",
     # names
     "tool_names": "kind of name → taken (accepted), refused, changed, unseen",
     "call_ids": "kind of id → taken (accepted) or refused",
@@ -162,7 +162,7 @@ FACTS: Mapping[str, str] = {
     "context": "tokens of a history, estimated: kept, tried; trimming: none, silent, refused",
     # system, media, cancelled, canary
     "system_placement": "position of instructions → seen, ignored, refused, as top (like the system prompt)",
-    "media_in_results": "an image in a tool result: seen, ignored, refused, unsayable",
+    "media_in_results": "an image in a tool result: seen, ignored, refused, unsayable (the protocol cannot express it)",
     "cancelled_calls": "after a cancelled call: taken (accepted), repeated, refused",
     "reasoning_seen": "replayed reasoning, in the turn and later: seen, unseen, refused",
 }

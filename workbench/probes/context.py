@@ -39,7 +39,7 @@ def script(subject: Subject) -> Script:
         if subject.nonce not in played.text():
             if played.is_cut:
                 return unclear("the response reached the token limit too early")
-            trimming, why = "silent", f"a history of about {size:,} tokens loses its beginning without notice"
+            trimming, why = "silent", f"a history of about {size:,} tokens silently loses its beginning"
             if not kept and not (yield from _is_known_at_once(subject)):
                 return unclear("the codeword is not repeated without a history either, so the probe is inconclusive")
             break

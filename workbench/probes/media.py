@@ -58,8 +58,8 @@ def _test_refusal(first: PlayedConversation, box: Toolbox, played: PlayedConvers
 def evaluate(seen: list[bool]) -> Sample:
     """Verdict from the answers about the pictures."""
     if all(seen):
-        return passed("images in tool results are seen", media_in_results="seen")
-    return partly("an image in a tool result is accepted but not seen", media_in_results="ignored")
+        return passed("the model sees images in tool results", media_in_results="seen")
+    return partly("an image in a tool result is accepted, but the model does not see it", media_in_results="ignored")
 
 
 def png(colour: str) -> str:

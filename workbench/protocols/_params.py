@@ -32,13 +32,13 @@ PARAMS: Mapping[str, str] = {
     "seed": "whole number",
     "frequency_penalty": "number",
     "presence_penalty": "number",
-    "effort": "string, as sent: thinking effort",
+    "effort": "string, sent unchanged: thinking effort",
     "thinking_budget": "whole number: maximum tokens of thinking",
     "count": "whole number: number of alternative responses",
-    "response_schema": "object: {schema, name?, strict?, description?} of the JSON that the response must contain",
-    "response_json": "true: the response must be JSON of any kind",
-    "user": "string: the user that the request is for",
-    "service_tier": "string, as sent",
+    "response_schema": "object {schema, name?, strict?, description?}: the JSON schema that the response must match",
+    "response_json": "true: the response must be JSON, with any content",
+    "user": "string: id of the user that the request is made for",
+    "service_tier": "string, sent unchanged",
 }
 """Common name → form of its value. ``thinking``, ``stream``, tools and choice have fields of ``ModelRequest``."""
 

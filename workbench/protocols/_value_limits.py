@@ -97,7 +97,7 @@ _UNITS = {str: "characters", list: "elements", dict: "keys"}
 _TEXTS = {
     "minLength": "at least {} characters",
     "maxLength": "at most {} characters",
-    "pattern": "a text that matches {}",
+    "pattern": "a string that matches {}",
 }
 _LISTS = {"minItems": "at least {} elements", "maxItems": "at most {} elements"}
 _OBJECTS = {"minProperties": "at least {} keys", "maxProperties": "at most {} keys"}

@@ -51,7 +51,7 @@ _MOST_AROUND = 12
 """Members of an envelope that an answer by itself may lie in."""
 
 _WITHOUT_BODY = ("GET", "DELETE", "HEAD", "OPTIONS")
-ERROR_ALONE = "only an error body"
+ERROR_ALONE = "the body contains only an error"
 """Reason shown for an error body that shows no protocol."""
 BESIDE = "not a model exchange: its URL belongs to another operation"
 TOOL_SIDE = "not a model exchange: a connection to an MCP server, or a request in it"
@@ -141,7 +141,7 @@ class DecodedExchange:
             return http.body.text
         text, problem = decode_partial(http.body)
         if not http.body.raw and http.body.original_length:
-            problem = http.body.note or "it was not kept"
+            problem = http.body.note or "the body was not recorded"
         if problem:
             self._note(side, problem)
         return WholeText(text)
@@ -236,7 +236,7 @@ class DecodedExchange:
             return TEXT, "plain text"
         enveloped = self._protocol_in_envelope(response)
         if enveloped:
-            return enveloped, "by the content of its response body, one level down"
+            return enveloped, "by the content of its response body, inside a wrapper object"
         if _misread.is_error_alone(response):
             return None, ERROR_ALONE
         return None, "not a model exchange: no protocol matches its URL or body"

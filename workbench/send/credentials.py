@@ -61,7 +61,9 @@ def _value(variable: str, environ: Mapping[str, str], target: str) -> str:
         raise UsageError(f"{variable} is not set", where=f"target {target}", hint=f"export {variable}=… and try again")
     if not value.isascii() or not value.isprintable():
         raise UsageError(
-            f"{variable} contains characters that a header cannot have", where=f"target {target}", hint="set it again"
+            f"{variable} contains characters that are not allowed in a header",
+            where=f"target {target}",
+            hint="set it again",
         )
     return value
 

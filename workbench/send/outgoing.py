@@ -148,7 +148,7 @@ def _target_protocol(decoded: DecodedExchange, target: Target, protocol: str) ->
     if protocol:
         protocols.get(protocol)
         if spoken and protocol not in spoken:
-            raise UsageError(f"{target.name} does not support {protocol}", hint=f"it supports {', '.join(spoken)}")
+            raise UsageError(f"{target.name} does not support {protocol}", hint=f"supported: {', '.join(spoken)}")
         return protocol
     own = decoded.protocol or ""
     return own if own in spoken or not spoken else spoken[0]

@@ -25,7 +25,7 @@ ARGUMENT_FAULTS: Mapping[str, str] = {
 }
 
 STREAM_FAULTS: Mapping[str, str] = {
-    "split-utf8": "chunks of one byte inside characters that are not ASCII",
+    "split-utf8": "non-ASCII characters split into chunks of one byte",
     "reused-index": "at least two calls, all with the same index",
     "missing-index": "calls and blocks without their index",
     "cut": "the connection breaks in the middle",
@@ -53,7 +53,7 @@ FEATURES: Mapping[str, str] = {
     "errors": "a result that is an error",
     "reasoning": "replayed reasoning",
     "reasoning-missing": "a replayed call without its reasoning",
-    "reasoning-empty": "replayed reasoning that is empty",
+    "reasoning-empty": "empty replayed reasoning",
     "reasoning-altered": "replayed reasoning with another text",
     "reasoning-stale": "reasoning from before the last user message",
     "reasoning-forgotten": "calls from before the last user message without their reasoning",

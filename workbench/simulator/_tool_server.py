@@ -33,7 +33,7 @@ TOOL_FAULTS: Mapping[str, str] = {
     "cut": "the texts of the result are truncated to half",
     "wrong-version": "initialize is answered with a revision that does not exist",
     "list-changed": "after each call the server announces a changed tool list",
-    "noise": "before each response comes a line that is not a message",
+    "noise": "a line that is not a message is sent before each response",
     "session-lost": "over HTTP: after a call the server does not know the session",
 }
 """Dials of the simulated server."""

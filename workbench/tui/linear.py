@@ -43,7 +43,7 @@ ACTIONS = {
     "session.search": "search this list",
     "session.next-match": "next match",
     "session.previous-match": "previous match",
-    "global.help": "these keys",
+    "global.help": "show these keys",
     "session.back": "quit",
 }
 """Ids of the key table that work here, with what they do."""

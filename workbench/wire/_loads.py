@@ -100,7 +100,7 @@ def _scan(text: str, opening: str, closing: str) -> Iterator[tuple[str, tuple[in
         is_next = text[at : at + 1] == ","
         at = _skip(text, at + 1) if is_next else at
     if text[at : at + 1] != closing or _skip(text, at + 1) < len(text):
-        raise ValueError("not closed, or more behind it")
+        raise ValueError("not closed, or followed by more text")
 
 
 def _skip(text: str, at: int) -> int:

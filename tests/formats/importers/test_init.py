@@ -109,7 +109,11 @@ REFUSED = [
     ("zip", b"PK\x03\x04rest of it", "a zip archive"),
     ("foreign SQLite", b"SQLite format 3\x00" + b"\0" * 200, "Workbench session"),
     ("newer session", b'{"workbench": "session", "version": 99}\n', "newer version"),
-    ("transcript without talk", b'{"type":"summary","summary":"x","leafUuid":"y"}\n', "no entry of a conversation"),
+    (
+        "transcript without talk",
+        b'{"type":"summary","summary":"x","leafUuid":"y"}\n',
+        "it contains no entry of a conversation",
+    ),
     ("cut loglines", b'{"loglines": [{"type": "user", ', "Claude Code session"),
     ("bad lines only", b'{"a": 1}\n{"b": \n{"c"\n', "line 2"),
 ]

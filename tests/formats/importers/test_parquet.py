@@ -75,7 +75,7 @@ def test_a_table_of_no_store_names_its_columns(tmp_path: Path) -> None:
 def test_a_torn_table_is_refused(tmp_path: Path) -> None:
     path = parquet(tmp_path, "litellm", [LITELLM])
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(UnreadableInput, match="not a whole Parquet file"):
+    with pytest.raises(UnreadableInput, match="an incomplete Parquet file"):
         open_input(str(path))
 
 

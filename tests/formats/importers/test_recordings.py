@@ -21,7 +21,7 @@ OTHER_TRAFFIC = {
 
 NO_PROTOCOL = {
     # file: why nothing in it tells the protocol
-    "vercel-ai/google/google-429-retry-info.json": "only an error body: its shape is everybody's",
+    "vercel-ai/google/google-429-retry-info.json": "the body contains only an error: its shape is everybody's",
 }
 
 

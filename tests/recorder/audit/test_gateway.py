@@ -10,7 +10,8 @@ from workbench.recorder.audit.run import GatewayUnreachable, run_gateway
 
 async def test_one_that_ends_at_once_says_why() -> None:
     with pytest.raises(
-        GatewayUnreachable, match=r"ended with 3 before it listened: no config http://up; it must listen"
+        GatewayUnreachable,
+        match=r"exited with status 3 before it accepted connections: no config http://up; it must accept",
     ):
         async with run_gateway(
             ["sh", "-c", 'echo "no config $WORKBENCH_UPSTREAM"; exit 3'],

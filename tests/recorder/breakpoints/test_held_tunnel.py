@@ -212,5 +212,5 @@ async def test_a_client_that_leaves_ends_the_pause() -> None:
 
 @pytest.mark.parametrize("name", ["frame:", "frame:up/x", "frame:a b"])
 def test_a_breakpoint_on_messages_names_a_type(name: str) -> None:
-    with pytest.raises(UsageError, match="names no messages"):
+    with pytest.raises(UsageError, match="does not name WebSocket messages"):
         parse(name)

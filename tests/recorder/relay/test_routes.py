@@ -46,7 +46,7 @@ def test_several_have_a_path_each(target: str, expected: tuple[str, str]) -> Non
 
 @pytest.mark.parametrize("target", ["/", "/three/x", "/ONE/x", "/onetwo", "/v1/x", "//one/x", "/%6fne/x", "/?one"])
 def test_an_unknown_name_is_not_found(target: str) -> None:
-    with pytest.raises(BadMessage, match="there are /one/…, /two/…") as caught:
+    with pytest.raises(BadMessage, match="available: /one/…, /two/…") as caught:
         Routes({"one": "http://h", "two": "http://h"}).find(target.encode())
     assert caught.value.status == 404
 

@@ -22,7 +22,7 @@ GET = b"GET /%d HTTP/1.1\r\nHost: %s\r\n\r\n"
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "localhost", "::", "192.168.1.2", ""])
 def test_only_loopback_is_listened_on(host: str) -> None:
-    with pytest.raises(UsageError, match="not loopback"):
+    with pytest.raises(UsageError, match="not a loopback address"):
         Relay({"x": "http://h"}, Notes(), host=host)
 
 
@@ -38,7 +38,7 @@ async def test_urls() -> None:
 
 async def test_a_port_that_is_taken() -> None:
     async with staged() as stage:
-        with pytest.raises(UsageError, match=": Address already in use; give another port"):
+        with pytest.raises(UsageError, match=": Address already in use; choose another port"):
             await Relay({"x": "http://h"}, Notes(), port=stage.relay.port).start()
 
 

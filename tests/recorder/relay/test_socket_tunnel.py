@@ -74,7 +74,7 @@ async def test_a_broken_side_breaks_the_other(first: str) -> None:
         with pytest.raises(ConnectionError):
             await other.rest()
         state, why = await stage.tap.end(1)
-        assert state is State.ABORTED and "broke the connection" in why
+        assert state is State.ABORTED and "dropped the connection" in why
 
 
 async def test_a_refused_handshake_is_an_answer_like_others() -> None:

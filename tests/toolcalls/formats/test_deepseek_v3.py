@@ -45,11 +45,11 @@ CASES: list[found.Case] = [
     ),
     ("cut behind them", BEGIN + OPEN + f'function{SEP}read\n```json\n{{"a": 1}}\n``', [("read", {"a": 1}, "unclosed")]),
     ("cut in the last token", BEGIN + READ[:-4], [(*OK, "unclosed")]),
-    ("fence not closed", BEGIN + READ.replace("\n```<", "<") + OVER, [(*OK, "the fence is not closed")]),
+    ("fence not closed", BEGIN + READ.replace("\n```<", "<") + OVER, [(*OK, "the code fence is not closed")]),
     (
         "no fence",
         f'{BEGIN}{OPEN}function{SEP}read {{"a": 1}}{CLOSE}{OVER}',
-        [("read", {"a": 1}, "no fence around the arguments")],
+        [("read", {"a": 1}, "no code fence around the arguments")],
     ),
     (
         "as V3.1",

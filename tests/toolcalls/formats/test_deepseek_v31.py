@@ -52,7 +52,7 @@ CASES: list[found.Case] = [
     (
         "fenced",
         BEGIN + one("read", '```json\n{"a": 1}\n```') + OVER,
-        [("read", {"a": 1}, "a fence around the arguments")],
+        [("read", {"a": 1}, "a code fence around the arguments")],
     ),
     (
         "encoded twice",

@@ -113,7 +113,7 @@ def test_bodies_are_measured() -> None:
     request = HttpRequest("POST", "/x", Headers(), Body(b"ab", is_raw=False, original_length=9, original_digest="d1"))
     made = view(Exchange("1", request, HttpResponse(200, Headers(), Body(raw, "gzip", note="why"))))
     rows = [(row.side, row.label, row.value) for row in group(made, "bodies")]
-    assert rows[0] == ("request", "length", "9 bytes, 2 decoded, not kept as sent")
+    assert rows[0] == ("request", "length", "9 bytes, 2 decoded, the original form was not recorded")
     assert rows[2] == ("request", "sha256 as sent", "d1")
     assert rows[3][:2] == ("response", "length") and rows[3][2].startswith("12 bytes of gzip, ")
     assert rows[4] == ("response", "kept", "why")

@@ -128,7 +128,7 @@ async def test_a_tool_call_says_what_is_called_and_is_edited_in_place(recorder: 
         await driver.press("escape", "e")
         await said(driver, "Request, as sent to the tool server")
         await driver.press("x", "ctrl+s")
-        await said(driver, "all the same")
+        await said(driver, "anyway")
         await driver.press("backspace", *["down"] * 7, "end", "left", "b", "ctrl+s")
         await until(driver.pilot, lambda: holder.asked)
         (asked,) = holder.asked

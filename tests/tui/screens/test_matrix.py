@@ -76,7 +76,7 @@ async def test_a_contract_that_cannot_be_asked_says_why(monkeypatch: pytest.Monk
         await driver.press("m")
         screen = driver.app.screen
         assert isinstance(screen, MatrixScreen)
-        await until(driver.pilot, lambda: "cannot be judged: RuntimeError: out of order" in driver.text)
+        await until(driver.pilot, lambda: "cannot be checked: RuntimeError: out of order" in driver.text)
         await until(driver.pilot, lambda: len(screen.worklist.judgements) == len(screen.worklist.subjects or ()) - 1)
 
 

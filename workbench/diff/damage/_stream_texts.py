@@ -293,7 +293,7 @@ class StreamDelay(NamedTuple):
         came, went = self.arrivals
         if self.is_late and went > 1:
             return f"received over {self.spread:.2f} s, and nothing was forwarded until its end"
-        return f"received in {came:,} arrivals over {self.spread:.2f} s, forwarded in {went:,}"
+        return f"received in {came:,} chunks over {self.spread:.2f} s, forwarded in {went:,}"
 
 
 def stream_delay(upstream: StreamTexts, client: StreamTexts) -> StreamDelay | None:

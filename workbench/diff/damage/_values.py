@@ -204,7 +204,7 @@ class _ValueWalk:
     def _join_or_split(self, was: str, at: str, pair: ItemGroup) -> None:
         (i, j), (k, m) = pair
         kind, count = (DamageKind.TEXTS_MERGED, j - i) if m - k == 1 else (DamageKind.TEXTS_SPLIT, m - k)
-        words = f"{count} became one" if kind is DamageKind.TEXTS_MERGED else f"one became {count}"
+        words = f"{count} texts became one" if kind is DamageKind.TEXTS_MERGED else f"one text became {count}"
         self._add(kind, was=f"{was}/{i}", at=f"{at}/{k}", words=words)
 
     def _shapes(self, was: str, at: str, a: JsonValue, b: JsonValue) -> None:
@@ -224,7 +224,7 @@ class _ValueWalk:
                 self._enter(old, new, *((one, said[0]) if is_list_now else (said[0], one)))
             elif is_joined(said, one):
                 kind = DamageKind.TEXTS_SPLIT if is_list_now else DamageKind.TEXTS_MERGED
-                add(kind, words=f"{len(said)} became one" if not is_list_now else f"one became {len(said)}")
+                add(kind, words=f"{len(said)} texts became one" if not is_list_now else f"one text became {len(said)}")
             else:
                 add(DamageKind.CONTENT_SHAPE, words=f"{how}, and the text changed")
         else:
@@ -265,7 +265,7 @@ def _merge_texts(value_changes: list[ValueChange]) -> list[ValueChange]:
         ]
         if left and is_joined([change.before, *(said for _, said in left)], str(change.after)):
             made.update({id(c): None for c, _ in left})
-            made[id(change)] = replace(change, kind=DamageKind.TEXTS_MERGED, words=f"{len(left) + 1} became one")
+            made[id(change)] = replace(change, kind=DamageKind.TEXTS_MERGED, words=f"{len(left) + 1} texts became one")
     return [c for change in value_changes if (c := made.get(id(change), change)) is not None]
 
 

@@ -179,7 +179,7 @@ def _change(
         return ValueChange(DamageKind.FIELD_DROPPED, was, was, loss.old, None, what)
     at = _pointer(after, side, loss.after.message, loss.after.part, loss.field)
     if is_mapped and loss.field in _LINKS:
-        return ValueChange(DamageKind.IDS_MAPPED, was, at, loss.old, loss.new, "renamed one for one", True)
+        return ValueChange(DamageKind.IDS_MAPPED, was, at, loss.old, loss.new, "renamed consistently", True)
     if loss.new is None:
         kind = DamageKind.VALUE_CHANGED if loss.what == "text" else DamageKind.FIELD_DROPPED
         return ValueChange(kind, was, at, loss.old, None, what)

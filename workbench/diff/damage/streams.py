@@ -256,7 +256,7 @@ class _StreamComparison:
             return
         mine, theirs = list(runs(self.old.events)), list(runs(self.new.events))
         if mine != theirs and set(mine) == set(theirs):
-            words = f"{len(mine):,} runs of deltas became {len(theirs):,}"
+            words = f"{len(mine):,} groups of deltas became {len(theirs):,}"
             self._add(DamageKind.EVENTS_REORDERED, words=words)
 
     def _fields(self, pairs: list[tuple[StreamEvent, StreamEvent]]) -> None:

@@ -166,7 +166,9 @@ def body_only(number: int, side: str, body: bytes, value: JsonValue) -> Exchange
     if side == REQUEST:
         return request_only(number, body)
     if is_error(value):
-        return response_only(number, body, "only an error body", status=error_status(value) or UNKNOWN_STATUS)
+        return response_only(
+            number, body, "the body contains only an error", status=error_status(value) or UNKNOWN_STATUS
+        )
     return response_only(number, body, "only a response body")
 
 

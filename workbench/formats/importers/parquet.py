@@ -72,7 +72,7 @@ def _session(path: Path, name: str) -> Session:
             result = base.execute(f"SELECT {wanted} FROM read_parquet(?)", [str(path)])
             return session_of_rows(columns, _rows(result, columns), name, damage)
     except duckdb.Error as error:
-        raise UnreadableInput(f"not a whole Parquet file ({type(error).__name__})", where=name) from error
+        raise UnreadableInput(f"an incomplete Parquet file ({type(error).__name__})", where=name) from error
 
 
 _DESCRIBE = "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet(?))"

@@ -98,7 +98,7 @@ def _all_of_it(profile: CapabilityProfile | None, key: ProfileKey | None) -> str
     if profile is None:
         return "never measured"
     if profile.probe_version != VERSION:
-        return f"measured by probes of version {profile.probe_version}, these are of version {VERSION}"
+        return f"measured with probes of version {profile.probe_version}; the installed ones have version {VERSION}"
     if key is None:
         return ""
     other = [name for name, old, new in zip(ProfileKey._fields, profile.key, key, strict=True) if old != new]

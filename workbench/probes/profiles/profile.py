@@ -71,7 +71,7 @@ class CapabilityProfile:
     def why_stale(self, now: float) -> str:
         """Why it has to be measured again; empty if it is valid, including facts taken from earlier profiles."""
         if self.probe_version != VERSION:
-            return f"measured by probes of version {self.probe_version}, these are of version {VERSION}"
+            return f"measured with probes of version {self.probe_version}; the installed ones have version {VERSION}"
         age = now - min((r.at for r in self.results if r.n and r.at), default=self.verified_at)
         return f"measured {age / 86_400:.0f} days ago" if age > STALE_SECONDS else ""
 

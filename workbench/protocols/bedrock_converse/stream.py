@@ -219,7 +219,7 @@ class KeyedStreamDecoder:
         elif read_error(value):
             self._fail(event.number, read_error(value) or ApiError(""))
         elif event.data:
-            self._fault("stream.framing", f"data of {name!r} that is {kind_of(value)}", event.number)
+            self._fault("stream.framing", f"the data of {name!r} is {kind_of(value)}, not an object", event.number)
             self._unknown.append(value)
 
     def result(self) -> ModelResponse:
@@ -265,7 +265,7 @@ class KeyedStreamDecoder:
         delta = value.get("delta")
         index = self._index(at, value)
         if not isinstance(delta, dict) or not delta:
-            self._fault("content.shape", f"a delta that is {kind_of(delta)}", at.number)
+            self._fault("content.shape", f"a delta is {kind_of(delta)}, not an object with content", at.number)
             self._unknown.append(value)
             return
         kind = next(iter(delta))

@@ -70,7 +70,7 @@ class _IndexedBlocks:
             self.start(value, event)
         elif kind == "content_block_start":
             if not self.has_list:
-                raise Stop("TypeError", "message_start had no list content that blocks could be added to")
+                raise Stop("TypeError", "message_start has no list 'content' to which blocks could be added")
             self.blocks.append(begin(value.get("content_block"), event))
         elif kind == "content_block_delta":
             delta = value.get("delta")
@@ -117,7 +117,7 @@ def grow(block: PartBuffer, delta: dict[str, JsonValue], event: int) -> None:
         return
     piece = delta.get(key)
     if not isinstance(piece, str):
-        raise Stop("TypeError", f"a {delta.get('type')} without a string")
+        raise Stop("TypeError", f"a {delta.get('type')} whose value is not a string")
     if key == "signature":
         block.put("signature", piece, event)
     else:

@@ -72,7 +72,7 @@ class OpenAIPythonChat(ChatPolicy):
             held.take_text(delta, event)
         elif isinstance(content, list) and "text" not in held.text.strings:  # beside a string it is passed over
             if id(held) in self.lists:
-                raise Stop("RuntimeError", "a second list of content parts, which have no index")
+                raise Stop("RuntimeError", "a second list of content parts: without an index they cannot be joined")
             self.lists.add(id(held))
 
     def call(self, held: HeldChoice, call: Delta, event: int) -> None:

@@ -117,7 +117,9 @@ class OpenAIPythonResponses(_Events):
         elif kind == "response.output_item.done" and isinstance(item, dict):
             added = self.begun.get(index)
             if added is not None and not _is_same(added, item):
-                raise Stop("RuntimeError", f"the item at output index {index} has changed when it is done")
+                raise Stop(
+                    "RuntimeError", f"the finished item at output index {index} differs from the one that was streamed"
+                )
             self.done[index] = (item, event)
         elif kind == COMPLETED:
             self._complete(response_of(value).get("output"), event)
@@ -162,7 +164,7 @@ class OpenAIAgentsResponses(_Events):
 
     def take(self, kind: str, value: Item, event: int) -> None:
         if kind == COMPLETED and not isinstance(response_of(value).get("output"), list):
-            raise Stop("TypeError", "response.completed has no list output to go through")
+            raise Stop("TypeError", "response.completed has no list 'output'")
         super().take(kind, value, event)
 
     def finish(self) -> None:

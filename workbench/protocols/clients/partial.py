@@ -137,13 +137,13 @@ class _PartialJsonReader:
         self.cut = (self.at, "") if not self.open else (self.at, "?")
 
     def _wrong(self) -> WireError:
-        return WireError("not JSON", where=f"character {self.at}", hint="look at the arguments as sent")
+        return WireError("not JSON", where=f"character {self.at}", hint="see the arguments as sent")
 
     def closed_text(self) -> str:
         """The text up to where it can be cut, and what closes it."""
         end = self.cut[0]
         if end < 0:
-            raise WireError("no JSON value has begun", where="the arguments", hint="wait for more of the stream")
+            raise WireError("no JSON value has started yet", where="the arguments", hint="wait for more of the stream")
         return self.text[:end] + _closers(self.text[:end])
 
 
@@ -176,5 +176,5 @@ def read_partial(text: str, *, is_lenient: bool) -> JsonValue:
     if end is None:
         return loads(reader.closed_text())
     if not is_lenient and text[end:].strip(" \t\r\n"):
-        raise WireError("text after the value", where=f"character {end}", hint="look at the arguments as sent")
+        raise WireError("text after the value", where=f"character {end}", hint="see the arguments as sent")
     return loads(text[:end])

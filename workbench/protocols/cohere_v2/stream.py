@@ -180,7 +180,7 @@ class EventStreamDecoder:
             self._begin_plan()
             self._plan.add(text, number, f"{_SAID}/tool_plan")
         else:
-            self._note("content.shape", f"a plan is {kind_of(text)}, not a string", f"{_BASE}/tool_plan", number)
+            self._note("content.shape", f"tool_plan is {kind_of(text)}, not a string", f"{_BASE}/tool_plan", number)
 
     def _call(self, number: int, value: Json) -> None:
         for delta, pointer in self._entries(number, value, "tool_calls"):
@@ -230,7 +230,7 @@ class EventStreamDecoder:
         self._finish = (number,)
         self._take_top(value)
         if not isinstance(delta, dict):
-            self._note("content.shape", f"the end of a message with a delta that is {kind_of(delta)}", "", number)
+            self._note("content.shape", f"message-end has a delta that is {kind_of(delta)}", "", number)
             return
         self._top.update(delta)
         error = read_error({"error": delta["error"]}) if delta.get("error") else None

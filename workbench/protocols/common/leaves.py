@@ -179,7 +179,9 @@ def _splice(text: bytes, cuts: Iterable[_Splice]) -> bytes:
     written, pieces, at = writer_like(text), list[bytes](), 0
     for cut in sorted(cuts, key=lambda c: c[:2]):
         if cut.start < at:
-            raise LocalProtocolError("two changes overlap", where=f"byte {cut.start}", hint="make one after the other")
+            raise LocalProtocolError(
+                "two changes overlap", where=f"byte {cut.start}", hint="make one change after the other"
+            )
         new = written(cut.new)
         pieces += (text[at : cut.start], new[1:-1] if cut.is_inside else new)
         at = cut.end

@@ -124,7 +124,9 @@ class StepStreamDecoder:
                 self._unknown.append(value)
             return
         if event.name not in (None, kind):
-            self._notes.add("stream.framing", f"an event named {event.name!r:.80} of type {kind!r:.80}", number)
+            self._notes.add(
+                "stream.framing", f"an event is named {event.name!r:.80}, but its type is {kind!r:.80}", number
+            )
         if self._ended is not None and kind not in BEGINS:
             self._notes.add("stream.framing", "events after the end of the stream", number)
         if kind in BEGINS or kind in ENDS:

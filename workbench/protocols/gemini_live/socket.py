@@ -60,7 +60,7 @@ class _LiveTurn(SocketTurn):
         if isinstance(model, str):
             settings["model"] = model.removeprefix("models/")
         head = dumps(settings)[:-1] + (b"," if settings else b"")
-        how = "put together from the setup and the contents of the connection"
+        how = "assembled from the setup and the contents of the connection"
         return head + b'"contents":[' + b",".join(self.contents) + b"]}", how
 
 
@@ -209,7 +209,7 @@ class LiveTurns:
         turn = self._turn
         if turn is not None and turn.open_calls and (self._partial or self._after_calls):
             names = ", ".join(sorted(map(repr, turn.open_calls)))
-            text = f"the model waits for the result of {names:.120}, and says nothing before it has every result"
+            text = f"the model waits for the result of {names:.120}, and does not respond until it has every result"
             yield SocketFact("socket.unanswered-call", text, self._partial or self._after_calls)
 
     # -- the server

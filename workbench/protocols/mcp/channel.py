@@ -132,7 +132,7 @@ class McpChannel:
         for (direction, _), stream in self._streams.items():
             if stream.pieces:
                 if stream.opcode == TEXT:
-                    self.notes.append(f"the last line {direction} has no end")
+                    self.notes.append(f"the last line {direction} has no line end")
                 self._end_line(stream, direction, b"", at)
 
     def _end_line(self, stream: _LineReader, direction: str, last: bytes, at: float) -> None:

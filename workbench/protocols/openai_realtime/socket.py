@@ -113,7 +113,7 @@ class _RealtimeTurn(SocketTurn):
 
     def request_body(self) -> tuple[bytes, str]:
         body = dumps(self.settings)[:-1] + (b"," if self.settings else b"")
-        how = "put together from the session, the parameters of the response and the items of the conversation"
+        how = "assembled from the session, the parameters of the response and the items of the conversation"
         return body + b'"input":[' + b",".join(self.items) + b"]}", how
 
 
@@ -184,7 +184,7 @@ class RealtimeTurns:
         headers = handshake.request.headers if handshake.request else Headers()
         given = ", ".join((*headers.all("openai-beta"), *headers.all("sec-websocket-protocol")))
         if any(word in given.replace(" ", "") for word in BETA):
-            yield SocketFact("socket.beta-shape", f"the handshake asks for the beta of the API ({given:.80})", ())
+            yield SocketFact("socket.beta-shape", f"the handshake requests the beta of the API ({given:.80})", ())
         yield from self._facts
         for number, call in self._results:
             if self._calls.get(call) == "incomplete":
@@ -234,7 +234,7 @@ class RealtimeTurns:
         held = set(tool_names(self._session))
         lost = [name for name in wanted if name not in held]
         if lost:
-            text = f"the session is without {', '.join(map(repr, lost)):.120}, which message {number + 1} declares"
+            text = f"the session lacks {', '.join(map(repr, lost)):.120}, which message {number + 1} declares"
             self._facts.append(SocketFact("socket.tools-dropped", text, (number,)))
         return number if wanted else None
 
@@ -414,7 +414,7 @@ class RealtimeTurns:
             self._updates.pop(0)
         turn = self._find_refused(frame, error)
         if code == _ACTIVE and turn:
-            text = f"message {turn.numbers[-1] + 1} requests a response while another one is still being made"
+            text = f"message {turn.numbers[-1] + 1} requests a response while another one is in progress"
             self._facts.append(SocketFact("socket.two-responses", text, (turn.numbers[-1], number)))
         if turn is None and self._active:
             next(iter(self._active.values())).add(number, frame, "error")

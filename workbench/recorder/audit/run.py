@@ -255,15 +255,18 @@ async def _wait_until_listening(
     while True:
         if process.returncode is not None:
             last = _last_line(said)
-            what = f"{name} ended with {process.returncode} before it listened" + (f": {last}" if last else "")
-            raise GatewayUnreachable(what, hint=f"it must listen at {gateway.url}")
+            what = f"{name} exited with status {process.returncode} before it accepted connections" + (
+                f": {last}" if last else ""
+            )
+            raise GatewayUnreachable(what, hint=f"it must accept connections at {gateway.url}")
         with suppress(OSError):
             _, writer = await asyncio.open_connection(gateway.host, gateway.port)
             writer.close()
             return
         if loop.time() > until:
             raise GatewayUnreachable(
-                f"{name} does not listen at {gateway.url} after {seconds:g} seconds", hint="give --wait more"
+                f"{name} does not listen at {gateway.url} after {seconds:g} seconds",
+                hint="set a longer time with --wait",
             )
         await asyncio.sleep(_LOOKS)
 

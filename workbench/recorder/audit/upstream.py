@@ -64,7 +64,7 @@ class AuditUpstream:
         except OSError as error:
             raise UsageError(
                 f"cannot listen on 127.0.0.1:{self.port}: {os.strerror(error.errno or 0)}",
-                hint="give another --port, and point the gateway there",
+                hint="choose another --port, and point the gateway to it",
             ) from error
         self.port = self._server.sockets[0].getsockname()[1]
 

@@ -286,11 +286,11 @@ def _buffering(case: AuditCase, seen: CaseSightings, damages: Sequence[Damage]) 
     sent = sum(at < here.times[0] for at in there.times)
     words = ""
     if sent == len(there.times) and case.theme is Theme.BUFFERING:
-        words = f"the upstream sent all {sent} pieces before the first one arrived"
+        words = f"the upstream sent all {sent} chunks before the first one arrived"
     elif sent == len(there.times) or (sent >= _FEWEST and case.theme is Theme.BUFFERING):
-        words = "the first piece arrived only after others were sent"
+        words = "the first chunk arrived only after others were sent"
     elif seen.held and b"".join(here.pieces) == b"".join(there.pieces):
-        words = f"{seen.held} of {len(there.times)} pieces were held back until others followed"
+        words = f"{seen.held} of {len(there.times)} chunks were held back until later ones were sent"
     if words:
         yield _fault(DamageKind.BUFFERED, RESPONSE, words, ERROR, Theme.BUFFERING)
 

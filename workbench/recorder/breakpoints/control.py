@@ -127,7 +127,7 @@ class ControlServer:
                 gate.decide(pause, EDIT, _body(asked))
             case _:
                 known = f"list, watch, arm, disarm, body, {CONTINUE}, {EDIT}, {ANSWER}, {DROP}"
-                raise UsageError(f"unknown command {verb!a}", hint=f"there are {known}")
+                raise UsageError(f"unknown command {verb!a}", hint=f"available: {known}")
         if verb in (CONTINUE, EDIT, ANSWER, DROP):
             return {"pause": pause}
         return {"armed": gate.armed_names, "pauses": gate.pauses, "trouble": gate.trouble}

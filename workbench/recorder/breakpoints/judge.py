@@ -133,10 +133,10 @@ class BreakpointJudge:
         decoded = self._inspector.detail(row.index).decoded
         http, request = decoded.exchange.request, decoded.request
         if http is None or request is None or decoded.protocol is None:
-            raise NotJudged("its request cannot be read")
+            raise NotJudged("the request cannot be read")
         simulator = Simulator(contract, known=simulator_history(self._session, exchange))
         if decoded.protocol not in (simulator.protocols or (decoded.protocol,)):
-            hint = f"it supports {', '.join(simulator.protocols)}"
+            hint = f"supported: {', '.join(simulator.protocols)}"
             raise UsageError(f"sim:{contract} does not support {decoded.protocol}", hint=hint)
         path = with_query_of(protocols.get(decoded.protocol).path(request), http.url, is_same=False)
         headers = [(name, value) for name, value in http.headers if name.lower() not in _OF_THE_BYTES]
@@ -168,7 +168,7 @@ class BreakpointJudge:
             if row := self._row_in_file(exchange):
                 return row
             if self._clock() >= until:
-                raise NotJudged(f"its request was not in the file within {within:g} seconds")
+                raise NotJudged(f"the request was not in the file within {within:g} seconds")
             self._sleep(LOOK_AGAIN)
 
     def _row_in_file(self, exchange: str) -> InspectedExchange | None:

@@ -267,7 +267,7 @@ def parse(name: str) -> tuple[Breakpoint, ...]:
     if name.startswith(FRAMES):
         return (_of_frames(name),)
     if name not in KINDS:
-        hint = f"there are {', '.join(KINDS)}, {ALL}, {TOOLS}SERVER/TOOL, {FRAMES}TYPE and {FILTER}EXPRESSION"
+        hint = f"available: {', '.join(KINDS)}, {ALL}, {TOOLS}SERVER/TOOL, {FRAMES}TYPE and {FILTER}EXPRESSION"
         raise UsageError(f"there is no breakpoint {name!a}", hint=hint)
     return (_of_kind(name),)
 
@@ -276,7 +276,7 @@ def _of_frames(name: str) -> Breakpoint:
     direction, slash, kind = name.removeprefix(FRAMES).rpartition("/")
     if (slash and direction not in _DIRECTIONS) or not _TYPE.fullmatch(kind):
         hint = f"give the type of a message, or a key of it: {FRAMES}response.create, {FRAMES}sent/toolResponse"
-        raise UsageError(f"{name!a} names no messages of a WebSocket", hint=hint)
+        raise UsageError(f"{name!a} does not name WebSocket messages", hint=hint)
     sides = frozenset((_DIRECTIONS[direction],)) if slash else _BOTH
     return Breakpoint(name, frozenset(), frame_sides=sides, _type=kind)
 

@@ -109,7 +109,7 @@ class OpenSocket:
         changed = Counter(frame.direction for frame, safe in pairs if frame.data != safe.data)
         for direction, count in sorted(changed.items()):
             what = f"{count:,} message{'' if count == 1 else 's'} {direction}"
-            yield f"{what} held secrets that were replaced: the raw form of this direction was not kept"
+            yield f"{what} contained secrets, which were replaced; the raw bytes of this direction were not kept"
 
     def _damage_notes(self) -> Iterator[str]:
         for direction, reader in self._readers.items():

@@ -160,7 +160,7 @@ def _gzip() -> Callable[[bytes], bytes]:
     def unpack(data: bytes) -> bytes:
         text = decoder.decompress(data)
         if decoder.unused_data:
-            raise ValueError("a second member follows")
+            raise ValueError("a second compressed member follows")
         return text
 
     return unpack

@@ -176,7 +176,9 @@ class _Listeners:
         url = expand(str(server.entry.get(server.url_key, "")), self._syntax, self._environment)
         parts = urls.split_url(url)
         if parts.scheme not in ("http", "https") or parts.query or "@" in parts.netloc or not server.url_key:
-            self._notes.append(f"server {server.name} works, but is not recorded: its URL is not a plain one")
+            self._notes.append(
+                f"server {server.name} works, but is not recorded: its URL has a query or credentials, or is not http"
+            )
             return ""
         name = _NOT_IN_NAMES.sub("-", server.name).strip("-._~") or "server"
         while name in self.urls:
@@ -339,7 +341,9 @@ def _gemini_servers(context: _Context, name: str, notes: list[str]) -> list[Conf
     servers = list(_servers(context.home / name / "settings.json", "/mcpServers", notes))
     if context.folder != context.home:
         shared = _servers(context.folder / name / "settings.json", "/mcpServers", notes)
-        notes += (f"server {s.name} of this folder's settings is not recorded: add it to your own" for s in shared)
+        notes += (
+            f"server {s.name} of this folder's settings is not recorded: add it to your user settings" for s in shared
+        )
     return servers
 
 

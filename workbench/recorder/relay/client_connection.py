@@ -94,7 +94,7 @@ class ClientConnection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         if isinstance(self._forward, SocketTunnel):
-            self._forward.stop("the client broke the connection" if error else "", resets=error is not None)
+            self._forward.stop("the client dropped the connection" if error else "", resets=error is not None)
         self._stop_forward(CLIENT_LEFT)
         self._context.clients.discard(self)
         self._clear_deadline()

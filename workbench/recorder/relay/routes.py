@@ -54,7 +54,9 @@ def parse_upstream(name: str, base: str) -> Upstream:
     if parts.scheme not in _PORTS or not parts.hostname:
         raise UsageError(f"{shown!a} is not an http:// or https:// URL", where=where, hint="give https://HOST[/PATH]")
     if parts.username is not None or parts.query or parts.fragment:
-        raise UsageError("a base URL has no user, query or fragment", where=where, hint="keys are sent by the client")
+        raise UsageError(
+            "a base URL has no user, query or fragment", where=where, hint="API keys are sent by the client"
+        )
     if not base.isascii() or re.search(r"[\x00-\x20\x7f]", base):
         raise UsageError(
             f"{shown!a} contains characters that a URL must not contain", where=where, hint="percent-encode them"
@@ -102,7 +104,7 @@ class Routes:
         upstream = self._upstreams.get(target[1:end])
         if upstream is None:
             known = ", ".join(f"/{name.decode()}/…" for name in self._upstreams)
-            raise BadMessage(f"unknown upstream {quote(target[1:end])}; there are {known}", 404)
+            raise BadMessage(f"unknown upstream {quote(target[1:end])}; available: {known}", 404)
         rest = target[end:]
         return upstream, upstream.prefix + (
             rest if rest.startswith(b"/") else (b"" if upstream.prefix else b"/") + rest

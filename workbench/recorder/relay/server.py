@@ -68,7 +68,9 @@ class Relay:
         on_refusal: Callable[[str], None] = lambda line: None,
     ) -> None:
         if host not in ("127.0.0.1", "::1"):
-            raise UsageError(f"{host!a} is not loopback", hint="listen on 127.0.0.1: requests contain API keys")
+            raise UsageError(
+                f"{host!a} is not a loopback address", hint="listen on 127.0.0.1: requests contain API keys"
+            )
         self._routes = Routes(upstreams)
         self._listener = listener if isinstance(listener, SafeListener) else SafeListener(listener)
         self._hop, self._gate = hop, gate
@@ -104,7 +106,8 @@ class Relay:
             )
         except OSError as error:
             raise UsageError(
-                f"cannot listen on {self._host}:{self._port}: {os.strerror(error.errno or 0)}", hint="give another port"
+                f"cannot listen on {self._host}:{self._port}: {os.strerror(error.errno or 0)}",
+                hint="choose another port",
             ) from error
         self._port = self._server.sockets[0].getsockname()[1]
         pool = ConnectionPool()

@@ -132,7 +132,7 @@ class SocketTunnel:
         self._client.update_reading()
 
     def upstream_closed(self, error: Exception | None) -> None:
-        self._end(f"the upstream broke the connection ({error})" if error else "")
+        self._end(f"the upstream dropped the connection ({error})" if error else "")
         if error:
             self._client.abort(resets=True)
         else:

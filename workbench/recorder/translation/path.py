@@ -36,7 +36,7 @@ def resolve_upstreams(targets: Mapping[str, str], spoken: str, stack: ExitStack)
     for name, given in targets.items():
         text, is_socket = over_http(given)
         if is_socket and not protocols.get(spoken).opening:
-            raise UsageError(f"{spoken} is not spoken over WebSockets", hint="give an https:// URL")
+            raise UsageError(f"{spoken} is not available over WebSockets", hint="give an https:// URL")
         target = resolve(text, spoken)
         if target.protocols and spoken not in target.protocols:
             raise UsageError(f"{target.name} does not support {spoken}", hint=f"use --as {'|'.join(target.protocols)}")

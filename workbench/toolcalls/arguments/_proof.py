@@ -67,7 +67,7 @@ class _Reading:
     def opening(self, bracket: str) -> int:
         start = self.text.find(bracket)
         if start < 0:
-            raise Lossy("it contains no start of an object")
+            raise Lossy("it does not contain the start of an object")
         return start
 
     def fail(self, at: int, what: str) -> Lossy:
@@ -117,7 +117,7 @@ class _Reading:
         marks = "".join(_COMMENT.sub("", self.text[at:end]).split())
         is_line = is_object and "\n" in self.text[at:end]
         if not (marks or first or is_line) and self.text[at - 1] in "\"'" and self.text[end : end + 1] in ('"', "'"):
-            raise self.fail(at, "two strings that may be one")
+            raise self.fail(at, "two strings that may be parts of one")
         if marks != ("" if first else ","):
             self.changes.append("a comma was added" if not marks else "commas were corrected")
         return end

@@ -99,7 +99,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, TooMuchWork):
         return "it takes too many steps"
     if isinstance(error, RecursionError):
-        return "it refers to itself without end"
+        return "it refers to itself endlessly"
     if isinstance(error, Unresolvable):
         return f"its reference {snippet(str(error.ref))} has no target in the request"
     return f"it is not a JSON Schema ({type(error).__name__})"

@@ -147,7 +147,7 @@ class DeepSeekGrammar(PlainGrammar):
         body = text[sep_end + head.at : stop] if state.sep else front[head.at :]
         problems = list(head.problems)
         body, is_open = _strip_fence(body) if head.is_fenced else (body.strip(), False)
-        problems += ["the fence is not closed"] if is_open and closer else []
+        problems += ["the code fence is not closed"] if is_open and closer else []
         value = read(body) if body or closer else None
         problems += value.problems if value else ()
         problems += unknown(head.name, names_of(tools))
@@ -175,10 +175,10 @@ class DeepSeekGrammar(PlainGrammar):
         if not self._is_fenced or word != "function":
             at = fence.end() if fence and not behind[: fence.start()].strip() else 0
             problems = ("written in the form of DeepSeek V3.1",) if self._is_fenced else ()
-            return DeepSeekHead(word, at, bool(at), (*problems, *(["a fence around the arguments"] if at else [])))
+            return DeepSeekHead(word, at, bool(at), (*problems, *(["a code fence around the arguments"] if at else [])))
         brace = behind.find("{")
         at = brace if brace >= 0 else len(behind)
-        return DeepSeekHead(behind[:at].strip(), at, False, ("no fence around the arguments",))
+        return DeepSeekHead(behind[:at].strip(), at, False, ("no code fence around the arguments",))
 
 
 def _without_separator(front: str) -> DeepSeekHead:

@@ -358,7 +358,7 @@ class ClineXml:
     """An element by the name of the tool."""
 
     name = _NAME
-    title = "Element by the name of the tool (Cline, Roo Code, Kilo Code)"
+    title = "XML element named after the tool (Cline, Roo Code, Kilo Code)"
     markers: tuple[str, ...] = ("</", "/>")
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:

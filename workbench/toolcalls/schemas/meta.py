@@ -83,7 +83,7 @@ def _list_of_schemas(pointer: str, keyword: str, value: JsonValue) -> Iterator[I
         return
     for n, inner in enumerate(value):
         if not isinstance(inner, dict | bool):
-            yield _issue(f"{pointer}/{n}", keyword, f"{keyword} holds {_kind(inner)}, not a schema")
+            yield _issue(f"{pointer}/{n}", keyword, f"{keyword} contains {_kind(inner)}, not a schema")
 
 
 def _types(pointer: str, value: JsonValue) -> Iterator[Issue]:

@@ -306,7 +306,7 @@ CONTINUE = (
 
 CORRECTING = (
     Key("correcting.switch", "space", "switch", "switch", "switch the correction under the cursor on or off"),
-    Key("correcting.close", "escape,q,P", "close", "back", "go back; the corrections that are on apply"),
+    Key("correcting.close", "escape,q,P", "close", "back", "go back; enabled corrections apply"),
 )
 
 WHAT_IF = (

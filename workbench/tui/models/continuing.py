@@ -215,7 +215,7 @@ def result_text(result: CallResult) -> str:
 def _request(step: Send, pending: Pending, width: int) -> Iterator[Line]:
     going = pending.leaving.request if pending.leaving else step.request
     is_same = going.body.raw == step.request.body.raw
-    told = "all before it unchanged" if is_same else "as sent"
+    told = "everything before it is unchanged" if is_same else "as sent"
     what = f"new in {step.pointer}" if step.added else "the request unchanged"
     yield line(Span(what, "strong"), Span(f"  {size(len(going.body.raw))} in total,  {told}", "muted"))
     notes = (*step.notes, *(pending.leaving.notes if pending.leaving else ()))

@@ -68,7 +68,7 @@ def verdict(difference: Difference) -> Line:
         words = count(len(difference.changes), "message")
         return line(Span(f"✓ history kept; {words} added at the end", "ok"), Span(share, "muted"))
     if {c.kind for c in earlier} == {ItemChangeKind.RESPELLED}:
-        words = f"= same meaning in other bytes, from byte {difference.first:,}"
+        words = f"= same meaning, different bytes from byte {difference.first:,} on"
         return line(Span(words, "info"), Span(share, "muted"))
     words = f"~ {count(len(earlier), 'change')} before the end, the first at byte {difference.first:,}"
     return line(Span(words, "warning"), Span(share, "muted"))

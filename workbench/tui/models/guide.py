@@ -215,8 +215,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "lowered": Guide(
         "Accepted",
-        "The schema with the smallest change that the provider accepts. Together with the remaining check it "
-        "means the same.",
+        "The schema with the smallest change that the provider accepts. Together with the remaining check, it "
+        "accepts the same arguments as the original.",
     ),
     "calls": Guide(
         "Calls",

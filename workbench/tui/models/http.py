@@ -305,7 +305,7 @@ def _bodies(opened: ExchangeView) -> Iterator[HttpRow]:
 
 def _forwarding_row(side: str, each: digests.BodyDigest) -> HttpRow:
     """Row that compares the bytes received and sent by the recorder."""
-    about = f"sha256 in  {each.came}\nsha256 out {each.left}\nas received, and as sent on by the recorder"
+    about = f"sha256 in  {each.came}\nsha256 out {each.left}\nas received and as forwarded by the recorder"
     if each.is_equal:
         return HttpRow("through the recorder", "✓ received and sent bytes are equal", "ok", side, about)
     return HttpRow("through the recorder", f"✗ received and sent bytes: {each.words}", "error", side, about)
@@ -315,7 +315,7 @@ def _length(body: Body, text: bytes) -> str:
     sent = len(body.raw) if body.original_length is None else body.original_length
     facts = [f"{count(sent, 'byte')}{f' of {body.encoding}' if body.encoding else ''}"]
     facts += [f"{len(text):,} decoded"] if body.encoding or sent != len(body.raw) else []
-    facts += [] if body.is_raw else ["not kept as sent"]
+    facts += [] if body.is_raw else ["the original form was not recorded"]
     return ", ".join(facts)
 
 

@@ -196,7 +196,7 @@ def row(item: ChartRow, view: str, most: float, width: int) -> Line:
     if item.trouble:
         return (*label, Span(f"? {item.trouble}", "muted"))
     if not sum(item.tokens):
-        return (*label, Span("no exchange with a response of a model", "muted"))
+        return (*label, Span("no exchange with a model response", "muted"))
     chart = _token_row if view == "tokens" else _cost_row
     return (*label, *chart(item, most, width - first))
 

@@ -31,7 +31,7 @@ class ReasoningView(View):
 
     def nothing(self, width: int) -> list[Line]:
         contract = self.opened.detail.contract.label
-        words = f"no response of a model in the history: contract {contract} requires no reasoning"
+        words = f"no model response in the history: contract {contract} requires no reasoning"
         return wrap(received_words(self.ledger), width, "reasoning") + wrap(self.opened.silence(words), width, "muted")
 
     def selection(self, item: int) -> ExchangeSelection:

@@ -122,7 +122,7 @@ class ByteSearchScreen(Screen["SessionSpot | None"]):
         if self.trouble:
             return line(Span(f" {self.trouble}", "error"))
         if self.done >= total:
-            return line(Span(" all bytes of all exchanges, also as JSON writes them", "muted"))
+            return line(Span(" all bytes of all exchanges, also in JSON-escaped form", "muted"))
         stopped = " · stopped" if self.is_stopped else " · esc: cancel"
         return line(" ", *progress_line(self.done, total, "exchanges"), Span(stopped, "muted"))
 

@@ -52,7 +52,7 @@ class PalettePane(LineView, can_focus=False):
         return self.rows[item].line
 
     def nothing(self, width: int) -> list[Line]:
-        return wrap("no action here with these words", width, "muted")
+        return wrap("no action matches these words", width, "muted")
 
     def signs(self, item: int, inside: int) -> Line:
         if self.rows[item].action is None:

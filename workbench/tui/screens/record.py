@@ -216,7 +216,7 @@ def _break_words(text: str) -> str:
         armed = kinds(text)
     except WorkbenchError:
         return ""
-    return f"pauses what breaks {', '.join(armed)} until you decide" if armed else "nothing is paused"
+    return f"pauses exchanges that break {', '.join(armed)}, until you decide" if armed else "nothing is paused"
 
 
 def targets(text: str, spoken: str) -> dict[str, str]:

@@ -190,7 +190,7 @@ class Worklist(Generic[Subject, Judgement]):
         self._show_one(number)
 
     def _take_failure(self, number: int, why: str) -> None:
-        self.troubles[number] = f"cannot be judged: {why}"
+        self.troubles[number] = f"cannot be checked: {why}"
         self._show_one(number)
 
     def _show_one(self, number: int) -> None:

@@ -36,7 +36,7 @@ class BadMessage(WireError):
     """
 
     def __init__(self, what: str, status: int = 400, *, found: bytes | None = None) -> None:
-        super().__init__(what, hint=None if found is None else f"there is {quote(found)}")
+        super().__init__(what, hint=None if found is None else f"received: {quote(found)}")
         self.status = status
 
 

@@ -71,7 +71,9 @@ class BlockStreamDecoder:
             return
         if event.name != kind and self.is_named:
             self._fault(
-                "stream.framing", f"an event named {event.name!r} of type {kind!r}" if event.name else _UNNAMED, number
+                "stream.framing",
+                f"an event is named {event.name!r}, but its type is {kind!r}" if event.name else _UNNAMED,
+                number,
             )
         if self._ended is not None and kind != "ping":
             self._fault("stream.framing", "events after the end of the stream", number)
@@ -265,7 +267,7 @@ class BlockStreamDecoder:
             self._error_event(event.number, value)
             return
         if not isinstance(value, dict):
-            self._fault("stream.framing", f"data that is {kind_of(value)}, not an object", event.number)
+            self._fault("stream.framing", f"the data is {kind_of(value)}, not an object", event.number)
         self._unknown.append(value)
 
     def _unreadable(self, event: SseEvent) -> None:

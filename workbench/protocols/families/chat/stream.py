@@ -356,7 +356,7 @@ class ChatStreamDecoder:
             choice = self._choices[index] = self._open()
         reason, delta = value.get("finish_reason"), value.get("delta")
         if choice.finish_events and type(delta) is dict and (delta.get("content") or delta.get("tool_calls")):
-            what = "content after a finish reason: clients that end the answer there lose the rest"
+            what = "content after a finish reason: clients that stop reading there lose the rest"
             self._note(f"stream.finish-reason{MILD}", what, choice.reason_pointer, number)
         if reason is not None and reason != "":
             self._finish(choice, reason, number)

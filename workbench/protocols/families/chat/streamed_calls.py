@@ -197,7 +197,10 @@ class Calls:
             if call is None and isinstance(call_id, str) and _is_continued(self._by_id.get(call_id), name):
                 call = self._by_id[call_id]
                 self._note(
-                    "stream.index", f"a delta of call {call_id!r:.80} comes at another index, {index}", call.at, event
+                    "stream.index",
+                    f"a delta of call {call_id!r:.80} comes at a different index, {index}",
+                    call.at,
+                    event,
                 )
             if call is None and not call_id and not name and self.calls:
                 call = self._open(delta)
@@ -233,7 +236,7 @@ class Calls:
         elif index != len(self.calls) - 1 and not self._is_odd:
             self._is_odd = True
             message = (
-                f"the first call has index {index}" if len(self.calls) == 1 else f"an index is left out before {index}"
+                f"the first call has index {index}" if len(self.calls) == 1 else f"an index is missing before {index}"
             )
             self._note(f"stream.index{UNUSUAL}", message, call.at, event)
         return call

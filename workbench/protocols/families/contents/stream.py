@@ -138,7 +138,7 @@ class ContentsStreamDecoder:
                 candidate.beside[key] = held
         content = value.get("content")
         if candidate.finish_events and type(content) is dict and _says_something(content):
-            what = "content after a finishReason: clients that end the answer there lose the rest"
+            what = "content after a finishReason: clients that stop reading there lose the rest"
             self._note_in(index, f"stream.finish-reason{MILD}", what, "", number)
         if get(value, "finishReason") is not None:
             candidate.finish_events.append(number)

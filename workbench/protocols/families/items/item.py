@@ -195,7 +195,7 @@ def _commands(value: JsonValue, at: str, notes: Notes) -> tuple[Part, ...]:
 def _command(value: JsonValue, at: str, notes: Notes) -> Iterator[Part]:
     streams = [key for key in ("stdout", "stderr") if isinstance(value, dict) and isinstance(value.get(key), str)]
     if not streams:
-        notes.shape("an output of a command without stdout or stderr", at)
+        notes.shape("a command output without stdout or stderr", at)
         yield Opaque(kind_of(value), value, Source(at, VERBATIM))
         return
     block = BlockReader(value, at, notes)

@@ -210,7 +210,7 @@ class ItemStreamDecoder:
                 self._unknown.append(value)
             return
         if event.name is not None and event.name != kind:
-            self._notes.add("stream.framing", f"an event named {event.name!r:.80} of type {kind!r:.80}", number)
+            self._notes.add("stream.framing", f"an event named {event.name!r:.80} has type {kind!r:.80}", number)
         if self._ended is not None and kind not in self.names.begins:
             self._notes.add("stream.framing", "events after the end of the stream", number)
         stem, _, suffix = kind.rpartition(".")
@@ -319,14 +319,14 @@ class ItemStreamDecoder:
         holder = self._by_id.get(item_id)
         if there is None:
             if holder is not None and type(index) is int:
-                message = f"an event of item {item_id!r:.80} comes at index {index!r:.20}, where no item is"
+                message = f"an event of item {item_id!r:.80} comes at index {index!r:.20}, where there is no item"
                 self._notes.add("stream.index", message, number, f"/output/{holder.index}")
             return holder
         if holder is None:
-            message = f"an event of item {there.index} has another id, {item_id!r:.80}"
+            message = f"an event of item {there.index} has a different id, {item_id!r:.80}"
             self._notes.add("stream.id", message, number, f"/output/{there.index}/id")
             return there
-        message = f"an event of item {item_id!r:.80} comes at another index, {there.index}"
+        message = f"an event of item {item_id!r:.80} comes at a different index, {there.index}"
         self._notes.add("stream.index", message, number, f"/output/{holder.index}")
         return holder
 

@@ -111,7 +111,7 @@ def _streams(speech: Speech) -> Iterator[AuditCase]:
     yield _stream(
         speech, "small-events", "many small events are not merged",
         speech.events(*(json.dumps(f"w{n} ") for n in range(12))),
-        "the client gets a few large pieces instead of a stream",
+        "the client gets a few large chunks instead of a stream",
     )  # fmt: skip
 
 
@@ -299,7 +299,7 @@ def _codings(speech: Speech) -> Iterator[AuditCase]:
     squeeze = zlib.compressobj(wbits=31)
     chunks = [squeeze.compress(e.encode()) + squeeze.flush(zlib.Z_SYNC_FLUSH) for e in speech.events()]
     stream = speech.stream_response((*chunks, squeeze.flush()), headers=packed)
-    yield case("gzip-stream", "a compressed stream is forwarded unchanged, piece by piece", stream, streams=True)
+    yield case("gzip-stream", "a compressed stream is forwarded unchanged, chunk by chunk", stream, streams=True)
     text = json.dumps("".join(f"{n:06x} " for n in range(60_000)))
     yield case("large-answer", "a response of 400 kB is complete", speech.answer(TEXT=text))
     unsized = replace(speech.answer(), framing=ResponseFraming.CLOSE)

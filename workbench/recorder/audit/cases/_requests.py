@@ -242,7 +242,7 @@ def _headers(speech: Speech) -> Iterator[AuditCase]:
         "own-headers",
         "headers of clients and SDKs are kept",
         own,
-        "the provider does not see which client sent the request, and how often",
+        "the provider does not see which client sent the request, or how often it was sent",
     )
     traced: Pairs = (
         ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),

@@ -53,7 +53,7 @@ class PauseDecisions:
                 self.screen.listener.toggle(name)
 
         hint = "a filter: tool:bash, text~word, rule:closure; or mcp:files/read_file, frame:response.create"
-        self.screen.app.push_screen(AskScreen("Pause exchanges that pass", hint), arm_filter)
+        self.screen.app.push_screen(AskScreen("Pause exchanges that match", hint), arm_filter)
 
     # Paused exchanges.
 

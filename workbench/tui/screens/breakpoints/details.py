@@ -57,9 +57,9 @@ class PauseDetails:
 
     def _describe(self, kind: str) -> list[Line]:
         """Description of a breakpoint; empty for a heading."""
-        words = "exchanges that pass this filter"
+        words = "exchanges that match this filter"
         if kind.startswith(TOOLS):
-            words = "a tools/call before it is sent, and its result before it goes back"
+            words = "a tools/call before it is sent, and its result before it is returned"
         if kind.startswith(FRAMES):
             words = "messages of this type on WebSockets that are opened from now on"
         texts: tuple[str, ...] = (kind, f"Pauses {words}.") if kind else ()

@@ -141,7 +141,7 @@ class PausedBodyEditor:
             edited = body[: paused.sent] + _to_bytes(text)
             if text != self._doubted and is_json(body) and (why := _fault_of(edited)):
                 self._doubted = text
-                self.screen.refuse(f"{why} · ctrl+s again: forward it all the same")
+                self.screen.refuse(f"{why} · ctrl+s again: forward it anyway")
                 return
             self.stop()
             if edited == body:

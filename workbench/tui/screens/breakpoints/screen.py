@@ -40,7 +40,7 @@ PANES = ("points", "why", "held")
 
 
 def _other(name: str) -> str:
-    return next((says for mark, says in OTHERS.items() if name.startswith(mark)), "exchanges that pass this filter")
+    return next((says for mark, says in OTHERS.items() if name.startswith(mark)), "exchanges that match this filter")
 
 
 class BreakpointsScreen(Screen["int | None"]):

@@ -58,7 +58,7 @@ class SessionMoves:
         if target is not None:
             self.navigation.open(target)
         elif self.screen.state.is_filtered:
-            words = f"no {'further' if step > 0 else 'earlier'} exchange passes the filter"
+            words = f"no {'further' if step > 0 else 'earlier'} exchange matches the filter"
             self.screen.notify(words, markup=False)
 
     def side(self) -> None:
