@@ -62,6 +62,11 @@ PHRASES: dict[str, str] = {
     r"torn\b": "truncated",
     r"cache marker|cache point": "cache breakpoint",
     r"hung up\b": "disconnected",
+    r"exclude each other": "cannot be used together",
+    r"all the same\b": "anyway",
+    r"without end\b": "without limit, endlessly",
+    r"reads no\b|sees no\b": "does not accept",
+    r"judged\b|judges?\b": "checks, checked",
 }
 """Words and patterns that texts for users avoid as well; docstrings may have them."""
 
@@ -73,8 +78,12 @@ _CODE = re.compile(
     r"|\(\?[:P<!=]|\\[bwdsS]|\{\"|^(?:accent|muted|strong|bold|dim|error|warning|success)( \w+)?$"
     r"|^\w+ (?:strong|muted|bold|italic|dim)$|charset=|'(?:none|self)'|^\s*(?:<!doctype|@pytest|:root|\w+ \{ \w+:)"
     r"|^\s*(?:assert|return|for \w+ in|with) [\w.]+[.(]|^print\(|^\w+\[[\w, ]+\](?: \| None)?$"
+    r"|^\s*WITH \w+ AS |\bSEMI JOIN\b|^(?:Host|Connection|Upgrade|Sec-WebSocket-[\w-]+|event|data): ?\{…\}"
 )
-"""Texts that are no texts: statements, styles of lines, style sheets, media types, code of exported programs."""
+"""Texts that are no texts: statements, styles of lines, style sheets, headers, code of exported programs."""
+
+_NAMES = re.compile(r"[\w.$-]+(?:\s+[\w.$-]+){7,}")
+_NAME = re.compile(r"\w(?:[a-z][A-Z]|[_-]\w)")
 
 
 class Text(NamedTuple):
@@ -177,7 +186,12 @@ def _words(node: ast.Constant | ast.JoinedStr) -> str:
         said = node.value if isinstance(node.value, str) else ""
     else:
         said = "".join(str(p.value) if isinstance(p, ast.Constant) else "{…}" for p in node.values)
-    return said.strip() if _WORDS.search(said) and not _CODE.search(said) else ""
+    return said.strip() if _WORDS.search(said) and not _CODE.search(said) and not _is_names(said) else ""
+
+
+def _is_names(said: str) -> bool:
+    """A list of names, written as one string."""
+    return _NAMES.fullmatch(said.strip()) is not None and len(_NAME.findall(said)) > 2
 
 
 def _of_yaml(path: Path) -> Iterator[Text]:

@@ -59,7 +59,7 @@ def _check_names(case: RuleContext) -> Iterator[Finding]:
             result = case.part(ref)
             name = result.name if isinstance(result, ToolResultIR) else None
             if name and name != line.name and ref.side == REQUEST:
-                text = f"the tool result names {quote(name)}, but the call it answers is a call of {quote(line.name)}"
+                text = f"the tool result names {quote(name)}, but the call it answers is a call to {quote(line.name)}"
                 said = {"name": line.name or "", "found": name}
                 finding = case.at(weaker(MISMATCH), ref, text, name="name", when="name", values=said)
                 finding = finding if enforced_exactly(case, MISMATCH, "name") else as_unproved(finding)

@@ -27,7 +27,7 @@ def read(data: bytes, name: str) -> MemorySession:
         raise UnreadableInput("a record of a request and its response, not a body")
     side = side_of(value)
     if side == EVENT:
-        raise UnreadableInput("one event of a stream, not a whole body")
+        raise UnreadableInput("one event of a stream, not a complete body")
     if side is None and isinstance(value, list):
         raise UnreadableInput("a JSON array, but neither a request nor a response of a model API")
     if side is None:

@@ -41,7 +41,7 @@ def name_of(call: ToolCallIR, forbidden: str = "") -> str:
         LocalProtocolError: it has none, or one with characters that the format cannot carry.
     """
     if not call.name or call.name != call.name.strip() or any(c in forbidden for c in call.name):
-        raise LocalProtocolError(f"a call of {call.name!r} cannot be written in this format", hint="rename the tool")
+        raise LocalProtocolError(f"a call to {call.name!r} cannot be written in this format", hint="rename the tool")
     return call.name
 
 

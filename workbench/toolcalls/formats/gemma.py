@@ -138,7 +138,7 @@ class Gemma:
 def _name(call: ToolCallIR) -> str:
     name = name_of(call)
     if not regex.compile(r"[\w.\-]{1,128}").fullmatch(name):
-        raise LocalProtocolError(f"a call of {name!r} cannot be written in this format", hint="rename the tool")
+        raise LocalProtocolError(f"a call to {name!r} cannot be written in this format", hint="rename the tool")
     return name
 
 
