@@ -109,7 +109,7 @@ class _Owner(NamedTuple):
     """The conversation of a response, and the key of its request."""
 
     conversation: int
-    asked: int
+    request_key: int
 
 
 class _Thread(NamedTuple):
@@ -122,7 +122,7 @@ class _Thread(NamedTuple):
 class _Kind(NamedTuple):
     """Properties that tell a retry from another request: protocol and model, names of the tools."""
 
-    asked: tuple[str, str | None]
+    protocol_and_model: tuple[str, str | None]
     tools: frozenset[str]
 
 
@@ -131,7 +131,7 @@ class _LatestRequest:
     """The last request with certain messages.
 
     Attributes:
-        asked: protocol and model.
+        protocol_and_model: of the request.
         tools: names of its tools.
         answer: what it got, None for an error, an incomplete answer or nothing.
         ended: when that was all there (seconds since the epoch), None where the recording has no times.
@@ -139,7 +139,7 @@ class _LatestRequest:
     """
 
     conversation: int
-    asked: tuple[str, str | None]
+    protocol_and_model: tuple[str, str | None]
     tools: frozenset[str]
     answer: ModelResponse | None
     ended: float | None = None
@@ -199,7 +199,7 @@ class Conversations:
         lookup = Lookup(told, (told.model, told.hop, told.base, kind), KeyTables(self._owners, self._attempts))
         owner = thread.owner if thread else self._by_answer(lookup)
         if owner is not None:
-            for attempt in self._attempts.get(owner.asked, ()):
+            for attempt in self._attempts.get(owner.request_key, ()):
                 if attempt.conversation == owner.conversation and not attempt.is_continued:
                     attempt.is_continued = True
                     self.journal.note(partial(setattr, attempt, "is_continued", False))
@@ -266,7 +266,11 @@ class Conversations:
         refused, asked = list[tuple[int, int]](), _protocol_and_model(request)
         for n, key in (*lookup.found(KeyKind.RETOLD), (0, told.retelling_key(0))):
             attempts = self._attempts.get(key, ())
-            others = [a for a in reversed(attempts) if a.answer and a.asked != asked and not _is_beside(a, started)]
+            others = [
+                a
+                for a in reversed(attempts)
+                if a.answer and a.protocol_and_model != asked and not _is_beside(a, started)
+            ]
             for at in told.messages_at(n) if others else ():
                 for attempt in others:
                     if attempt.answer and is_retold(attempt.answer, request.messages[at:]):
@@ -288,7 +292,7 @@ class Conversations:
         attempt = _LatestRequest(
             owner.conversation, _protocol_and_model(request), _tool_names(request), _good(response), ended
         )
-        for key in (owner.asked, retold):
+        for key in (owner.request_key, retold):
             others = [a for a in self._attempts.get(key, ()) if a.conversation != owner.conversation]
             self.journal.put(self._attempts, key, [*others, attempt][-_MAX_TWINS:])
 
@@ -336,7 +340,9 @@ def _end(exchange: Exchange) -> float | None:
 
 def _is_alike(attempt: _LatestRequest, kind: _Kind) -> bool:
     """A request on the side or a comparison asks another model, or offers other tools or none."""
-    return attempt.asked == kind.asked and (attempt.tools == kind.tools or bool(attempt.tools & kind.tools))
+    return attempt.protocol_and_model == kind.protocol_and_model and (
+        attempt.tools == kind.tools or bool(attempt.tools & kind.tools)
+    )
 
 
 def _protocol_and_model(request: ModelRequest) -> tuple[str, str | None]:

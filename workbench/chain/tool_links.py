@@ -29,7 +29,7 @@ class ToolLink:
     """A tool result of a model's request, and the request to a tool server that carried its call out.
 
     Attributes:
-        told: index of the exchange whose request has the result first.
+        model_exchange: index of the exchange whose request has the result first.
         pointer: of the result in it.
         call_id: id of the model's call.
         exchange: index of the ``tools/call``.
@@ -38,7 +38,7 @@ class ToolLink:
         lost: parts of what the server returned that did not reach the model.
     """
 
-    told: int
+    model_exchange: int
     pointer: str
     call_id: str | None
     exchange: int

@@ -26,8 +26,8 @@ def passages(inspector: Inspector, wanted: Sequence[int]) -> list[ToolPassage]:
     links = [link for row in inspector.rows for link in reversed(row.tool_links)]
     found = []
     for link in links:
-        if link.told in wanted or link.exchange in wanted:
-            call, told = inspector.read_exchange(link.exchange), inspector.read_exchange(link.told)
+        if link.model_exchange in wanted or link.exchange in wanted:
+            call, told = inspector.read_exchange(link.exchange), inspector.read_exchange(link.model_exchange)
             if call and told:
                 found.append(passage_of(link, call, told))
     return found
@@ -85,7 +85,12 @@ def _passage(passage: ToolPassage) -> JsonValue:
         "seconds": passage.seconds,
         "sent": _value(passage.sent),
         "received": _value(passage.received) if passage.received else None,
-        "told": {"exchange": link.told, "pointer": link.pointer, "id": link.call_id, "result": _value(passage.told)},
+        "told": {
+            "exchange": link.model_exchange,
+            "pointer": link.pointer,
+            "id": link.call_id,
+            "result": _value(passage.told),
+        },
         "stated": link.is_stated,
         "lost": [
             {"kind": part.kind, "pointer": part.pointer, "bytes": part.size, "characters": part.piece and [*part.piece]}

@@ -73,11 +73,11 @@ def wire(detail: Detail) -> Iterator[str]:
         yield f"  note: {exchange.note}"
     for side, passed in digests.read_digests(exchange).items():
         yield (
-            f"  {side} received and forwarded: {passed.words}; SHA-256 {passed.came} of "
+            f"  {side} received and forwarded: {passed.words}; SHA-256 {passed.digest_in} of "
             f"{number(passed.bytes_in, 'byte')}"
         )
         if not passed.is_equal:
-            yield f"  {side} forwarded: SHA-256 {passed.left} of {number(passed.bytes_out, 'byte')}"
+            yield f"  {side} forwarded: SHA-256 {passed.digest_out} of {number(passed.bytes_out, 'byte')}"
     sides = (
         (exchange.request, detail.decoded.request_text, ">"),
         (exchange.response, detail.decoded.response_text, "<"),

@@ -234,7 +234,7 @@ def _span(row: Summary) -> tuple[float, float] | None:
 
 def _anchors(outer: Sequence[HopExchange], inner: Sequence[HopExchange]) -> dict[int, int]:
     """Inner position → outer position with the same last message and length, as far as both are in one order."""
-    keys = [[(*s.like.said[-1:], len(s.like.said)) for s in sights] for sights in (outer, inner)]
+    keys = [[(*s.like.fingerprints[-1:], len(s.like.fingerprints)) for s in sights] for sights in (outer, inner)]
     equal = ((i, j, k) for tag, i, j, k, _ in align(*keys) if tag == "equal")
     return {k + n: i + n for i, j, k in equal for n in range(j - i)}
 
@@ -286,7 +286,7 @@ class _ExchangeThread:
     def names(self) -> set[object]:
         """Values of which threads that may be a pair share one: requests, and the first message."""
         digests: set[object] = {like.digest for _, like in self.members}
-        return digests | {("first", *like.said[:1]) for _, like in self.members[:1] if like.said}
+        return digests | {("first", *like.fingerprints[:1]) for _, like in self.members[:1] if like.fingerprints}
 
 
 def versions(
@@ -375,7 +375,7 @@ def _exchange_pairs(members: Members, news: Members) -> Iterator[tuple[int | Non
     """Positions paired by equal requests, between them by last message and length, between those in order."""
 
     def key(like: Likeness) -> object:
-        return *like.said[-1:], len(like.said)
+        return *like.fingerprints[-1:], len(like.fingerprints)
 
     for is_equal, old, new in _stretches(members, news, lambda like: like.digest):
         for _, former, latter in [(True, old, new)] if is_equal else _stretches(old, new, key):

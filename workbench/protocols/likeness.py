@@ -25,13 +25,13 @@ class Likeness(NamedTuple):
 
     Attributes:
         digest: of its body's bytes.
-        said: fingerprints of everything it says but for its instructions, without call ids.
+        fingerprints: of everything it says but for its instructions, without call ids.
         words: the last words of it.
         what: method and end of the path, of what is no model exchange.
     """
 
     digest: bytes
-    said: array[int]
+    fingerprints: array[int]
     words: frozenset[str]
     what: tuple[str, str]
 
@@ -50,15 +50,15 @@ def alike(a: Likeness, b: Likeness) -> float:
         return 1.0
     if a.what == b.what != ("", ""):
         return 0.9
-    longest = max(len(a.said), len(b.said))
-    common = (Counter(a.said) & Counter(b.said)).total() if longest else 0
+    longest = max(len(a.fingerprints), len(b.fingerprints))
+    common = (Counter(a.fingerprints) & Counter(b.fingerprints)).total() if longest else 0
     words = len(a.words & b.words) / len(a.words | b.words) if a.words and b.words else 0.0
     return max(common / longest if longest else 0.0, 0.95 * words)
 
 
 def ends_alike(a: Likeness, b: Likeness) -> bool:
     """Both end with the same words, or are as long: turns before and after have other lengths."""
-    return a.said[-1:] == b.said[-1:] or len(a.said) == len(b.said)
+    return a.fingerprints[-1:] == b.fingerprints[-1:] or len(a.fingerprints) == len(b.fingerprints)
 
 
 def _likeness(decoded: DecodedExchange) -> Likeness:

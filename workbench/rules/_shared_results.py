@@ -20,7 +20,7 @@ class _Findings(NamedTuple):
 
     reads: Mapping[Read, object]
     chain: Mapping[str, object]
-    found: tuple[Finding, ...]
+    findings: tuple[Finding, ...]
 
     def hold_for(self, case: RuleContext) -> bool:
         is_same_chain = all(getattr(case, name) is value for name, value in self.chain.items())
@@ -77,4 +77,4 @@ class SharedResults:
             noted = case.note_reads()
             same = _Findings(noted.contract.reads, noted.chain, tuple(run(noted)))
             known.append(same)
-        return same.found
+        return same.findings

@@ -189,7 +189,7 @@ def _group(rule: str, severity: str, name: str, rows: Sequence[Row]) -> FailureG
 class FailurePlace(NamedTuple):
     """An object with a failure: where it is stored, and the first exchange of it that fails so."""
 
-    found: StoredObject
+    object: StoredObject
     exchange: int
     findings: int
     path: str

@@ -56,7 +56,7 @@ class JudgeOptions:
 class ReadObject(NamedTuple):
     """An object that was read: its session, or why there is none."""
 
-    found: StoredObject
+    object: StoredObject
     path: Path | None = None
     session: Session | None = None
     status: str = JUDGED
@@ -139,12 +139,12 @@ def _whole(read: Sequence[ReadObject], key: bytes) -> tuple[Session, list[Exchan
     if len(read) == 1:
         session = read[0].session
         assert session is not None
-        name = object_key(read[0].found, key)
+        name = object_key(read[0].object, key)
         return session, [ExchangePlace(name, number) for number in range(len(session))]
     held: list[tuple[Exchange, ExchangePlace]] = []
     for one in read:
         assert one.session is not None
-        name = object_key(one.found, key)
+        name = object_key(one.object, key)
         held += ((e, ExchangePlace(name, n)) for n, e in enumerate(exchanges_of(one.session)))
     held.sort(key=lambda pair: pair[0].started_at or 0.0)
     exchanges = tuple(replace(exchange, id=str(n)) for n, (exchange, _) in enumerate(held, 1))
@@ -154,18 +154,18 @@ def _whole(read: Sequence[ReadObject], key: bytes) -> tuple[Session, list[Exchan
 def _object_row(
     one: ReadObject, rows: Sequence[Row], broken: str, joined: int, spent: int, options: JudgeOptions
 ) -> Row:
-    name = object_key(one.found, options.key)
+    name = object_key(one.object, options.key)
     own = [row for row in rows if row["object"] == name]
     exchanges = [row for row in own if "verdict" in row]
-    uri = hash_keyed(options.key, "uri", one.found.uri) if options.hides_uris else one.found.uri
+    uri = hash_keyed(options.key, "uri", one.object.uri) if options.hides_uris else one.object.uri
     status = UNREADABLE if broken and one.session is not None else one.status
     return {
         "t": OBJECTS,
         "object": name,
         "uri": uri,
-        "etag": one.found.etag,
+        "etag": one.object.etag,
         "digest": _digest(one.path, options.key),
-        "bytes": one.found.size,
+        "bytes": one.object.size,
         "format": getattr(one.session, "format", "") or ("Workbench session" if one.session else None),
         "fidelity": _least([row["fidelity"] for row in exchanges]),
         "status": status,

@@ -64,7 +64,7 @@ def links_of(rows: Sequence[InspectedExchange], index: int, most: int = 64) -> l
     near = [row for row in rows if row.conversation == here.conversation and row.tool_links]
     near.sort(key=lambda row: abs(row.index - index))
     found = [link for row in near[:most] for link in reversed(row.tool_links)][:most]
-    return sorted(found, key=lambda link: (link.told, link.exchange))
+    return sorted(found, key=lambda link: (link.model_exchange, link.exchange))
 
 
 def passage_of(link: ToolLink, call: DecodedExchange, decoded: DecodedExchange) -> ToolPassage:
@@ -115,8 +115,8 @@ def passage_facts(passage: ToolPassage) -> Iterator[Line]:
     taken = "" if passage.seconds is None else f" in {duration(passage.seconds)}"
     sizes = f"{size(len(passage.sent))} sent, {size(len(passage.received))} received{taken}"
     where = (
-        f"tools/call in exchange {link.exchange + 1}: {sizes} · sent to the model in exchange {link.told + 1} "
-        f"{link.pointer}"
+        f"tools/call in exchange {link.exchange + 1}: {sizes} · sent to the model in exchange "
+        f"{link.model_exchange + 1} {link.pointer}"
     )
     yield line(Span(f"{where}: {size(len(passage.told))}", "muted"))
     yield line(Span(f"matched {link.how}", "muted" if link.is_stated else "warning"))

@@ -27,20 +27,20 @@ _SHA256 = regex.compile(r"[0-9a-f]{64}")
 class BodyDigest(NamedTuple):
     """SHA-256 (hexadecimal) and length of one body as received and as sent on."""
 
-    came: str
-    left: str
+    digest_in: str
+    digest_out: str
     bytes_in: int
     bytes_out: int
 
     @property
     def is_equal(self) -> bool:
         """True if the bytes sent on equal the bytes received."""
-        return self.came == self.left and self.bytes_in == self.bytes_out
+        return self.digest_in == self.digest_out and self.bytes_in == self.bytes_out
 
     @property
     def as_meta(self) -> Mapping[str, JsonValue]:
         """Value for ``Exchange.meta``."""
-        return {"in": self.came, "out": self.left, "bytes_in": self.bytes_in, "bytes_out": self.bytes_out}
+        return {"in": self.digest_in, "out": self.digest_out, "bytes_in": self.bytes_in, "bytes_out": self.bytes_out}
 
     @property
     def words(self) -> str:
@@ -82,7 +82,7 @@ def problems(exchange: Exchange) -> Iterator[str]:
         raw = http.body.raw
         if len(raw) != each.bytes_in:
             yield f"the {side} body has {len(raw):,} bytes; {each.bytes_in:,} were received"
-        elif hashlib.sha256(raw).hexdigest() != each.came:
+        elif hashlib.sha256(raw).hexdigest() != each.digest_in:
             yield f"the {side} body is not what was received: its SHA-256 differs"
 
 

@@ -45,13 +45,13 @@ class _LiveTurn(SocketTurn):
     Attributes:
         setup: the setup of the connection.
         contents: bytes of each content.
-        said: the model's content so far: its text, its transcript, its calls.
+        model_parts: the model's content so far: its text, its transcript, its calls.
         open_calls: those that have no result, and were not cancelled.
     """
 
     setup: Value = field(default_factory=dict)
     contents: list[bytes] = field(default_factory=list)
-    said: list[Value] = field(default_factory=list)
+    model_parts: list[Value] = field(default_factory=list)
     open_calls: set[JsonValue] = field(default_factory=set)
 
     def request_body(self) -> tuple[bytes, str]:
@@ -234,7 +234,7 @@ class LiveTurns:
     def _note(self, turn: _LiveTurn, content: JsonValue, calls: JsonValue, value: Value) -> None:
         if isinstance(content, dict):
             for part in _spoken_parts(content):
-                turn.said.append(part)
+                turn.model_parts.append(part)
                 if "functionCall" in part:
                     self._note_call(turn, part["functionCall"])
             if get(content, "turnComplete") is True:
@@ -242,8 +242,8 @@ class LiveTurns:
                 self._end_turn()
         for call in calls if isinstance(calls, list) else ():
             self._note_call(turn, call)
-            if get(call, "id") is None or all(part.get("functionCall") != call for part in turn.said):
-                turn.said.append({"functionCall": call})
+            if get(call, "id") is None or all(part.get("functionCall") != call for part in turn.model_parts):
+                turn.model_parts.append({"functionCall": call})
         cancelled = get(get(value, "toolCallCancellation"), "ids")
         if isinstance(cancelled, list):
             self._cancel(turn, {name for name in cancelled if isinstance(name, str)})
@@ -259,15 +259,15 @@ class LiveTurns:
         """Calls that the model does not wait for any more: later requests are without them."""
         turn.open_calls -= names
         self._cancelled |= names
-        turn.said = [part for part in turn.said if get(part.get("functionCall"), "id") not in names]
+        turn.model_parts = [part for part in turn.model_parts if get(part.get("functionCall"), "id") not in names]
         turn.notes.append(f"cancelled by the server: {', '.join(sorted(names))}")
 
     def _close_said(self) -> None:
         """What the model said so far is in the conversation."""
         turn = self._turn
-        if turn is not None and turn.said:
-            self._contents.append(dumps({"role": "model", "parts": _join_texts(turn.said)}))
-            turn.said = []
+        if turn is not None and turn.model_parts:
+            self._contents.append(dumps({"role": "model", "parts": _join_texts(turn.model_parts)}))
+            turn.model_parts = []
 
     def _end_turn(self) -> None:
         self._close_said()

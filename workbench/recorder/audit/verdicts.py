@@ -54,12 +54,12 @@ class CaseSightings:
     Attributes:
         client: the client's sighting.
         upstream: those of the audit's upstream, in order; empty if nothing arrived.
-        held: how many pieces of the response did not arrive in time.
+        late_chunks: how many chunks of the response did not arrive in time.
     """
 
     client: Sighting
     upstream: tuple[Sighting, ...]
-    held: int
+    late_chunks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,8 +289,8 @@ def _buffering(case: AuditCase, seen: CaseSightings, damages: Sequence[Damage]) 
         words = f"the upstream sent all {sent} chunks before the first one arrived"
     elif sent == len(there.times) or (sent >= _FEWEST and case.theme is Theme.BUFFERING):
         words = "the first chunk arrived only after others were sent"
-    elif seen.held and b"".join(here.pieces) == b"".join(there.pieces):
-        words = f"{seen.held} of {len(there.times)} chunks were held back until later ones were sent"
+    elif seen.late_chunks and b"".join(here.pieces) == b"".join(there.pieces):
+        words = f"{seen.late_chunks} of {len(there.times)} chunks were held back until later ones were sent"
     if words:
         yield _fault(DamageKind.BUFFERED, RESPONSE, words, ERROR, Theme.BUFFERING)
 

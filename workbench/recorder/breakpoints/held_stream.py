@@ -359,5 +359,5 @@ class HeldStream:
             found["response"] = came
         elif came and not self._is_changed:
             sent = self._digests.result()
-            found["response"] = BodyDigest(came.came, sent.left, came.bytes_in, sent.bytes_out)
+            found["response"] = BodyDigest(came.digest_in, sent.digest_out, came.bytes_in, sent.bytes_out)
         return found

@@ -440,9 +440,9 @@ class InterceptedExchange:
         passed = dict(inside)
         asked, there = self._request_digests.result(), inside.get("request")
         if there and self._is_request_whole:
-            passed["request"] = BodyDigest(asked.came, there.left, asked.bytes_in, there.bytes_out)
+            passed["request"] = BodyDigest(asked.digest_in, there.digest_out, asked.bytes_in, there.bytes_out)
         answered = inside.get("response")
         if answered and self._response:
             left = self._response.digests.result()
-            passed["response"] = BodyDigest(answered.came, left.left, answered.bytes_in, left.bytes_out)
+            passed["response"] = BodyDigest(answered.digest_in, left.digest_out, answered.bytes_in, left.bytes_out)
         return passed

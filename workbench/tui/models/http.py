@@ -305,7 +305,7 @@ def _bodies(opened: ExchangeView) -> Iterator[HttpRow]:
 
 def _forwarding_row(side: str, each: digests.BodyDigest) -> HttpRow:
     """Row that compares the bytes received and sent by the recorder."""
-    about = f"sha256 in  {each.came}\nsha256 out {each.left}\nas received and as forwarded by the recorder"
+    about = f"sha256 in  {each.digest_in}\nsha256 out {each.digest_out}\nas received and as forwarded by the recorder"
     if each.is_equal:
         return HttpRow("through the recorder", "✓ received and sent bytes are equal", "ok", side, about)
     return HttpRow("through the recorder", f"✗ received and sent bytes: {each.words}", "error", side, about)

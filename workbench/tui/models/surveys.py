@@ -136,7 +136,7 @@ def place_line(place: FailurePlace, width: int) -> Line:
     room = max(width - 44, 12)
     return line(
         Span(" "),
-        Span(clip_start(visible(place.found.uri), room - 1), "", room),
+        Span(clip_start(visible(place.object.uri), room - 1), "", room),
         Span(clip(at, 30), "muted", 31),
         Span(count(place.findings, "finding"), "muted"),
     )

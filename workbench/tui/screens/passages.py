@@ -54,7 +54,9 @@ class PassageSource(WorklistSource["ToolLink", ToolPassage]):
         return links_of(inspector.rows, self._index)
 
     def judge(self, inspector: Inspector, subject: ToolLink) -> ToolPassage:
-        return passage_of(subject, inspector.detail(subject.exchange).decoded, inspector.detail(subject.told).decoded)
+        return passage_of(
+            subject, inspector.detail(subject.exchange).decoded, inspector.detail(subject.model_exchange).decoded
+        )
 
 
 class PassagesScreen(WorklistScreen):
@@ -121,7 +123,7 @@ class PassagesScreen(WorklistScreen):
             range(len(links)),
             key=lambda n: (
                 links[n].call_id not in self.wanted,
-                self.index not in (links[n].told, links[n].exchange),
+                self.index not in (links[n].model_exchange, links[n].exchange),
                 not links[n].lost,
             ),
         )
@@ -154,7 +156,7 @@ class PassagesScreen(WorklistScreen):
         if passage is None:
             return
         if message.view is self.told:
-            self.dismiss(SessionSpot(passage.link.told, REQUEST, passage.told_at))
+            self.dismiss(SessionSpot(passage.link.model_exchange, REQUEST, passage.told_at))
         else:
             first = passage.received_at + (passage.lost[0][0] if passage.lost else 0)
             self.dismiss(SessionSpot(passage.link.exchange, RESPONSE, first))

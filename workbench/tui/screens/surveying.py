@@ -211,7 +211,7 @@ def open_place(place: FailurePlace) -> Session:
     from workbench.survey import ObjectChanged, on_disk
 
     try:
-        with on_disk(place.found, place.found.size) as path:
+        with on_disk(place.object, place.object.size) as path:
             return open_input(str(path))
     except ObjectChanged as error:
-        raise WorkbenchError(CHANGED, where=place.found.uri.rpartition("/")[2]) from error
+        raise WorkbenchError(CHANGED, where=place.object.uri.rpartition("/")[2]) from error
