@@ -14,7 +14,7 @@ from workbench.ir import JsonValue
 from workbench.protocols.grammars import grammar_of
 from workbench.protocols.history import RepeatedMessage
 from workbench.protocols.message_shapes import SOME_TEXT, shape_of, shape_of_value
-from workbench.rules import grammar, relations, soft_contract
+from workbench.rules import _relation_values, grammar, soft_contract
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
 MESSAGES: dict[str, list[JsonValue]] = {
@@ -78,11 +78,11 @@ def placed(value: JsonValue) -> RepeatedMessage:
     return RepeatedMessage(role if isinstance(role, str) else "", (), text=json.dumps(value).encode())
 
 
-def questions(protocol: str) -> Iterator[relations._OnMessages]:
+def questions(protocol: str) -> Iterator[_relation_values.OnMessages]:
     for name in loading.names():
         if protocol in loading.protocols(name):
             contract = soft_contract(loading.get(name, protocol=protocol))
-            yield from relations._group_by_list(contract).on_messages.values()
+            yield from _relation_values.by_list(contract).on_messages.values()
 
 
 QUESTIONS = {protocol: list(questions(protocol)) for protocol in MESSAGES}
@@ -104,8 +104,8 @@ def test_relations_find_the_same_with_and_without_shapes() -> None:
     for protocol, value in ((name, value) for name in MESSAGES for value in variants(name, 150)):
         message = placed(value)
         for group in QUESTIONS[protocol]:
-            told = dict(relations._hits_of_all(message, group))
-            alone = {n: relations._read(q, value, message) for n, q in enumerate(group.questions)}
+            told = dict(_relation_values._hits_of_all(message, group))
+            alone = {n: q.values(value) if q.is_for(message) else () for n, q in enumerate(group.questions)}
             assert told == {n: found for n, found in alone.items() if found}, value
             hits += len(told)
     assert hits > 50

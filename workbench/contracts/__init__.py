@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from workbench.contracts.relations import Condition, Consequence, Evidence, Relation, rule_of
     from workbench.contracts.scopes import matches
     from workbench.contracts.template import Template, plain
+    from workbench.contracts.value_tests import Test
     from workbench.contracts.verdict import dotted_path, fill, judge, known_values
 else:
     __getattr__ = lazy(__name__)
@@ -120,6 +121,7 @@ __all__ = [
     "Servers",
     "Severity",
     "Template",
+    "Test",
     "Verdict",
     "WireOrder",
     "agrees",

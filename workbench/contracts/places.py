@@ -10,8 +10,9 @@ protocol buffers are found in both of their spellings.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache, partial
+from typing import TypeAlias, TypeGuard
 
 from workbench import regex
 from workbench.ir import JsonValue
@@ -111,26 +112,43 @@ def _steps(pointer: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
-def _find(value: JsonValue, pointer: str, steps: tuple[str, ...], depth: int = 0) -> Iterator[PlacedValue]:
-    if not steps:
-        yield PlacedValue(pointer, value)
-        return
-    step, rest = steps[0], steps[1:]
-    if step == "**":
-        yield from _find(value, pointer, rest, depth)
+def _find(value: JsonValue, pointer: str, steps: tuple[str, ...]) -> Iterator[PlacedValue]:
+    found: list[PlacedValue] = []
+    _collect(value, pointer, steps, found)
+    return iter(found)
+
+
+def _collect(
+    value: JsonValue, pointer: str, steps: tuple[str, ...], found: list[PlacedValue], at: int = 0, depth: int = 0
+) -> None:
+    """Add what is at the steps from a number on below a value, in the order of the text."""
+    if at == len(steps):
+        found.append(PlacedValue(pointer, value))
+    elif steps[at] == "**":
+        _collect(value, pointer, steps, found, at + 1, depth)
         if depth < MOST_STEPS:
             for key, child in _children(value):
-                yield from _find(child, f"{pointer}/{escape(str(key))}", steps, depth + 1)
-        return
-    for key, child in _children_at(value, step):
-        yield from _find(child, f"{pointer}/{escape(str(key))}", rest, depth)
+                _collect(child, f"{pointer}/{escape(str(key))}", steps, found, at, depth + 1)
+    else:
+        for key, child in _children_at(steps[at])(value):
+            _collect(child, f"{pointer}/{escape(str(key))}", steps, found, at + 1, depth)
 
 
-def _children(value: JsonValue) -> Iterator[tuple[str | int, JsonValue]]:
+_Child: TypeAlias = "tuple[str | int, JsonValue]"
+
+
+def _children(value: JsonValue) -> Iterable[_Child]:
     if isinstance(value, list):
-        yield from enumerate(value)
-    elif isinstance(value, Mapping):
-        yield from value.items()
+        return enumerate(value)
+    return value.items() if _is_object(value) else ()
+
+
+def _is_object(value: JsonValue) -> TypeGuard[Mapping[str, JsonValue]]:
+    """As ``isinstance(value, Mapping)``, which takes longer for what is none."""
+    return isinstance(value, dict) or (type(value) not in _OTHERS and isinstance(value, Mapping))
+
+
+_OTHERS = (str, list, int, float, bool, type(None))
 
 
 def names_of(step: str) -> list[str]:
@@ -148,18 +166,25 @@ def index_of(step: str, size: int) -> int | None:
     return index if 0 <= index < size else None
 
 
-def _children_at(value: JsonValue, step: str) -> Iterator[tuple[str | int, JsonValue]]:
+@lru_cache(maxsize=4096)
+def _children_at(step: str) -> Callable[[JsonValue], Iterable[_Child]]:
+    """What finds the children of a value at a step."""
     if step == "*":
-        yield from _children(value)
-    elif filtered := _FILTER.fullmatch(step):
-        key, text = filtered.groups()
-        yield from ((n, v) for n, v in _children(value) if isinstance(v, Mapping) and v.get(key) == text)
-    elif isinstance(value, list):
-        index = index_of(step, len(value))
-        if index is not None:
-            yield index, value[index]
-    elif isinstance(value, Mapping):
-        yield from ((key, value[key]) for key in _spellings(step) if key in value)
+        return _children
+    if filtered := _FILTER.fullmatch(step):
+        return partial(_chosen, *filtered.groups())
+    return partial(_named, step, _spellings(step))
+
+
+def _chosen(key: str, text: str, value: JsonValue) -> Iterable[_Child]:
+    return [(n, each) for n, each in _children(value) if _is_object(each) and each.get(key) == text]
+
+
+def _named(step: str, names: tuple[str, ...], value: JsonValue) -> Iterable[_Child]:
+    if _is_object(value):
+        return [(name, value[name]) for name in names if name in value]
+    index = index_of(step, len(value)) if isinstance(value, list) else None
+    return () if index is None else ((index, value[index]),)  # type: ignore[index]
 
 
 def passes_filter(step: str, element: JsonValue) -> bool:

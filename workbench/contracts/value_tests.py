@@ -22,10 +22,14 @@ def same(one: JsonValue, other: JsonValue) -> bool:
 
 def json_type(value: JsonValue) -> str:
     """Name of a value's type in JSON Schema; a whole number is an ``integer``."""
-    if isinstance(value, bool):
-        return "boolean"
-    names = ((str, "string"), (int, "integer"), (float, "number"), (list, "array"), (Mapping, "object"))
-    return next((name for kind, name in names if isinstance(value, kind)), "null")
+    known = _TYPES.get(type(value))
+    if known is None:
+        known = next((name for kind, name in _KINDS if isinstance(value, kind)), "null")
+    return known
+
+
+_KINDS = ((str, "string"), (int, "integer"), (float, "number"), (list, "array"), (Mapping, "object"))
+_TYPES = {bool: "boolean", dict: "object", type(None): "null", **dict(_KINDS)}
 
 
 def _has_type(value: JsonValue, types: Any) -> bool:
@@ -74,6 +78,35 @@ SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
     "lacks": lambda value, key: isinstance(value, Mapping) and value.get(key) is None,
 }
 """Tests on one value: word → (value, argument) → the value passes."""
+
+_OF_TYPES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("above", "below"), ("integer", "number")),
+    **dict.fromkeys(("longer", "shorter"), ("string", "array", "object")),
+    **dict.fromkeys(("matches", "not-matches", "blank"), ("string",)),
+    **dict.fromkeys(("has", "lacks", "key-not-matches"), ("object",)),
+}
+"""Test → the types of the values that can pass it; others look at values of each type."""
+
+_OF_KINDS = ("type", "not-type", "has", "lacks")
+"""Tests that read no more of a value than its type, or the types of its members."""
+
+
+def _may_pass(word: str, argument: Any, like: JsonValue, kind: str) -> bool:
+    """A value of the same type may pass a test."""
+    if kind not in _OF_TYPES.get(word, (kind,)):
+        return False
+    if word in _OF_KINDS:
+        return SINGLE[word](like, argument)
+    wanted = [argument] if word == "is" else argument if word == "in" else [like]
+    return any(_may_be_same(like, kind, each) for each in wanted)
+
+
+def _may_be_same(like: JsonValue, kind: str, other: JsonValue) -> bool:
+    """A value like this one, of which it is known whether it is empty, may equal another one."""
+    if kind in ("array", "object") and bool(like) is not bool(other):
+        return False
+    return {"integer": "number"}.get(kind, kind) == {"integer": "number"}.get(json_type(other), json_type(other))
+
 
 COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     "same-as": same,
@@ -152,7 +185,19 @@ class Test:
         """One value passes the tests on single values."""
         if value is None and not any(word in _ON_NULL for word, _ in self.single):
             return False
-        return all(SINGLE[word](value, argument) for word, argument in self.single)
+        for word, argument in self.single:  # noqa: SIM110 (asked of each value of each request)
+            if not SINGLE[word](value, argument):
+                return False
+        return True
+
+    def may_pass(self, like: JsonValue) -> bool:
+        """False if no value of the same type passes; of lists and objects, none with values of the same types."""
+        if like is None or isinstance(like, bool):
+            return self.passes(like)
+        kind = json_type(like)
+        if kind == "null":  # nothing of JSON: it stands for anything
+            return True
+        return all(_may_pass(word, argument, like, kind) for word, argument in self.single)
 
     def find_faults(self, found: Iterable[PlacedValue]) -> list[PlacedValue]:
         """Those of the values of a place that pass the tests that need nothing beside the place."""

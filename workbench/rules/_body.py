@@ -37,7 +37,8 @@ _CHOICES = ("tool_choice", "function_call")
 def base(decoded: DecodedExchange) -> str:
     """The pointer of the body itself, where it may be in an envelope."""
     messages = decoded.messages(REQUEST)
-    return ENVELOPE if messages and _ENVELOPED.match(messages[0].pointer) else ""
+    pointer = messages[0].pointer if messages else ""
+    return ENVELOPE if pointer.startswith(ENVELOPE) and _ENVELOPED.match(pointer) else ""
 
 
 def values(decoded: DecodedExchange, pointer: str) -> Iterator[tuple[str, JsonValue]]:
@@ -58,14 +59,18 @@ def is_there(decoded: DecodedExchange, pointer: str) -> bool:
     return (is_list and bool(decoded.messages(REQUEST))) or any(True for _ in values(decoded, pointer))
 
 
+def params(decoded: DecodedExchange, at: str) -> Mapping[str, JsonValue]:
+    """The parameters of the request in a body that is at this pointer."""
+    found = decoded.request.params if decoded.request else {}
+    return found.get(at[1:], {}) if at else found  # type: ignore[return-value]
+
+
 def fields(decoded: DecodedExchange) -> dict[str, JsonValue]:
     """Top-level fields of a request beside the list of its messages, as written."""
-    at, params = base(decoded), decoded.request.params if decoded.request else {}
-    params = params.get(at[1:], {}) if at else params
-    listed = list_key(decoded)
-    keys = (key for key in dict.fromkeys((*params, *_HELD, *_SHARED)) if key != listed)
+    listed, given = list_key(decoded), params(decoded, base(decoded))
+    keys = (key for key in dict.fromkeys((*given, *_HELD, *_SHARED)) if key != listed)
     found = ((name, value) for key in keys for name, value in top(decoded, key) if name == key)
-    return {name: value for name, value in found if value is not None or name in params}
+    return {name: value for name, value in found if value is not None or name in given}
 
 
 def list_key(decoded: DecodedExchange) -> str:
@@ -78,20 +83,29 @@ def top(decoded: DecodedExchange, first: str) -> Iterator[tuple[str, JsonValue]]
     """(key, value) of a top-level field, in both spellings; what was parsed already is not parsed again."""
     at = base(decoded)
     is_left_out = first in _CHOICES and decoded.request is not None and decoded.request.tool_choice is None
-    params = decoded.request.params if decoded.request else {}
-    params = params.get(at[1:], {}) if at else params
-    for key, is_shared, is_held in _spellings(first):
-        if key in params and not is_shared:
-            yield key, params[key]
-        elif is_held and not is_left_out:
+    given = params(decoded, at)
+    for key, is_shared, is_elsewhere in _spellings(first):
+        if key in given and not is_shared:
+            yield key, given[key]
+        elif is_elsewhere and not is_left_out:
             yield key, _member(decoded, at, key)
+
+
+def spellings(key: str) -> list[str]:
+    """The spellings of a top-level key."""
+    return [each for each, *_ in _spellings(key)]
+
+
+def is_held(key: str) -> bool:
+    """The field may be in another field of a decoded request than its parameters."""
+    return key in _HELD or key in _SHARED
 
 
 @lru_cache(maxsize=4096)
 def _spellings(key: str) -> tuple[tuple[str, bool, bool], ...]:
     """The spellings of a top-level key, and of each: parameters hold a part of it; it may be in another field."""
     written = dict.fromkeys((key, _snake(key)))
-    return tuple((each, each in _SHARED, each in _HELD or each in _SHARED) for each in written)
+    return tuple((each, each in _SHARED, is_held(each)) for each in written)
 
 
 def _member(decoded: DecodedExchange, at: str, key: str) -> JsonValue:

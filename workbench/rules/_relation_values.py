@@ -1,0 +1,327 @@
+"""Values of a request that relations of a contract are about, before the rest of the request is asked for.
+
+What a message says by itself is read once for each message and contract, and kept beside the message. What the shape of
+a message rules out is not asked of it, and of the fields beside the messages those are looked at that are there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+from typing import TypeAlias
+from weakref import WeakValueDictionary
+
+from workbench.contracts import (
+    Condition,
+    Contract,
+    Place,
+    PlacedValue,
+    Relation,
+    Test,
+    at_pointer,
+    index_of,
+    names_of,
+    passes_filter,
+)
+from workbench.ir import JsonValue, Message
+from workbench.named_tuple import NamedTuple
+from workbench.protocols import NAMED, REQUEST, DecodedExchange, MessageShape, fact, shape_of, text_of
+from workbench.provenance import escape
+from workbench.rules._body import base, is_held, params, spellings, top
+from workbench.rules.context import RuleContext
+from workbench.wire import loads
+
+LISTS = ("messages", "input", "contents")
+"""Keys of the list of messages."""
+
+
+class Search:
+    """What a relation says of the values at its place, and of what is near them, in a root that has the place below it.
+
+    Args:
+        relation: whose test and conditions they are.
+        place: that of the relation below the root.
+    """
+
+    __slots__ = ("_compared", "_near", "_place", "_test")
+
+    def __init__(self, relation: Relation, place: Place) -> None:
+        self._place, self._test = place, relation.test
+        self._near = [each for each in relation.when.places if each.place.up >= 0]
+        self._compared = [(word, there) for word, there in relation.test.compared if there.up > 0]
+
+    def values(self, root: JsonValue) -> list[PlacedValue]:
+        """The values that pass the tests and conditions on what is below the same root."""
+        if self._test.is_absent:
+            missing = self._place.missing(root) if self._place.steps else ()
+            found = [PlacedValue(pointer, None) for pointer in missing]
+        else:
+            passes = self._test.passes
+            found = [each for each in self._place.find(root) if passes(each.value)]
+        return [each for each in found if self._holds_near(root, each)] if found else found
+
+    def _holds_near(self, root: JsonValue, found: PlacedValue) -> bool:
+        pointer, compares = found.pointer, self._test.compares
+        return all(each.holds(_near(each.place, root, pointer)) for each in self._near) and all(
+            any(compares(word, found.value, other.value) for other in _near(there, root, pointer))
+            for word, there in self._compared
+        )
+
+    def may_find(self, root: JsonValue) -> bool:
+        """False if the place has no such values in any message of a shape, of which the root is the skeleton."""
+        place, test = self._place, self._test
+        if not all(map(_is_of_shapes, (place, *(each.place for each in self._near)))):
+            return True
+        found = place.missing(root) if test.is_absent else (
+            each.pointer for each in place.find(root) if _may_pass(test, place, each.value)
+        )  # fmt: skip
+        return any(all(_may_hold_near(each, root, pointer) for each in self._near) for pointer in found)
+
+
+def _near(place: Place, root: JsonValue, pointer: str) -> list[PlacedValue]:
+    """Values at a relative place."""
+    parent = pointer.rsplit("/", place.up)[0] if pointer.count("/") >= place.up else None
+    return [] if parent is None else list(place.find(at_pointer(root, parent), parent))
+
+
+def _is_of_shapes(place: Place) -> bool:
+    """Where a value is at the place depends on the shape of a message alone."""
+    steps = [step.partition("=")[0] for step in place.steps if not names_of(step)]
+    return all(step in ("*", "**", *_BY_NAMED) for step in steps)
+
+
+_BY_NAMED = tuple(f"*[{name}" for name in NAMED)
+
+
+def _may_pass(test: Test, place: Place, like: JsonValue) -> bool:
+    """A value in the place of one of a skeleton may pass: the texts of some members are those of the messages."""
+    is_told = place.last in NAMED and isinstance(like, str)
+    return test.passes(like) if is_told else test.may_pass(like)
+
+
+def _may_hold_near(condition: Condition, root: JsonValue, pointer: str) -> bool:
+    test, found = condition.test, _near(condition.place, root, pointer)
+    if test.is_absent:
+        return condition.holds(found)
+    return test.is_none or any(_may_pass(test, condition.place, each.value) for each in found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """What relations ask of a single message; one shared object for equal ones of all contracts.
+
+    Attributes:
+        which: step to the messages.
+        roles: of which a message has one; () for any.
+    """
+
+    which: str
+    roles: tuple[str, ...]
+    search: Search
+
+    def values(self, value: JsonValue) -> tuple[PlacedValue, ...]:
+        """What they are about in a message that is this value."""
+        return tuple(self.search.values(value)) if passes_filter(self.which, value) else ()
+
+    def is_for(self, message: Message) -> bool:
+        """They are about messages of its role."""
+        return not self.roles or message.role in self.roles
+
+
+@dataclass(frozen=True, eq=False)
+class OnMessages:
+    """The relations of a contract on the messages of one list, each with its question."""
+
+    relations: tuple[Relation, ...]
+    questions: tuple[_Question, ...]
+
+
+class OnFields:
+    """The relations of a contract on what is at the top of a request.
+
+    Attributes:
+        relations: in their order.
+    """
+
+    def __init__(self, relations: Sequence[Relation]) -> None:
+        self.relations = tuple(relations)
+        self._by_first: dict[str, list[tuple[int, Relation, Mapping[str, Search]]]] = {}
+        self._firsts_of: defaultdict[str, list[str]] = defaultdict(list)
+        self._held = list[str]()
+        self._required = [(n, each.place.first) for n, each in enumerate(relations) if _is_required(each)]
+        for number, relation in enumerate(relations):
+            first, *rest = relation.place.steps
+            if first not in self._by_first:
+                self._note(first)
+            searches = {key: Search(relation, Place((key, *rest))) for key in spellings(first)}
+            self._by_first.setdefault(first, []).append((number, relation, searches))
+
+    def _note(self, first: str) -> None:
+        """Remember under which keys a field may be."""
+        if any(map(is_held, spellings(first))):
+            self._held.append(first)
+        else:
+            for key in spellings(first):
+                self._firsts_of[key].append(first)
+
+    def values(self, decoded: DecodedExchange) -> list[tuple[int, list[PlacedValue]]]:
+        """(number of a relation, values) of all that the relations are about."""
+        at, found, present = base(decoded), dict[int, list[PlacedValue]](), set[str]()
+        there = (first for key in params(decoded, at) for first in self._firsts_of.get(key, ()))
+        for first in dict.fromkeys((*self._held, *there)):
+            tops = list(top(decoded, first))
+            if any(value is not None for _, value in tops):
+                present.add(first)
+            for number, relation, searches in self._by_first[first] if tops else ():
+                if first in present or len(relation.place.steps) == 1:
+                    values = (each for key, value in tops for each in searches[key].values({key: value}))
+                    found[number] = [PlacedValue(at + each.pointer, each.value) for each in values]
+        for number, first in self._required:
+            if first not in present and not found.get(number):
+                found[number] = [PlacedValue(f"{at}/{escape(first)}", None)]
+        return sorted((number, values) for number, values in found.items() if values)
+
+
+def _is_required(relation: Relation) -> bool:
+    """It is about a field that is not there."""
+    return relation.test.is_absent and len(relation.place.steps) == 1
+
+
+def values_of_fields(decoded: DecodedExchange, asked: OnFields) -> list[tuple[int, list[PlacedValue]]]:
+    """``asked.values(decoded)``, as a function of a module."""
+    return asked.values(decoded)
+
+
+class ByList(NamedTuple):
+    """The relations of a contract: those on messages by the key of their list, and others.
+
+    Attributes:
+        on_fields: those on values beside the messages.
+        on_body: those on values beside the messages and inside, or on sizes.
+    """
+
+    on_messages: Mapping[str, OnMessages]
+    on_fields: OnFields
+    on_body: OnFields
+
+
+def by_list(contract: Contract) -> ByList:
+    """The relations of a contract in the order in which they are asked."""
+    keys: dict[str, list[Relation]] = {}
+    for relation in contract.relations:
+        is_inside = relation.place.first in LISTS and len(relation.place.steps) > 2
+        keys.setdefault(relation.place.first if is_inside else "", []).append(relation)
+    others = keys.pop("", [])
+    on_messages = {key: OnMessages(tuple(found), tuple(map(_question, found))) for key, found in keys.items()}
+    alone = [each for each in others if _reads_fields_alone(each)]
+    return ByList(on_messages, OnFields(alone), OnFields([each for each in others if not _reads_fields_alone(each)]))
+
+
+def _reads_fields_alone(relation: Relation) -> bool:
+    when = relation.when
+    others = (*(condition.place for condition in when.places), *(place for _, place in relation.test.compared))
+    is_beside = all(place.up >= 0 or place.first not in LISTS for place in others)
+    return relation.place.first not in LISTS and is_beside and when.more_messages < 0 and when.more_bytes < 0
+
+
+def values_in_messages(case: RuleContext, asked: OnMessages) -> dict[int, list[PlacedValue]]:
+    """Number of a relation → values in messages that pass what it says of each message alone, if there are any."""
+    hits = _hits_of_kept(case, asked) if _is_kept(case) else _hits_of_decoded(case, asked)
+    found: dict[int, list[PlacedValue]] = {}
+    for number, message, values in sorted(hits, key=itemgetter(0)):
+        if not _is_of_place(case, asked.relations[number].place, message):
+            continue
+        placed = (PlacedValue(message.pointer + each.pointer, each.value) for each in values)
+        found.setdefault(number, []).extend(placed)
+    return found
+
+
+def _is_of_place(case: RuleContext, place: Place, message: Message) -> bool:
+    """The place is of every message, or of the one at this index (``/messages/0/role``, ``/messages/$/role``)."""
+    number = place.steps[1]
+    if number.startswith("*"):
+        return True
+    last = case.decoded.messages(REQUEST)[-1].pointer.rpartition("/")[2]
+    index = index_of(number, int(last) + 1) if last.isdecimal() else None
+    return message.pointer.rpartition("/")[2] == str(index)
+
+
+_Hit: TypeAlias = "tuple[int, Message, tuple[PlacedValue, ...]]"
+"""Number of a relation, a message, and what the relation is about in it."""
+
+
+def _hits_of_kept(case: RuleContext, asked: OnMessages) -> Iterator[_Hit]:
+    for _, message in case.suspects(_hits_of_all, asked):
+        yield from ((number, message, values) for number, values in fact(message, _hits_of_all, asked))
+
+
+def _hits_of_decoded(case: RuleContext, asked: OnMessages) -> Iterator[_Hit]:
+    for n, message in enumerate(case.decoded.messages(REQUEST)):
+        value = _value(case, n, message)
+        for number, question in enumerate(asked.questions):
+            if question.is_for(message) and (values := question.values(value)):
+                yield number, message, values
+
+
+def _is_kept(case: RuleContext) -> bool:
+    messages = case.decoded.messages(REQUEST)
+    return bool(messages) and text_of(messages[0]) is not None
+
+
+def _value(case: RuleContext, n: int, message: Message) -> JsonValue:
+    key, _, index = message.pointer.removeprefix(base(case.decoded)).removeprefix("/").partition("/")
+    listed = next((value for _, value in top(case.decoded, key)), None)
+    return listed[int(index)] if isinstance(listed, list) and index.isdecimal() and int(index) < len(listed) else None
+
+
+def _hits_of_all(message: Message, asked: OnMessages) -> tuple[tuple[int, tuple[PlacedValue, ...]], ...]:
+    """(number of a relation, values) of all that relations are about in a message."""
+    numbers = fact(shape_of(message), _may_hit, asked)
+    if not numbers:
+        return ()
+    wanted = ((number, asked.questions[number]) for number in numbers)
+    hits = ((number, fact(message, _hits, question)) for number, question in wanted if question.is_for(message))
+    return tuple(hit for hit in hits if hit[1])
+
+
+def _hits(message: Message, question: _Question) -> tuple[PlacedValue, ...]:
+    return question.values(_parse(text_of(message) or b"null"))
+
+
+def _may_hit(shape: MessageShape, asked: OnMessages) -> tuple[int, ...]:
+    """Numbers of the relations that may be about something in a message of a shape."""
+    return tuple(number for number, each in enumerate(asked.questions) if fact(shape, _may_be_about, each))
+
+
+def _may_be_about(shape: MessageShape, question: _Question) -> bool:
+    is_told = question.which.startswith(_BY_NAMED)
+    return (not is_told or passes_filter(question.which, shape.skeleton)) and question.search.may_find(shape.skeleton)
+
+
+def _parse(text: bytes) -> JsonValue:
+    """The value of a message. A short one is kept for the next question: each asks all messages of a request."""
+    return _parse_short(text) if len(text) <= _SHORT else loads(text)
+
+
+_SHORT, _KEPT = 16 * 1024, 64
+"""Bytes of a message that is kept, and how many are."""
+
+
+@lru_cache(maxsize=_KEPT)
+def _parse_short(text: bytes) -> JsonValue:
+    return loads(text)
+
+
+_questions: WeakValueDictionary[str, _Question] = WeakValueDictionary()
+
+
+def _question(relation: Relation) -> _Question:
+    when = relation.when
+    which, below = relation.place.steps[1], relation.place.below(2)
+    which = which if which.startswith("*[") else ""
+    near = [each for each in when.places if each.place.up >= 0]
+    asked = repr((which, below, relation.test, when.role, near))
+    return _questions.setdefault(asked, _Question(which, when.role, Search(relation, below)))
