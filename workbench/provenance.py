@@ -48,7 +48,10 @@ def _scalars_of(part: Part) -> Iterator[tuple[Part, str, str, JsonValue]]:
     for name in fields:
         value = getattr(part, name)
         is_parsed = name == "input" and "raw" in fields
-        if isinstance(value, str):
+        if value is None:
+            if not is_parsed:
+                yield part, name, "", None
+        elif isinstance(value, str):
             if not is_parsed:
                 yield part, name, "", value
         elif not (name == "content" and isinstance(part, ToolResultIR)):

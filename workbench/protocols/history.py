@@ -162,13 +162,15 @@ class Matches:
         self._key = (test, terms) if terms else test  # one object for all messages
 
     def read(self, messages: Sequence[Message]) -> None:
-        test, terms, key = self.test, self.terms, self._key
-        for n in range(self._count, len(messages)):
-            message = messages[n]
+        test, terms, key, first = self.test, self.terms, self._key, self._count
+        if first == len(messages):
+            return
+        for n, message in enumerate(messages[first:] if first else messages, first):
             facts: dict[Any, Any] = message.facts if isinstance(message, RepeatedMessage) else {}
-            if key not in facts:  # as ``fact``, which takes longer
-                facts[key] = test(message, *terms)
-            if facts[key]:
+            found = facts.get(key, facts)  # as ``fact``, which takes longer
+            if found is facts:
+                found = facts[key] = test(message, *terms)
+            if found:
                 self.indices.append(n)
         self._count = len(messages)
 
@@ -230,9 +232,10 @@ def fact(known: Message | HasFacts, find: Callable[..., T], *terms: Any) -> T:
         return find(known, *terms)
     facts: dict[Any, Any] = known.facts  # type: ignore[union-attr]
     key = (find, terms) if terms else find
-    if key not in facts:
-        facts[key] = find(known, *terms)
-    return facts[key]  # type: ignore[no-any-return]
+    found = facts.get(key, facts)
+    if found is facts:
+        found = facts[key] = find(known, *terms)
+    return found  # type: ignore[no-any-return]
 
 
 def last_where(messages: Sequence[Message], test: Callable[..., object], *terms: Any) -> int:

@@ -76,17 +76,23 @@ class _Deeper:
 
 
 def _key(value: JsonValue, level: int = 0) -> _Key:
-    if isinstance(value, dict | list) and level == _DEEPEST:
-        return _Deeper
-    if isinstance(value, dict):
-        return tuple([(key, _key_of_member(key, inner, level)) for key, inner in value.items()])
-    if isinstance(value, list):
-        return frozenset([_key(each, level + 1) for each in value])
-    return value if isinstance(value, bool) else type(value)
+    kind = type(value)
+    if kind is str:
+        return kind
+    if kind is dict or kind is list:
+        if level == _DEEPEST:
+            return _Deeper
+        return _key_of_object(value, level) if kind is dict else frozenset([_key(each, level + 1) for each in value])  # type: ignore[arg-type, union-attr]
+    return value if kind is bool else kind
 
 
-def _key_of_member(key: str, value: JsonValue, level: int) -> _Key:
-    return value if key in NAMED and isinstance(value, str) else _key(value, level + 1)
+def _key_of_object(value: dict[str, JsonValue], level: int) -> _Key:
+    return tuple(
+        [
+            (key, inner if type(inner) is str and key in NAMED else _key(inner, level + 1))
+            for key, inner in value.items()
+        ]
+    )
 
 
 def _skeleton(value: JsonValue, level: int = 0) -> Any:

@@ -82,12 +82,13 @@ PENDING_WORDS = regex.compile(
 """Beginnings of tool results that ask to wait."""
 
 _TIME = regex.compile(
-    r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
-    r"|\b\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b"
-    r"|\b1\d{9}(?:\d{3})?(?:\.\d+)?\b"
-    r"|\b\d+(?:[.,]\d+)?\s?(?:ns|µs|us|ms|s|sec(?:ond)?s?|min(?:ute)?s?|h(?:ours?)?)\b",
+    r"\d(?<!\w\d)(?:\d{3}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+    r"|\d?:\d\d(?::\d\d(?:[.,]\d+)?)?\b"
+    r"|(?<=1)\d{9}(?:\d{3})?(?:\.\d+)?\b"
+    r"|\d*(?:[.,]\d+)?\s?(?:ns|µs|us|ms|s|sec(?:ond)?s?|min(?:ute)?s?|h(?:ours?)?)\b)",
     re.IGNORECASE,
 )
+"""Dates, times and durations. Each begins with a digit, which is the first thing that is looked for."""
 _NUMBER = regex.compile(
     r"\b(?:0x[0-9a-f]+|(?=[a-f-]*\d)[0-9a-f]{8}(?:-?[0-9a-f]{4,12}){0,4}|\d+[.,]\d+|\d{3,})\b", re.I
 )
@@ -97,7 +98,7 @@ _ATTEMPT = regex.compile(r"\b(attempt|try|retry|request|run)( ?(?:no\.?|number|#
 _PLACES = regex.compile(
     r"(?<=\bline )\d+|(?<=\bcolumn )\d+|\"(?:took|elapsed|duration|latency|runtime)(?:_?[a-z]{1,7})?\": ?[\d.]+", re.I
 )
-_BLANKS = regex.compile(r"\s+")
+_DIGIT = regex.compile(r"\d")
 _STATUS_KEYS = ("status", "statusCode", "status_code", "http_status", "httpStatus", "code")
 _EXIT_KEYS = ("exit_code", "exitCode", "exit", "returncode", "return_code", "exit_status", "exitStatus")
 _FLAG_KEYS = ("success", "ok", "successful", "succeeded")
@@ -150,8 +151,18 @@ def classify(result: ToolResultIR) -> ResultReading:
 
 
 def _without_variety(text: str, kind: ResultOutcome) -> str:
-    mark = _BLANKS.sub(" ", _TIME.sub("#", text))
+    if not _DIGIT.search(text):
+        return _with_single_blanks(text)
+    mark = _with_single_blanks(_TIME.sub("#", text))
     return _ATTEMPT.sub(r"\1\2#", _NUMBER.sub("#", mark)) if kind.is_failed else mark
+
+
+def _with_single_blanks(text: str) -> str:
+    """A blank in place of each run of white space."""
+    words = text.split()
+    if not words:
+        return " " if text else ""
+    return " " * text[0].isspace() + " ".join(words) + " " * text[-1].isspace()
 
 
 def without_echoes(mark: str, kind: ResultOutcome, arguments: JsonValue) -> str:

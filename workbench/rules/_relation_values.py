@@ -148,16 +148,16 @@ class OnFields:
 
     def __init__(self, relations: Sequence[Relation]) -> None:
         self.relations = tuple(relations)
-        self._by_first: dict[str, list[tuple[int, Relation, Mapping[str, Search]]]] = {}
+        self._by_first: dict[str, list[int]] = {}
+        self._searches: dict[tuple[int, str], Search] = {}
         self._firsts_of: defaultdict[str, list[str]] = defaultdict(list)
         self._held = list[str]()
         self._required = [(n, each.place.first) for n, each in enumerate(relations) if _is_required(each)]
         for number, relation in enumerate(relations):
-            first, *rest = relation.place.steps
+            first = relation.place.first
             if first not in self._by_first:
                 self._note(first)
-            searches = {key: Search(relation, Place((key, *rest))) for key in spellings(first)}
-            self._by_first.setdefault(first, []).append((number, relation, searches))
+            self._by_first.setdefault(first, []).append(number)
 
     def _note(self, first: str) -> None:
         """Remember under which keys a field may be."""
@@ -175,14 +175,21 @@ class OnFields:
             tops = list(top(decoded, first))
             if any(value is not None for _, value in tops):
                 present.add(first)
-            for number, relation, searches in self._by_first[first] if tops else ():
-                if first in present or len(relation.place.steps) == 1:
-                    values = (each for key, value in tops for each in searches[key].values({key: value}))
+            for number in self._by_first[first] if tops else ():
+                if first in present or len(self.relations[number].place.steps) == 1:
+                    values = (each for key, value in tops for each in self._search(number, key).values({key: value}))
                     found[number] = [PlacedValue(at + each.pointer, each.value) for each in values]
         for number, first in self._required:
             if first not in present and not found.get(number):
                 found[number] = [PlacedValue(f"{at}/{escape(first)}", None)]
         return sorted((number, values) for number, values in found.items() if values)
+
+    def _search(self, number: int, key: str) -> Search:
+        """The search of a relation under one spelling of its first key."""
+        if (number, key) not in self._searches:
+            relation = self.relations[number]
+            self._searches[number, key] = Search(relation, Place((key, *relation.place.steps[1:])))
+        return self._searches[number, key]
 
 
 def _is_required(relation: Relation) -> bool:

@@ -15,7 +15,7 @@ from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.provenance import Leaf, leaves, scalars, texts
 from workbench.rules._body import fact_of_fields
 from workbench.rules.context import Rule, RuleContext
-from workbench.wire.secrets import Family, family, find, is_secret, kind_of, public_prefix
+from workbench.wire.secrets import Family, family, find, is_secret, kind_of, may_have, public_prefix
 
 IN_BODY = Rule("secret.in-body", Severity.WARNING, "A body contains a credential.", is_advice=True)
 
@@ -117,12 +117,21 @@ def _places_in_fields(
 
 
 def _is_telling(message: Message) -> bool:
-    return any(
-        _secrets(text, key)
+    found = [
+        (text, key)
         for part in message.parts
         for held, name, key, text in texts(part)
         if len(text) >= _LEAST and not _is_state(held, name)
-    )
+    ]
+    together = "\n".join([text for text, _ in found]).encode("utf-8", "replace")
+    may_be = may_have(together) or any(_family_of(key) for _, key in found)  # one look for all: most have none
+    return may_be and any(_secrets(text, key) for text, key in found)
+
+
+@lru_cache(maxsize=1024)
+def _family_of(name: str) -> Family | None:
+    """What is in a field of this name, if that is a secret."""
+    return family(name.encode("utf-8", "replace"))
 
 
 def _of_leaf(message: Message, leaf: Leaf) -> Iterator[_CredentialPlace]:
@@ -146,7 +155,7 @@ def _of_value(value: JsonValue, pointer: str, *, whole: bool = False) -> Iterato
 
 
 def _secrets(text: str, name: str) -> tuple[_Secret, ...]:
-    told = family(name.encode("utf-8", "replace")) if len(text) >= _LEAST else None
+    told = _family_of(name) if len(text) >= _LEAST else None
     if told and told is not Family.COOKIE and is_secret(text.encode("utf-8", "replace"), told):
         return (_Secret(0, len(text), kind_of(name.encode("utf-8", "replace"))),)
     return _in_text(text)

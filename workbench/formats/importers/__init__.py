@@ -22,7 +22,7 @@ from workbench import plugins
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.formats.importers import _files
 from workbench.formats.importers._files import files_in, is_pattern, matches
-from workbench.formats.importers._sniff_marks import that_may_claim
+from workbench.formats.importers._sniff_marks import may_claim, that_may_claim
 from workbench.fronts import lazy
 from workbench.limits import MAX_UNWRAPPED
 from workbench.named_tuple import NamedTuple
@@ -180,8 +180,7 @@ def open_found(path: str, only: str | None = None) -> Session | None:
 
 def _is_own(head: bytes) -> bool:
     """A session file of this program: no other importer need be asked before it is read."""
-    may_be = bool(that_may_claim((_OWN,), head[:_BEGINNING]))
-    return may_be and not plugins.third_party(__name__) and _score(_OWN, head) >= 1
+    return may_claim(_OWN, head[:_BEGINNING]) and not plugins.third_party(__name__) and _score(_OWN, head) >= 1
 
 
 def _open_first(

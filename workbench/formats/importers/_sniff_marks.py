@@ -69,12 +69,22 @@ _ESCAPE = regex.compile(rb"\\u00([2-7][0-9a-fA-F])")
 
 def that_may_claim(names: Iterable[str], head: bytes) -> list[str]:
     """The names of those importers that may claim a file with this head; the others do not."""
-    head = _ESCAPE.sub(_letter, head)
+    head = _without_escapes(head)
     skipped = _NOT_JSON if _BEGINNING.match(head) else frozenset[str]()
     keys = frozenset[bytes](_KEY.findall(head))
     asked = tuple(name for name in names if name not in skipped)
     texts = head if _texts_of(asked).is_in(head) else b""  # one look for all, as none is there in most files
     return [name for name in asked if _has_mark(name, texts, keys)]
+
+
+def may_claim(name: str, head: bytes) -> bool:
+    """One importer may claim a file with this head."""
+    head, marks = _without_escapes(head), _marks_of(name)
+    return marks is None or any(map(head.__contains__, (*marks.texts, *(b'"%s"' % key for key in marks.keys))))
+
+
+def _without_escapes(head: bytes) -> bytes:
+    return _ESCAPE.sub(_letter, head) if b"\\u00" in head else head
 
 
 @cache

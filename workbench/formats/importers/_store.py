@@ -10,6 +10,7 @@ a value; rules find nothing there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from typing import NamedTuple
 from workbench import regex
 from workbench.errors import LocalProtocolError, WireError
 from workbench.formats.importers import _envelopes
-from workbench.formats.importers._files import ImportDamage, is_json, objects
+from workbench.formats.importers._files import HEAD, ImportDamage, is_json, objects
 from workbench.formats.importers._http import epoch
 from workbench.formats.importers._logged_messages import LACKS
 from workbench.formats.importers._values import mapping, mappings
@@ -97,6 +98,9 @@ def names_in(head: bytes) -> tuple[frozenset[str], ...]:
     start = head.lstrip()[:1]
     if start not in (b"{", b"["):
         return ()
+    if len(head) < HEAD:
+        with suppress(WireError):
+            return _names_of(loads(head))
     outer: set[str] = set()
     inner: set[str] = set()
     depth, has_list, objects_seen = 0, start == b"[", 0
@@ -117,6 +121,21 @@ def names_in(head: bytes) -> tuple[frozenset[str], ...]:
             elif name in _NAMES and has_list and depth in (2, 3):
                 inner.add(name)
     return frozenset(outer), frozenset(inner)
+
+
+def _names_of(value: JsonValue) -> tuple[frozenset[str], frozenset[str]]:
+    """The same of a whole file: names in it, and in what is in its lists."""
+    outer = frozenset(value) if isinstance(value, dict) else frozenset[str]()
+    inner: set[str] = set()
+    has_list = isinstance(value, list)
+    for first in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        has_list |= isinstance(first, list)
+        if isinstance(first, dict) and has_list:
+            inner.update(first)
+        for second in first.values() if isinstance(first, dict) else first if isinstance(first, list) else ():
+            if isinstance(second, dict) and has_list:
+                inner.update(second)
+    return outer, frozenset(inner & _NAMES)
 
 
 def claims(head: bytes, store: str) -> float:

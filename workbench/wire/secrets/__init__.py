@@ -23,7 +23,7 @@ from workbench.wire.secrets.names import (
     of_header,
     of_query,
 )
-from workbench.wire.secrets.search import Secret, find, merge
+from workbench.wire.secrets.search import Secret, find, may_have, merge
 from workbench.wire.secrets.shapes import KEY_TEXT, open_key, public_prefix
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ __all__ = [
     "is_placeholder",
     "is_secret",
     "kind_of",
+    "may_have",
     "merge",
     "of_header",
     "of_query",

@@ -63,14 +63,18 @@ def find(text: bytes, seen: Collection[bytes] = ()) -> list[Secret]:
         text: without content coding.
         seen: known secrets, of any shape.
     """
-    if not seen and not _may_have(view(text).replace(FILL, b"")):
+    if not seen and not may_have(text):
         return []
     return merge(one for one in search(text, seen) if one.kind != REACH)
 
 
-def _may_have(text: bytes) -> bool:
-    """False for a view without secrets: most texts are known for that after two passes, and need no forty."""
-    return _RUN in text.translate(BASE64) or _SIGNS.is_in(text.lower())
+def may_have(text: bytes) -> bool:
+    """False for a text without secrets: most texts are known for that after two passes, and need no forty.
+
+    Of texts with line ends between them it is false only if it is false of each.
+    """
+    meant = view(text).replace(FILL, b"")
+    return _RUN in meant.translate(BASE64) or _SIGNS.is_in(meant.lower())
 
 
 def search(text: bytes, seen: Collection[bytes] = ()) -> Iterator[Secret]:
