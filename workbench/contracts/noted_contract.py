@@ -52,12 +52,19 @@ class NotedContract(Contract):
 
 def agrees(contract: Contract, reads: Mapping[Read, Any]) -> bool:
     """True if the same is read of a contract."""
-    return all(_is_same(find(contract, name), value) for (find, name), value in reads.items())
+    for (find, name), value in reads.items():
+        own = find(contract, name)
+        if own is not value and (own != value or _text_of(contract, find, name, own) != repr(value)):
+            return False
+    return True
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    """Equal, and no other type inside: ``1 == True``, and texts of findings show the difference."""
-    return one is other or (one == other and repr(one) == repr(other))
+def _text_of(contract: Contract, find: Callable[..., Any], name: str, value: Any) -> str:
+    """All that is read of a contract by this name: ``1 == True``, and texts of findings show the difference."""
+    key = (_text_of, find, name)
+    if key not in contract.facts:
+        contract.facts[key] = repr(value)
+    return contract.facts[key]  # type: ignore[no-any-return]
 
 
 _ABSENT = object()
@@ -131,3 +138,7 @@ class _NotedFacts(dict[Any, Any]):
 
     def __getitem__(self, key: Any) -> Any:
         return self._contract.facts[key]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The fact, noted."""
+        return self[key] if key in self else default

@@ -123,9 +123,15 @@ def _is_telling(message: Message) -> bool:
         for held, name, key, text in texts(part)
         if len(text) >= _LEAST and not _is_state(held, name)
     ]
-    together = "\n".join([text for text, _ in found]).encode("utf-8", "replace")
-    may_be = may_have(together) or any(_family_of(key) for _, key in found)  # one look for all: most have none
+    may_be = _may_have("\n".join([text for text, _ in found])) or any(
+        _family_of(key) for _, key in found
+    )  # one look for all: most have none
     return may_be and any(_secrets(text, key) for text, key in found)
+
+
+@lru_cache(maxsize=1024)
+def _may_have(text: str) -> bool:
+    return may_have(text.encode("utf-8", "replace"))
 
 
 @lru_cache(maxsize=1024)
