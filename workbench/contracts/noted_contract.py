@@ -141,4 +141,5 @@ class _NotedFacts(dict[Any, Any]):
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The fact, noted."""
-        return self[key] if key in self else default
+        is_there = key in self
+        return self[key] if is_there else default
