@@ -80,6 +80,28 @@ def test_everything_else_is_that_of_dataclasses(dataclass: Any) -> None:
     assert point.__init__.__qualname__.endswith("Point.__init__")
 
 
+@pytest.mark.parametrize("dataclass", MAKERS)
+def test_a_copy_with_other_values_and_the_names_of_fields_are_those_of_dataclasses(dataclass: Any) -> None:
+    point, options, child = make(dataclass)
+    first = point(1, note="n", names=["a"])
+    assert lazy_dataclass.replace(first, y=5) == point(1, 5, note="n", names=["a"])
+    assert lazy_dataclass.replace(first, y=5).names is first.names
+    assert lazy_dataclass.replace(child(1, z=2), x=3) == child(3, z=2)
+    assert lazy_dataclass.replace(options(a=2), b=[3]).total == 5
+    with pytest.raises(TypeError):
+        lazy_dataclass.replace(first, z=1)
+    assert lazy_dataclass.field_names(options) == ("a", "b")
+    assert lazy_dataclass.field_names(child) == ("x", "y", "names", "note", "z")
+
+
+@pytest.mark.parametrize("dataclass", MAKERS)
+def test_an_instance_that_holds_itself_is_shown(dataclass: Any) -> None:
+    _, options, _ = make(dataclass)
+    made = options(a=2)
+    made.b.append(made)
+    assert repr(made).endswith("Options(a=2, b=[1, ...], total=3)")
+
+
 @lazy_dataclass.dataclass(frozen=True, slots=True)
 class Pickled:
     x: int

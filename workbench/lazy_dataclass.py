@@ -8,6 +8,7 @@ instances is compiled one by one, and the rest by ``dataclasses`` at the first u
 from __future__ import annotations
 
 import dataclasses
+import reprlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
@@ -18,8 +19,12 @@ _NO_FIELDS = ("ClassVar", "typing.ClassVar")
 _AT_ONCE = ("InitVar", "dataclasses.InitVar", "KW_ONLY", "dataclasses.KW_ONLY")
 _lock = threading.RLock()
 
+_waiting: dict[type, Callable[[], Fields | None]] = {}
+"""Class whose methods are made later → its fields."""
+
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import replace as replace
 else:
 
     def dataclass(**options: bool) -> Any:
@@ -32,6 +37,25 @@ else:
             return _defer(cls, options) if can_wait else dataclasses.dataclass(**options)(cls)
 
         return decorate
+
+    def replace(it: Any, /, **changes: Any) -> Any:
+        """Return what ``dataclasses.replace`` returns, in half of the time and without making all methods."""
+        kind = type(it)
+        if kind not in _waiting:
+            return dataclasses.replace(it, **changes)
+        for name in field_names(kind):
+            if name not in changes:
+                changes[name] = getattr(it, name)
+        return kind(**changes)
+
+
+@cache
+def field_names(cls: type) -> tuple[str, ...]:
+    """Names of the fields that are arguments of a dataclass, in order."""
+    own = _waiting[cls]() if cls in _waiting else None
+    if own is None:
+        return tuple(field.name for field in dataclasses.fields(cls) if field.init)
+    return tuple(name for name, field in own.items() if field.init)
 
 
 def _defer(cls: type, options: dict[str, bool]) -> type:
@@ -66,6 +90,7 @@ def _defer(cls: type, options: dict[str, bool]) -> type:
         made.__hash__ = None  # type: ignore[assignment]  # as dataclasses does
     for name in ("__dataclass_fields__", "__dataclass_params__", "__match_args__"):
         setattr(made, name, _Attribute(name, complete))
+    _waiting[made] = own
     return made
 
 
@@ -152,7 +177,13 @@ def _write_hash(cls: type, fields: Fields, options: Mapping[str, bool]) -> Sourc
     return f"def __hash__(self):\n return hash(({''.join(f'self.{name}, ' for name in hashed)}))", {}
 
 
-_WRITERS = {"__init__": _write_init, "__eq__": _write_eq, "__hash__": _write_hash}
+def _write_repr(cls: type, fields: Fields, options: Mapping[str, bool]) -> Source:
+    shown = ", ".join(f"{name}={{self.{name}!r}}" for name, field in fields.items() if field.repr)
+    source = f"@_once\ndef __repr__(self):\n return f'{{self.__class__.__qualname__}}({shown})'"
+    return source, {"_once": reprlib.recursive_repr()}
+
+
+_WRITERS = {"__init__": _write_init, "__repr__": _write_repr, "__eq__": _write_eq, "__hash__": _write_hash}
 
 
 def _methods(options: dict[str, bool]) -> Iterator[str]:

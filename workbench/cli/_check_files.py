@@ -8,7 +8,6 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from workbench.cli._report import FileReport
 from workbench.config import resources
 from workbench.errors import WorkbenchError
 from workbench.formats.importers import files_in, is_pattern, matches, open_found, reads_other_files
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import KnownParts
 

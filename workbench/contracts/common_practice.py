@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from workbench.contracts.contract import Contract, Fact
 from workbench.contracts.relations import Consequence, Evidence, Relation
 from workbench.ir import NOTHING, JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from workbench.contracts.facts import ContractFile

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -24,6 +23,7 @@ from workbench.contracts.places import Place
 from workbench.contracts.relations import Condition, Relation, When
 from workbench.contracts.scopes import Holds
 from workbench.contracts.value_tests import Test
+from workbench.lazy_dataclass import replace
 from workbench.wire import plain_form
 
 _CLASSES = (

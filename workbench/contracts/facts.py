@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from workbench import regex
@@ -16,7 +15,7 @@ from workbench.contracts.scopes import Holds, matches, place_relations
 from workbench.errors import ProfileError, UnreadableInput
 from workbench.globs import matches_glob
 from workbench.ir import NOTHING, JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 
 VERSION = 1

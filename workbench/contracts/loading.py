@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from workbench.contracts.facts import Clues, ContractFile, Endpoint, load, with_
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation
 from workbench.errors import ProfileError, UsageError
+from workbench.lazy_dataclass import replace
 from workbench.protocols import traits
 from workbench.wire import urls
 

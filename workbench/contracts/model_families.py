@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 
 from workbench import regex
 from workbench.contracts.relations import Evidence, Relation
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 
 LEAST = 2

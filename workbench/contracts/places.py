@@ -172,15 +172,15 @@ def _children_at(step: str) -> Callable[[JsonValue], Iterable[_Child]]:
     if step == "*":
         return _children
     if filtered := _FILTER.fullmatch(step):
-        return partial(_chosen, *filtered.groups())
-    return partial(_named, step, _spellings(step))
+        return partial(_with_text, *filtered.groups())
+    return partial(_by_name, step, _spellings(step))
 
 
-def _chosen(key: str, text: str, value: JsonValue) -> Iterable[_Child]:
+def _with_text(key: str, text: str, value: JsonValue) -> Iterable[_Child]:
     return [(n, each) for n, each in _children(value) if _is_object(each) and each.get(key) == text]
 
 
-def _named(step: str, names: tuple[str, ...], value: JsonValue) -> Iterable[_Child]:
+def _by_name(step: str, names: tuple[str, ...], value: JsonValue) -> Iterable[_Child]:
     if _is_object(value):
         return [(name, value[name]) for name in names if name in value]
     index = index_of(step, len(value)) if isinstance(value, list) else None

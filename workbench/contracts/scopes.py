@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 
 from workbench.contracts.model_families import of_other_versions
 from workbench.contracts.relations import Relation
 from workbench.globs import matches_glob
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import traits
 
 

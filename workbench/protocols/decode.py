@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from workbench import protocols
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
+from workbench.lazy_dataclass import replace
 from workbench.protocols import Adapter, UrlFacts, _misread
 from workbench.protocols._claim_keys import that_may_claim
 from workbench.protocols.common import undecoded_protocols

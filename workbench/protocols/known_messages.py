@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest
+from workbench.lazy_dataclass import replace
 from workbench.limits import MAX_KNOWN_MESSAGES
 from workbench.named_tuple import NamedTuple
 from workbench.protocols.history import GrowingHistory, HistoryPrefix, RepeatedMessage, count_alike, where

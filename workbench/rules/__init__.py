@@ -10,7 +10,6 @@ family: it checks one schema against every contract. It may import the core and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -41,6 +40,7 @@ from workbench.contracts import (
 from workbench.contracts import judge as _judge
 from workbench.contracts import loading as contracts
 from workbench.fronts import lazy
+from workbench.lazy_dataclass import replace
 from workbench.rules._acceptance import Acceptances, accepted_by
 from workbench.rules._carried_findings import FindingsOfRows
 from workbench.rules._causes import Causes, ContradictedFact, by_cause, contradicted_facts

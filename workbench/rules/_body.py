@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache, wraps
 from typing import TypeAlias, TypeVar
 
 from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape
 from workbench.rules._lasting_findings import OF_FIELDS

@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, islice
 from typing import NamedTuple, overload
 
 from workbench.contracts import BESIDE, Finding
+from workbench.lazy_dataclass import replace
 
 
 def in_wire(finding: Finding) -> tuple[object, ...]:

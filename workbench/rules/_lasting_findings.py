@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import wraps
 from itertools import islice
 from math import inf
@@ -25,6 +24,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from workbench.contracts import BESIDE, Basis, Finding, Severity, WireOrder
 from workbench.fingerprint import ANSWERING
 from workbench.ir import Carrier, Message
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, HistoryPrefix
 from workbench.rules._acceptance import accepted_by, is_answered, may_be_accepted, says_refused

@@ -7,8 +7,7 @@ a message rules out is not asked of it, and of the fields beside the messages th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import TypeAlias
@@ -109,18 +108,16 @@ def _may_hold_near(condition: Condition, root: JsonValue, pointer: str) -> bool:
     return test.is_none or any(_may_pass(test, condition.place, each.value) for each in found)
 
 
-@dataclass(frozen=True, eq=False)
 class _Question:
     """What relations ask of a single message; one shared object for equal ones of all contracts.
 
-    Attributes:
+    Args:
         which: step to the messages.
         roles: of which a message has one; () for any.
     """
 
-    which: str
-    roles: tuple[str, ...]
-    search: Search
+    def __init__(self, which: str, roles: tuple[str, ...], search: Search) -> None:
+        self.which, self.roles, self.search = which, roles, search
 
     def values(self, value: JsonValue) -> tuple[PlacedValue, ...]:
         """What they are about in a message that is this value."""
@@ -131,12 +128,12 @@ class _Question:
         return not self.roles or message.role in self.roles
 
 
-@dataclass(frozen=True, eq=False)
 class OnMessages:
     """The relations of a contract on the messages of one list, each with its question."""
 
-    relations: tuple[Relation, ...]
-    questions: tuple[_Question, ...]
+    def __init__(self, relations: Iterable[Relation]) -> None:
+        self.relations = tuple(relations)
+        self.questions = tuple(map(_question, self.relations))
 
 
 class OnFields:
@@ -222,7 +219,7 @@ def by_list(contract: Contract) -> ByList:
         is_inside = relation.place.first in LISTS and len(relation.place.steps) > 2
         keys.setdefault(relation.place.first if is_inside else "", []).append(relation)
     others = keys.pop("", [])
-    on_messages = {key: OnMessages(tuple(found), tuple(map(_question, found))) for key, found in keys.items()}
+    on_messages = {key: OnMessages(found) for key, found in keys.items()}
     alone = [each for each in others if _reads_fields_alone(each)]
     return ByList(on_messages, OnFields(alone), OnFields([each for each in others if not _reads_fields_alone(each)]))
 

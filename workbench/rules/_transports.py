@@ -6,10 +6,10 @@ Few sessions have any of it: the rules are imported when it comes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.contracts import Finding
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.mcp import as_tool_request
 from workbench.rules._carried_findings import with_more

@@ -7,11 +7,11 @@ vote here: each contract that says anything of it judges the same request, and e
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from workbench.contracts import COMMON_SOURCE, Basis, Contract, Finding, Severity, is_most, soften, states
 from workbench.contracts import loading as contracts
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, fact
 from workbench.rules._acceptance import accepted_by

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import field, replace
+from dataclasses import field
 from functools import partial
 
 from workbench import chain, contracts
@@ -19,7 +19,7 @@ from workbench.chain import Conversation, Conversations
 from workbench.contracts import UNREAD, Choice, Contract, Finding, Judgement, Servers, choose_contract, clues_of
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue, ToolDef
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, replace
 from workbench.protocols import ERROR_ALONE, REQUEST, DecodedExchange, KnownMessages
 from workbench.rules import Acceptances, Origins, RuleContext, check, check_error_alone, check_undecoded_failure, judge
 from workbench.rules._carried_findings import FindingsOfRows, made_for, with_more, without

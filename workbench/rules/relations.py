@@ -6,7 +6,6 @@ What depends on the rest of the request is asked for the few values that their p
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from workbench.chain import Conversation
 from workbench.contracts import (
@@ -25,6 +24,7 @@ from workbench.contracts import (
 )
 from workbench.globs import matches_glob
 from workbench.ir import JsonValue
+from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._body import base, fact_of_fields, list_key, reads_fields, top
 from workbench.rules._families import every_rule

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any
+
+from workbench.lazy_dataclass import field_names
 
 _LIST, _TUPLE, _BYTES = "list", "tuple", "bytes"
 
@@ -44,8 +45,7 @@ def _plain(value: Any, classes: Sequence[type]) -> Any:
         return [_BYTES, value.hex()]
     if kind not in classes:
         raise TypeError(f"no plain form for a value of type {kind.__name__}")
-    fields = [field.name for field in dataclasses.fields(value) if field.init]
-    return [kind.__name__, *(_plain(getattr(value, name), classes) for name in fields)]
+    return [kind.__name__, *(_plain(getattr(value, name), classes) for name in field_names(kind))]
 
 
 def _key(name: object) -> str:

@@ -7,10 +7,10 @@ mode. A missing term refuses nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import field
 
 from workbench.ir import NOTHING, JsonValue
-from workbench.lazy_dataclass import dataclass
+from workbench.lazy_dataclass import dataclass, field_names
 
 __all__ = ["OF_TOOLS", "PLAIN", "SUBTREES", "Dialect", "DialectFact", "dialects"]
 
@@ -128,13 +128,13 @@ def dialects(name: str, terms: Mapping[str, DialectFact]) -> tuple[Dialect, ...]
 
 def _dialect(name: str, mode: str, terms: Mapping[str, DialectFact]) -> Dialect:
     found: dict[str, DialectFact] = {}
-    for field_ in fields(Dialect):
-        if field_.name in _OWN:
+    for read in field_names(Dialect):
+        if read in _OWN:
             continue
-        key = field_.name.replace("_", "-")
+        key = read.replace("_", "-")
         term = (terms.get(f"schema.{mode}.{key}") if mode else None) or terms.get(f"schema.{key}")
         if term is not None:
-            found[field_.name] = term
+            found[read] = term
     values = {key: _value(key, term.value) for key, term in found.items()}
     return Dialect(name=f"{name} {mode}".strip(), mode=mode, sources=found, **values)  # type: ignore[arg-type]
 
