@@ -184,7 +184,7 @@ def _by_name(step: str, names: tuple[str, ...], value: JsonValue) -> Iterable[_C
     if _is_object(value):
         return [(name, value[name]) for name in names if name in value]
     index = index_of(step, len(value)) if isinstance(value, list) else None
-    return () if index is None else ((index, value[index]),)  # type: ignore[index]
+    return () if index is None else ((index, value[index]),)
 
 
 def passes_filter(step: str, element: JsonValue) -> bool:

@@ -82,7 +82,7 @@ def _key(value: JsonValue, level: int = 0) -> _Key:
     if kind is dict or kind is list:
         if level == _DEEPEST:
             return _Deeper
-        return _key_of_object(value, level) if kind is dict else frozenset([_key(each, level + 1) for each in value])  # type: ignore[arg-type, union-attr]
+        return _key_of_object(value, level) if kind is dict else frozenset([_key(each, level + 1) for each in value])
     return value if kind is bool else kind
 
 

@@ -62,7 +62,7 @@ def is_there(decoded: DecodedExchange, pointer: str) -> bool:
 def params(decoded: DecodedExchange, at: str) -> Mapping[str, JsonValue]:
     """The parameters of the request in a body that is at this pointer."""
     found = decoded.request.params if decoded.request else {}
-    return found.get(at[1:], {}) if at else found  # type: ignore[return-value]
+    return found.get(at[1:], {}) if at else found
 
 
 def fields(decoded: DecodedExchange) -> dict[str, JsonValue]:

@@ -31,7 +31,7 @@ def decode(text: bytes | str, classes: Sequence[type]) -> Any:
 
 
 def _plain(value: Any, classes: Sequence[type]) -> Any:
-    kind = type(value)
+    kind: type = type(value)
     if isinstance(value, Enum) and kind in classes:
         return [kind.__name__, value.value]
     if value is None or isinstance(value, str | int | float):
