@@ -140,7 +140,7 @@ class Notes:
                 self.passed[key] = digests
                 for side, name in (("request", "asks"), ("response", "says")):
                     body, each = self.body(key, name), digests.get(side)
-                    assert each is None or (each.came, each.bytes_in) == (sha256(body).hexdigest(), len(body))
+                    assert each is None or (each.digest_in, each.bytes_in) == (sha256(body).hexdigest(), len(body))
                     assert each is None or reason or each.is_equal
                 self._note(key, "ended", (state, reason), at)
                 self.ends.set()

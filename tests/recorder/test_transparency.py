@@ -108,8 +108,8 @@ def as_sent(body: bytes, kept: Body, passed: BodyDigest, *, is_whole: bool) -> N
     """A recorded body is the beginning of what was sent, all of it if nobody broke off, and its digests say so."""
     assert kept.is_raw
     assert body.startswith(kept.raw)
-    assert (passed.bytes_in, passed.came) == (len(kept.raw), sha256(kept.raw).hexdigest())
-    assert passed.left == sha256(body[: passed.bytes_out]).hexdigest()
+    assert (passed.bytes_in, passed.digest_in) == (len(kept.raw), sha256(kept.raw).hexdigest())
+    assert passed.digest_out == sha256(body[: passed.bytes_out]).hexdigest()
     assert [c.end for c in kept.chunks] == sorted({c.end for c in kept.chunks})
     assert (kept.chunks[-1].end if kept.chunks else 0) == len(kept.raw)
     assert [c.at for c in kept.chunks] == sorted(c.at for c in kept.chunks)
