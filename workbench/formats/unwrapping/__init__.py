@@ -64,7 +64,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
         "a TOML or INI file",
         _form(
             r"\A(?:[ \t]*(?:[#;][^\n]*)?\r?\n)*\[[\w.\"\- ]+\]\r?\n[ \t]*(?:[\w.-]+[ \t]*=|[#;\n])",
-            r"\A(?:[\w.-]+[ ]*=[ ]*[^\n=]+\n){2,}",
+            r"\A(?:[\w.-]+[ ]*=[^\n=]+\n){2,}",
         ),
         RECORD,
     ),
@@ -72,12 +72,12 @@ _KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
         "YAML",
         _form(
             r"\A(?:---[ \t]*\n|%YAML)",
-            r"\A(?:#[^\n]*\n)*(?:[\w\"'-]+:(?:[ ][^\n]*)?\r?\n(?:[ \t]+[^\n]*\n|- [^\n]*\n)*){3,}",
+            r"\A(?:#[^\n]*\n)*(?:[\w\"'-]+:(?:[ ][^\n]*|\r)?\n(?:[ \t][^\n]*\n|- [^\n]*\n)*){3,}",
         ),
         RECORD,
     ),
     ("a shell script", _form(r"\A#!"), RECORD),
-    ("environment variables", _form(r"\A(?:(?:export )?[A-Z][A-Z0-9_]{2,}=[^\n]*\r?\n?){2,}\Z"), RECORD),
+    ("environment variables", _form(r"\A(?:(?:export )?[A-Z][A-Z0-9_]{2,}=[^\n]*(?:\n|\Z)){2,}\Z"), RECORD),
     (
         "source code",
         _form(
