@@ -169,6 +169,8 @@ def _check_content_type(case: RuleContext) -> Iterator[Finding]:
     kind = kind.partition(";")[0].strip().lower()
     if not kind or case.decoded.protocol == TEXT or not case.decoded.exchange.request or not answer or answer.error:
         return
+    if "/" not in kind:  # no media type: a recorder left it out ("**REDACTED**")
+        return
     is_json = kind.endswith(("/json", "+json"))
     is_right = {None: is_json, Framing.SSE: kind == "text/event-stream"}.get(framing, "html" not in kind)
     if is_right:

@@ -85,6 +85,27 @@ def test_a_json_cassette(read) -> None:
     assert (request.body.raw, response.body.raw) == (b'{"model":"m","messages":[]}', b'{"choices":[]}')
 
 
+def test_a_cassette_of_httpx_has_status_and_body_under_other_names() -> None:
+    cassette = (
+        b"interactions:\n- request: {body: '{}', method: POST, uri: http://x/, headers: {}}\n"
+        b"  response: {content: '{}', headers: {}, http_version: HTTP/1.1, status_code: 429}\n"
+    )
+    _, response = both(vcr.read(cassette, "x").exchange(0))
+    assert (response.status, response.body.raw) == (429, b"{}")
+
+
+def test_requests_and_responses_in_two_lists(read) -> None:
+    """As LangChain writes them."""
+    request = b"- {body: '{}', headers: {Content-Type: ['**REDACTED**']}, method: POST, uri: 'http://x/a'}\n"
+    answer = b"- body: {string: '{}'}\n  headers: {}\n  status: {code: 201, message: Made}\n"
+    cassette = b"requests:\n- body: '{}'\n  headers: {}\n  method: POST\n  uri: http://x/\n" + request
+    assert vcr.sniff(cassette) > 0.9
+    session = vcr.read(cassette + b"responses:\n" + answer, "x")
+    first, second = (session.exchange(n) for n in range(2))
+    assert (first.request.url, first.response.status) == ("http://x/", 201)
+    assert (second.request.url, second.response) == ("http://x/a", None)
+
+
 def test_text_that_was_in_another_encoding_is_not_raw() -> None:
     cassette = (
         b"http_interactions:\n- request:\n    method: get\n    uri: http://x/\n"

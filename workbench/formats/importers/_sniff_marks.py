@@ -54,7 +54,7 @@ _MARKS: Mapping[str, tuple[bytes, ...]] = {
         *(b"response_id", b"run_type", b"schemaType", b"span_kind", b"traceId", b"trace_id", b"call_type"),
         b"correlationId",
     ),
-    "vcr": (b"interactions",),
+    "vcr": (b"interactions", b"requests:"),
     "vllm_log": (b"Received request", b"Generated response"),
     "workbench_session": (b"SQLite format 3\0", b'"workbench'),
 }

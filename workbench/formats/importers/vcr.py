@@ -2,7 +2,8 @@
 
 They share one outer shape (``interactions`` or ``http_interactions``, a list of request and response), which is read by
 its keys and not by tool. Formats: vcrpy ``serialize.py`` (version 1), go-vcr ``cassette.go`` (version 2), Ruby VCR and
-R vcr ``recorded_with``.
+R vcr ``recorded_with``. LangChain's serialiser of vcrpy writes ``requests`` and ``responses``, in the same order
+(``langchain_tests/conftest.py``).
 
 Reads non-HTTP entries of cassettes: WebSocket frames (``kind: message``), gRPC samples (``request_sample``).
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from workbench import regex
 from workbench.config import safeyaml
@@ -38,7 +40,9 @@ from workbench.wire.session import MemorySession
 NAME = "vcr"
 TITLE = "VCR cassette"
 
-_YAML = regex.compile(rb"(?:\A|\n)[\"']?(?:http_)?interactions[\"']?:\s", re.ASCII)
+_YAML = regex.compile(
+    rb"(?:\A|\n)(?:[\"']?(?:http_)?interactions[\"']?:\s|requests:\r?\n-[ ](?:body|headers|method|uri):\s)", re.ASCII
+)
 _JSON = regex.compile(
     rb'\A\s*\{(?:\s*"(?:version|name|recorded_with)"\s*:\s*(?:"[^"]{0,200}"|\d+)\s*,)*'
     rb'\s*"(?:http_)?interactions"\s*:\s*\['
@@ -78,6 +82,9 @@ def _interactions(cassette: JsonValue) -> Sequence[JsonValue]:
             if isinstance(cassette.get(key), list):
                 found: list[JsonValue] = cassette[key]
                 return found
+        sent, came = cassette.get("requests"), cassette.get("responses")
+        if isinstance(sent, list) and isinstance(came, list):
+            return [{"request": request, "response": answer} for request, answer in zip_longest(sent, came)]
     raise UnreadableInput("no list of interactions at the top level")
 
 
@@ -138,7 +145,7 @@ def _status(plain: dict[str, JsonValue]) -> tuple[int, str]:
     if isinstance(status, str):
         code, _, reason = status.partition(" ")
         return whole(plain.get("code"), whole(code)), reason
-    return whole(plain.get("code"), whole(status)), ""
+    return whole(plain.get("code"), whole(status, whole(plain.get("status_code")))), ""  # vcrpy of httpx, until 2024
 
 
 def _version(plain: dict[str, JsonValue]) -> str:
