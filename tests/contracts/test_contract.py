@@ -438,6 +438,7 @@ SHOWN = [
     ({"fields": {"system_fingerprint": "fp_ollama"}}, "openai-chat", "ollama", "from the field system_fingerprint"),
     ({"fields": {"system_fingerprint": "fp_other"}}, "openai-chat", GENERIC, "no contract matches"),
     ({"fields": {"timings": {"prompt_n": 1}}}, "openai-chat", "llama.cpp", "from the field timings"),
+    ({"fields": {"provider": "OpenAI"}}, "openai-chat", "openrouter", "from the field provider"),
     ({"headers": {"x-ds-trace-id": "1"}}, "gemini", GENERIC, "no contract matches"),
     (
         {"error": "The `reasoning_content` in the thinking mode must be passed back to the API."},

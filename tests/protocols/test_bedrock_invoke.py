@@ -253,6 +253,16 @@ MAKERS = [
     ("imported", {"prompt": "hi"}, {"choices": [{"text": "ho", "finish_reason": "stop"}]}, "bedrock-invoke"),
     ("Mistral Large", CHAT, TOLD_CHAT, "openai-chat"),
     (
+        "Jamba, streamed",
+        CHAT,
+        (
+            {"id": "c", "choices": [{"index": 0, "delta": {"content": "ho"}, "finish_reason": None}]},
+            {"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+            {"amazon-bedrock-invocationMetrics": {"inputTokenCount": 1}},
+        ),
+        "openai-chat",
+    ),
+    (
         "Claude, without anthropic_version",
         {**CHAT, "max_tokens": 9, "tools": [{"name": "ls", "input_schema": {"type": "object"}}]},
         {

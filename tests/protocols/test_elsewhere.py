@@ -33,6 +33,7 @@ def test_values_name_their_protocol(value: object, name: str | None) -> None:
     ("url", "name"),
     [
         ("https://api.openai.com/v1/threads/t/runs", "openai-assistants"),
+        ("https://api.openai.com/v1/organization/usage/completions?limit=1", None),
         ("https://x.openai.azure.com/openai/assistants?api-version=1", "openai-assistants"),
         ("https://x/v1/completions", "openai-completions"),
         ("https://api.cohere.com/v1/chat", "cohere-v1"),

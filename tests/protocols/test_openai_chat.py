@@ -108,6 +108,18 @@ MESSAGES: list[tuple[str, Json, tuple[Part, ...], Json]] = [
         {},
     ),
     (
+        "sound as Mistral takes it",
+        {"role": "user", "content": [{"type": "input_audio", "input_audio": "AA"}]},
+        (Media("audio", None, "AA"),),
+        {},
+    ),
+    (
+        "sound by its URL",
+        {"role": "user", "content": [{"type": "input_audio", "input_audio": "https://a.example/s.mp3"}]},
+        (Media("audio", None, url="https://a.example/s.mp3"),),
+        {},
+    ),
+    (
         "files",
         {
             "role": "user",

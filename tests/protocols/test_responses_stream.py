@@ -177,6 +177,15 @@ def test_items_that_change_their_name(key: str, slug: str) -> None:
     assert len(said.messages) == 1
 
 
+def test_ids_that_differ_in_each_event_are_one_fault() -> None:
+    said = play(
+        *(e | {"item_id": f"other_{n}"} if "item_id" in e else e for n, e in enumerate(events_of(whole(CALL_A))))
+    )
+    (found,) = said.anomalies
+    assert (found.slug, found.pointer) == ("stream.id", "/output/0/id") and len(found.events) > 1
+    assert "'other_3'" in found.message
+
+
 def test_an_index_that_is_used_again() -> None:
     once = events_of(whole(CALL_A))[2:-1]
     twice = events_of(whole(call(2, "list_dir", "{}")))[2:-1]

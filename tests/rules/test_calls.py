@@ -50,6 +50,15 @@ def test_tools_may_arrive_in_the_middle(anthropic):
     assert [f.rule for f in found] == ["closure.pending"]
 
 
+@pytest.mark.parametrize(("tool", "rules"), [("computerUse", []), ("urlContext", ["call.unknown-tool"])])
+def test_a_tool_may_bring_functions_of_its_own(inspect, tool, rules):
+    part = {"functionCall": {"name": "click_at", "args": {"x": 1, "y": 2}}}
+    answer = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}
+    request = {"contents": [{"role": "user", "parts": [{"text": "go"}]}], "tools": [{tool: {}}]}
+    found = inspect(request, answer, protocol="gemini")
+    assert [f.rule for f in found if f.rule == "call.unknown-tool"] == rules
+
+
 @pytest.mark.parametrize(
     ("servers", "called", "rules"),
     [

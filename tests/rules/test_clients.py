@@ -23,8 +23,13 @@ LEGACY = (
 PART = b'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}'
 
 
-def found(body: bytes, protocol: str = "openai-chat", agent: str = "") -> list[tuple[str, str, str]]:
-    request = HttpRequest(url="", headers=Headers((("user-agent", agent),)), body=Body(b""))
+HELPED = ("x-stainless-helper-method", "chat.completions.stream")
+
+
+def found(
+    body: bytes, protocol: str = "openai-chat", agent: str = "", *more: tuple[str, str]
+) -> list[tuple[str, str, str]]:
+    request = HttpRequest(url="", headers=Headers((("user-agent", agent), *more)), body=Body(b""))
     answer = HttpResponse(200, Headers((("content-type", "text/event-stream"),)), Body(body))
     rows = Inspector(MemorySession("a", (Exchange("1", request, answer),)), protocol=protocol).run()
     return [(f.rule, str(f.severity), f.evidence) for f in rows.findings if f.rule.startswith("stream.client")]
@@ -34,9 +39,19 @@ def test_a_healthy_stream_is_read_by_all() -> None:
     assert found(WITH_INDEX) == []
 
 
-@pytest.mark.parametrize(("agent", "severity"), [("curl/8", "warning"), ("AsyncOpenAI/Python 2.1", "error")])
-def test_a_call_without_an_index_makes_clients_raise(agent: str, severity: str) -> None:
-    said = {rule: (how, evidence) for rule, how, evidence in found(WITHOUT_INDEX, agent=agent)}
+@pytest.mark.parametrize(
+    ("agent", "more", "severity"),
+    [
+        ("curl/8", (), "warning"),
+        ("curl/8", (HELPED,), "warning"),
+        ("AsyncOpenAI/Python 2.1", (), "warning"),  # it reads the events itself, as most agents do
+        ("AsyncOpenAI/Python 2.1", (HELPED,), "error"),
+    ],
+)
+def test_a_call_without_an_index_makes_clients_raise(
+    agent: str, more: tuple[tuple[str, str], ...], severity: str
+) -> None:
+    said = {rule: (how, evidence) for rule, how, evidence in found(WITHOUT_INDEX, "openai-chat", agent, *more)}
     how, evidence = said["stream.client-raises"]
     assert how == severity and "openai-python" in evidence and "TypeError" in evidence
 
@@ -98,7 +113,8 @@ def pieces(args: object) -> bytes:
     [
         ("openai-responses", responses(ITEM), "", None),
         ("openai-responses", responses(), "", ("stream.client-misses", "warning", "openai-python, openai-agents")),
-        ("openai-responses", responses(), "OpenAI/Python 3.54", ("stream.client-misses", "error", "openai-python")),
+        ("openai-responses", responses(), "OpenAI/Python 3.54", ("stream.client-misses", "warning", "openai-python")),
+        ("openai-responses", responses(), "Agents/Python 0.3", ("stream.client-misses", "error", "openai-agents")),
         ("openai-responses", responses(), "codex_cli_rs/1.0", ("stream.client-misses", "warning", "openai-python")),
         ("ollama", lines({}), "", None),
         ("ollama", lines("{}"), "", ("stream.client-raises", "error", "ollama-python: raises ValidationError")),

@@ -88,6 +88,7 @@ ONCE = [
     "To be, or not to be, that is the question. He said: To be, or not to be, that is the question, in Hamlet.",
     "| one column | another column | a third |\n" * 4,
     "I will look. I will look at Rome. I will look at Oslo.",
+    "cobalt " * 15,
 ]
 
 

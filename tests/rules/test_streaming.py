@@ -113,9 +113,10 @@ def test_an_answer_that_says_nothing_has_a_place(chat):
     assert finding.span
 
 
-def test_a_named_choice_ends_with_stop(chat):
+@pytest.mark.parametrize("choice", [NAMED, "required"])
+def test_a_forced_choice_ends_with_stop(chat, choice):
     assert not [
-        f for f in chat(GO, sse(MADE, chunk(reason="stop")), tools=TOOLS, tool_choice=NAMED) if f.severity == "error"
+        f for f in chat(GO, sse(MADE, chunk(reason="stop")), tools=TOOLS, tool_choice=choice) if f.severity == "error"
     ]
 
 

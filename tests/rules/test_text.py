@@ -75,6 +75,23 @@ CASES = [
 ]
 
 
+REACT = [{"role": "user", "content": "Use this format:\nAction: the action\nAction Input: its input\nObservation: …"}]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "expected"),
+    [
+        (REACT, "5 + 3", [("text.unparsed-call", "info")]),  # the input of a ReAct agent is any text
+        (REACT, '{"sum": 5 +', [("text.malformed-call", "error")]),
+        (GO, "5 + 3", [("text.malformed-call", "error")]),
+    ],
+)
+def test_a_prompt_asks_for_calls_with_any_text(chat, asked, said, expected):
+    body = answer(f"Thought: I add.\nAction: calculator\nAction Input: {said}")
+    found = [f for f in chat(asked, body) if f.rule.startswith("text.")]
+    assert [(f.rule, str(f.severity)) for f in found] == expected
+
+
 @pytest.mark.parametrize(("body", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 def test_texts(chat, body, expected):
     found = [f for f in chat(GO, body, tools=TOOLS) if f.rule.startswith("text.")]

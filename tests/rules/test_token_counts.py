@@ -82,8 +82,23 @@ def judge(inspect):
 def test_faults_of_counts_have_their_names_and_places(judge, protocol):
     make, prompt, output = WIRES[protocol]
     assert judge(protocol, make(LONG, None, 300, 5)) == [("prompt-cut", "warning", prompt)]
-    assert judge(protocol, make(SHORT, 50, 20, 51)) == [("over-limit", "warning", output)]
+    assert judge(protocol, make(SHORT, 50, 20, 52)) == [("over-limit", "warning", output)]
     assert judge(protocol, make(LONG, 50, len(LONG) // 4, 50)) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "output", "more", "expected"),
+    [
+        (32, 33, {}, []),  # the token that ends the turn is counted by some
+        (1, 16, {}, []),  # OpenAI's Responses API takes no limit below 16, and gateways raise it
+        (16, 112, {"completion_tokens_details": {"reasoning_tokens": 109}}, []),  # xAI limits the text alone
+        (32, 40, {"completion_tokens_details": {"reasoning_tokens": 4}}, ["over-limit"]),
+    ],
+)
+def test_a_limit_is_kept_though_more_is_counted(judge, limit, output, more, expected):
+    request, answer = chat(SHORT, limit, 50, output)
+    answer["usage"] |= {"total_tokens": 50 + output, **more}
+    assert [rule for rule, *_ in judge("openai-chat", (request, answer))] == expected
 
 
 CACHED = {"total_tokens": 25, "prompt_tokens_details": {"cached_tokens": 900}}

@@ -195,7 +195,7 @@ class DecodedExchange:
         request = self.exchange.request
         url = request.url if request else ""
         asks = bool(request and url and request.method not in _WITHOUT_BODY)  # GET of the same URL lists what is stored
-        if asks and undecoded_protocols.is_beside(url):
+        if request and url and undecoded_protocols.is_beside(url):
             return None, ERROR_ALONE if _misread.is_error_alone(_peek(self.response_text)) else BESIDE
         for adapter in protocols.every() if asks else ():
             if adapter.claims_url(url):

@@ -16,6 +16,12 @@ UNKNOWN_TOOL = Rule(
 
 RULES = (UNKNOWN_TOOL,)
 
+_TOOLSETS = ("computerUse", "computer_use")
+"""Tools of a provider that bring functions of their own, which the client runs: ``click_at``, ``open_web_browser`` …
+
+https://ai.google.dev/gemini-api/docs/computer-use
+"""
+
 
 def check(case: RuleContext) -> Iterator[Finding]:
     """Findings on the names of the calls that the model has just made."""
@@ -66,6 +72,8 @@ def _declared_words(name: str, known: list[str]) -> str:
 def _may_come_from_elsewhere(request: ModelRequest, call: ToolCallIR) -> bool:
     """Tools that a declaration holds without their names, or that arrive in the middle of the conversation."""
     if "toolset_name" in call.extra or request.previous_id:
+        return True
+    if any(tool.kind == "server" and tool.name in _TOOLSETS for tool in request.tools):
         return True
     if any((call.name or "").startswith(f"{server}_") for server in _named_servers(request)):
         return True

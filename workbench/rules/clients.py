@@ -57,6 +57,13 @@ _AGENTS = {
 }
 """Client → how it begins its ``User-Agent``."""
 
+_HELPED = ("openai-python", "openai-node", "anthropic-python", "anthropic-typescript")
+_HELPER = "x-stainless-helper-method"
+"""Header with which these SDKs say that their stream helper reads the answer; without it, the agent reads each event.
+
+openai-python 2026-08, resources/chat/completions/completions.py; anthropic-sdk-python 2026-08, _stainless_helpers.py
+"""
+
 GENAI = "google-genai 3.4 (Python) and @google/genai"
 MOST_EVENTS = 20_000
 """Events beyond which no client is asked."""
@@ -202,4 +209,5 @@ def _is_sender(case: RuleContext, group: ClientGroup) -> bool:
     """The client that sent the request is one of these."""
     http = case.decoded.exchange.request
     agent = (http.headers.get("user-agent") or "") if http else ""
-    return any(name in _AGENTS and _AGENTS[name].match(agent) for name in group.policies)
+    sent = {name for name in group.policies if name in _AGENTS and _AGENTS[name].match(agent)}
+    return bool(sent.difference(_HELPED) or (sent and http and http.headers.get(_HELPER)))

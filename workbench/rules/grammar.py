@@ -106,9 +106,14 @@ def _of_answer(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]
     except WireError:
         return
     said = [finding.pointer for finding in found if finding.side == RESPONSE and finding.severity is not Severity.INFO]
+    repeated = {"tools", *(case.request.params if case.request else ())}  # of the request: no client reads it again
     for fault in [] if start else grammar.faults(f"#{grammar.answer}", body):
         is_missing = fault.code == grammars.MISSING and fault.pointer and fault.name in _READ_UNASKED
-        if is_missing and not any(is_in(at, fault.pointer) or is_in(fault.pointer, at) for at in said if at):
+        if (
+            is_missing
+            and fault.pointer.split("/")[1] not in repeated
+            and not any(is_in(at, fault.pointer) or is_in(fault.pointer, at) for at in said if at)
+        ):
             text = (
                 f"{dotted_path(fault.pointer)} has no {quote(fault.name)}: clients read it without checking that it "
                 "exists"

@@ -138,12 +138,17 @@ def _doubled_answer(case: RuleContext) -> Iterator[Finding]:
             before = part
 
 
+def _is_refrain(text: str) -> bool:
+    """A shorter text over and over: a model that repeats itself, not a beginning that comes twice."""
+    return (text + text).find(text, 1) < len(text)
+
+
 def _restart(text: str, least: int) -> int:
     """The character at which a text of two beginnings begins again, 0 where it does not."""
     at = text.find(text[:least], least) if len(text) >= 2 * least else -1
     while at > 0:
         if text.startswith(text[:at], at):
-            return at
+            return 0 if _is_refrain(text[:at]) else at
         at = text.find(text[:least], at + 1) if at * 2 < len(text) else -1
     return 0
 

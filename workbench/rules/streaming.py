@@ -133,7 +133,7 @@ def _is_explained(case: RuleContext, noticed: Anomaly) -> bool:
         options = case.request.params.get("stream_options")
         return isinstance(options, dict) and options.get("include_usage") is True
     if noticed.slug == FINISH.slug and case.request and case.request.tool_choice:
-        return case.request.tool_choice.mode == "tool"  # some providers then say "stop", although the call is there
+        return case.request.tool_choice.mode in ("tool", "any")  # some then say "stop", although the call is there
     return _is_synthesised(case) and (
         noticed.slug.removesuffix(MILD) == FRAMING.slug or _is_unterminated_answer(case, noticed)
     )

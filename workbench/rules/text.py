@@ -11,7 +11,7 @@ from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Reasoning, Te
 from workbench.protocols import RESPONSE
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
-from workbench.toolcalls import READABLE_PROBLEMS
+from workbench.toolcalls import NO_JSON, READABLE_PROBLEMS
 from workbench.toolcalls.formats import TextCall, find, stray_markers
 
 ERROR = Severity.ERROR
@@ -93,14 +93,16 @@ def _copied_call(case: RuleContext, ref: NodeRef, call: TextCall) -> Finding:
 def _left_call(case: RuleContext, ref: NodeRef, call: TextCall, answer: ModelResponse, text: str) -> Finding:
     broken = [problem for problem in call.problems if problem not in READABLE_PROBLEMS]
     is_cut = answer.stop == "length" and "unclosed" in broken
-    if broken and not is_cut:
+    is_asked = _is_asked_for(case, call, text)
+    is_free = is_asked and broken == [NO_JSON] and call.raw.lstrip()[:1] not in ("{", "[")  # "Action Input: 5 + 3"
+    if broken and not is_cut and not is_free:
         places = zip_longest(call.problems, call.places)
         piece = next((at for problem, at in places if at and problem in broken), (call.start, call.end))
         message = f"a call to {_call_words(call)} in {call.format} markup is malformed: {', '.join(call.problems)}"
         return case.within(MALFORMED, ref, "text", piece, message, evidence=quote(call.raw))
     why = ", truncated by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
     form = f"{call.format} markup in plain text{why}"
-    if _is_asked_for(case, call, text):
+    if is_asked:
         message = f"the model wrote a call to {_call_words(call)} as {form}, as the prompt asks: the client must run it"
         rule = weaker(UNPARSED, Severity.INFO)
         return case.within(rule, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))

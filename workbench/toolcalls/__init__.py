@@ -13,12 +13,13 @@ from workbench.fronts import lazy
 
 if TYPE_CHECKING:
     from workbench.toolcalls import formats
-    from workbench.toolcalls.call_problems import READABLE_PROBLEMS
+    from workbench.toolcalls.call_problems import NO_JSON, READABLE_PROBLEMS
     from workbench.toolcalls.json_text import JsonTracker
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
+    "NO_JSON",
     "READABLE_PROBLEMS",
     "JsonTracker",
     "formats",

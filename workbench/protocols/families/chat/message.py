@@ -98,6 +98,11 @@ def _url(block: BlockReader) -> tuple[Part, ...]:
 
 def _audio(block: BlockReader) -> tuple[Part, ...]:
     inside = block.value.get("input_audio")
+    if isinstance(inside, str):  # Mistral: base64 or a URL
+        is_url = inside.startswith(("https:", "http:", "data:"))
+        said = block.take("url" if is_url else "data", "input_audio")
+        url, data = (said, None) if is_url else (None, said)
+        return (Media("audio", media_type(inside), data, url, extra=block.extra(), source=block.source()),)
     if not isinstance(inside, dict):
         return ()
     inner = BlockReader(inside, block.at, block.notes)

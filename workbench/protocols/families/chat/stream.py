@@ -210,6 +210,7 @@ _NOWHERE: tuple[Node, tuple[int, ...]] = ({}, ())
 
 
 _DONE = b"[DONE]"
+_METRICS = "amazon-bedrock-invocationMetrics"
 _CHUNK_KEYS = ("id", "object", "usage", "model")
 _CHOICE_KEYS = frozenset({"index", "delta", "message", "finish_reason"})
 
@@ -330,6 +331,9 @@ class ChatStreamDecoder:
         """Take a chunk that has no choices."""
         choices = chunk.get("choices")
         error = None
+        if _METRICS in chunk:  # Bedrock ends a stream of a model with this protocol so
+            self._is_done = True
+            return
         if choices is None and (event.name == "error" or not any(key in chunk for key in _CHUNK_KEYS)):
             error = read_error(chunk)
         if chunk.get("error"):
