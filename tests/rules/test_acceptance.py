@@ -252,3 +252,24 @@ def test_a_request_that_ends_with_open_calls_and_was_accepted_has_lost_nothing()
     accepted = found(exchange(sent, answer, url=url))
     assert [f.rule for f in accepted if f.severity is Severity.ERROR] == []
     assert "contract.disagrees" in [f.rule for f in accepted]
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        (exchange({**REQUEST, "tools": [], "top_k": -2}, None), ("params.unsupported", Severity.WARNING)),
+        (exchange({**REQUEST, "tools": [], "top_k": -2}), ("contract.disagrees", Severity.INFO)),
+        (exchange({**REQUEST, "tools": [], "top_k": -2}, url=""), ("contract.disagrees", Severity.INFO)),
+    ],
+    ids=["unanswered", "accepted", "accepted by a host that is not recorded"],
+)
+def test_a_relation_that_rests_on_types_or_documents_is_refuted_too(
+    sent: Exchange, expected: tuple[str, Severity]
+) -> None:
+    (finding,) = (f for f in found(sent) if "/top_k" in f.pointer)
+    assert (finding.rule, finding.severity) == expected
+    if finding.contradicts:
+        assert (finding.contradicts.rule, finding.contradicts.fact) == (
+            "params.unsupported",
+            "params.unsupported:top-k-below-0",
+        )

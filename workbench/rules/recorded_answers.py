@@ -103,7 +103,9 @@ def _weigh(case: RuleContext, findings: Iterable[Finding], witness: str) -> Iter
     is_unanswered = not witness and case.accepted is not None and may_be_accepted(case)
     is_rebuilt = case.decoded.exchange.origin is Origin.RECONSTRUCTED and is_answered(case.response)
     for finding in findings:
-        if finding.side != REQUEST or finding.severity is not Severity.ERROR:
+        if witness and case.accepted is not None and _is_documented_refusal(case, finding):
+            yield from _contradict(case, finding, AcceptedExchange(case.decoded.index, who(case, witness)))
+        elif finding.side != REQUEST or finding.severity is not Severity.ERROR:
             yield finding
         elif is_rebuilt and case.is_recorded and case.accepted is not None:
             yield _rebuilt(finding)
@@ -117,6 +119,13 @@ def _weigh(case: RuleContext, findings: Iterable[Finding], witness: str) -> Iter
             yield from _contradict(case, finding, earlier)
         else:
             yield finding
+
+
+def _is_documented_refusal(case: RuleContext, finding: Finding) -> bool:
+    """A relation of which documents or types are all the evidence: that the provider accepts the value refutes it."""
+    name = finding.fact.partition(":")[2]
+    is_of_relation = bool(name) and any(relation.name == name for relation in case.contract.relations)
+    return finding.severity is Severity.WARNING and finding.breaks is Breaks.REQUEST and is_of_relation
 
 
 def _contradict(case: RuleContext, finding: Finding, accepted: AcceptedExchange) -> Iterator[Finding]:

@@ -187,8 +187,10 @@ def _refusal(case: RuleContext, relation: Relation, found: PlacedValue, compared
         _rule(relation), REQUEST, found.pointer, text, when=relation.name, values=said, source=source,
         evidence=relation.note,
     )  # fmt: skip
-    is_refused = relation.is_enforced and not is_somewhere
-    return finding if is_refused else replace(finding, severity=Severity.WARNING, check=None, refusal="")
+    finding = replace(finding, breaks=Breaks.REQUEST)
+    if relation.is_enforced and not is_somewhere:
+        return finding
+    return replace(finding, severity=Severity.WARNING, check=None, refusal="", fact=f"{finding.rule}:{relation.name}")
 
 
 def _text(relation: Relation, path: str, value: str, limit: str) -> str:
