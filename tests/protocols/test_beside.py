@@ -22,6 +22,7 @@ ASKED = [
     ("https://h/v1beta/models/gemini-embedding-2:batchEmbedContents", {"requests": []}, {"usageMetadata": {}}),
     ("https://h/v1beta/cachedContents", {**CONTENTS, "model": "models/m"}, {"name": "c", "usageMetadata": {}}),
     ("https://h/v1beta/cachedContents/c1?updateMask=ttl", {"ttl": "60s"}, {"name": "c", "usageMetadata": {}}),
+    ("https://api.replicate.com/v1/predictions/p", {"input": {}}, {"id": "p", "status": "succeeded", "output": ["u"]}),
     ("https://api.openai.com/v1/assistants", {"model": "m"}, {"id": "asst_1", "object": "assistant"}),
     ("https://api.openai.com/v1/threads/t/messages", {"role": "user"}, {"id": "msg_1", "object": "thread.message"}),
     ("https://api.openai.com/v1/conversations/c/items", {"items": [HELLO["messages"][0]]}, {"object": "list"}),

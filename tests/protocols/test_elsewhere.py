@@ -33,6 +33,7 @@ def test_values_name_their_protocol(value: object, name: str | None) -> None:
     ("url", "name"),
     [
         ("https://api.openai.com/v1/threads/t/runs", "openai-assistants"),
+        ("https://api.anthropic.com/v1/complete", "anthropic-text"),
         ("https://api.openai.com/v1/organization/usage/completions?limit=1", None),
         ("https://x.openai.azure.com/openai/assistants?api-version=1", "openai-assistants"),
         ("https://x/v1/completions", "openai-completions"),

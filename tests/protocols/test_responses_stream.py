@@ -183,7 +183,6 @@ def test_ids_that_differ_in_each_event_are_one_fault() -> None:
     )
     (found,) = said.anomalies
     assert (found.slug, found.pointer) == ("stream.id", "/output/0/id") and len(found.events) > 1
-    assert "'other_3'" in found.message
 
 
 def test_an_index_that_is_used_again() -> None:

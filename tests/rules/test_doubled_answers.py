@@ -89,6 +89,7 @@ ONCE = [
     "| one column | another column | a third |\n" * 4,
     "I will look. I will look at Rome. I will look at Oslo.",
     "cobalt " * 15,
+    f"\n{TEXT}\n{TEXT}",
 ]
 
 

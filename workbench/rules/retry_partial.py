@@ -130,7 +130,7 @@ def _doubled_answer(case: RuleContext) -> Iterator[Finding]:
                 continue
             at = _restart(part.text, LEAST_ANSWER)
             ref, said = NodeRef(RESPONSE, n, k), "the text starts again in the middle: a failed attempt precedes it"
-            if at and part.text[at - 1] != "\n":
+            if at and "\n" not in part.text[at - 1 : at + 1]:
                 yield case.within(weaker(STALE), ref, "text", (0, at), said, evidence=quote(part.text[at:]))
             elif before and len(before.text) >= LEAST_ANSWER and part.text.startswith(before.text):
                 said = "the text starts like the one before it: a failed attempt precedes it"

@@ -12,11 +12,13 @@ from workbench.ir import JsonValue
 
 XAI = "xai-grpc"
 ASSISTANTS, COMPLETIONS, COHERE_V1 = "openai-assistants", "openai-completions", "cohere-v1"
-NAMES = (ASSISTANTS, COHERE_V1, COMPLETIONS, XAI)
+ANTHROPIC_TEXT = "anthropic-text"
+NAMES = (ANTHROPIC_TEXT, ASSISTANTS, COHERE_V1, COMPLETIONS, XAI)
 
 _URLS = (
     (regex.compile(r"/(?:v1|openai)/(?:threads|assistants)(?:[/?]|$)"), ASSISTANTS),
     (regex.compile(r"(?<!/chat)(?<!/usage)/completions/?(?:\?|$)"), COMPLETIONS),
+    (regex.compile(r"/v1/complete/?(?:\?|$)"), ANTHROPIC_TEXT),
     (regex.compile(r"cohere\.[a-z]+/(?:v1/)?(?:chat|generate)/?(?:\?|$)"), COHERE_V1),
 )
 _ASSISTANT_OBJECTS = ("thread.", "assistant")
@@ -64,7 +66,7 @@ def name_trees(trees: JsonValue) -> str | None:
 _BESIDE = regex.compile(
     r"/count[_-]tokens|/input_tokens|/(?:de)?tokenize|/embed(?:dings?)?|/(?:re)?rank|/moderations|/cachedContents(?:/[^/]+)?"
     r"|:(?:count|compute)Tokens|:(?:batch|asyncBatch)?[eE]mbedContents?|/guardrail/[^/]+/version/[^/]+/apply"
-    r"|/images?/(?:generations|edits|variations)|/audio/(?:speech|transcriptions|translations)"
+    r"|/v1/predictions(?:/[^/]+)?|/images?/(?:generations|edits|variations)|/audio/(?:speech|transcriptions|translations)"
     r"|/model/[^/]*(?:embed|rerank)[^/]*/invoke"
     r"|/(?:v1|openai)/(?:assistants|threads|conversations)(?:/[^/]+(?:/(?:messages|items)(?:/[^/]+)?)?)?"
 )

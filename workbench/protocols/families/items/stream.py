@@ -130,7 +130,6 @@ class ItemStreamDecoder:
         self.responses: list[tuple[Value, int]] = []  # every object of the whole answer, and its event
         self._by_index: dict[int, StreamedItem] = {}
         self._by_id: dict[str, StreamedItem] = {}
-        self._other_ids: dict[int, str] = {}
         self._growing: dict[int, dict[tuple[JsonValue, JsonValue, str | None], Pieces]] = {}  # by output_index
         self._pointer = "/delta"
         self._notes = StreamNotes()
@@ -324,8 +323,7 @@ class ItemStreamDecoder:
                 self._notes.add("stream.index", message, number, f"/output/{holder.index}")
             return holder
         if holder is None:
-            first = self._other_ids.setdefault(there.index, item_id)  # Copilot gives each event an id of its own
-            message = f"an event of item {there.index} has a different id, {first!r:.80}"
+            message = f"item {there.index} has a different id in its events"  # with Copilot, in each a new one
             self._notes.add("stream.id", message, number, f"/output/{there.index}/id")
             return there
         message = f"an event of item {item_id!r:.80} comes at a different index, {there.index}"
