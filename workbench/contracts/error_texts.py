@@ -137,6 +137,9 @@ def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None, comp
     only partly in the text.
     """
     told = complaint.rule if complaint else ""
+    if complaint and told and not complaint.is_of_request:  # contracts have texts about requests
+        refusal = kind if kind and kind.is_telling else refusals.refusal_of_complaint(complaint)
+        return [_by_kind(text, refusal, None), *found] if refusal else found
     if any(match.rule == told for match in found):
         return sorted(found, key=lambda match: match.rule != told)
     is_known = complaint and any(m.is_whole and complaint.names(m.template) for m in found)

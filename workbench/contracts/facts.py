@@ -379,10 +379,22 @@ def _fact(key: str, node: Node, sources: Mapping[str, tuple[str, str]]) -> Fact:
     if "value" not in (node.value or {}):
         raise node.fail("missing: value")
     source, date = _citation(node, sources)
-    fact = Fact(node.get("value").value, source, date, node.get("note").text(""))
+    value = _name_sources(node.get("value"), sources) if key == "errors.other" else node.get("value").value
+    fact = Fact(value, source, date, node.get("note").text(""))
     if key.startswith(("closure.", "reasoning.")):
         _convert(key, fact.value, node.get("value"))
     return fact
+
+
+def _name_sources(node: Node, sources: Mapping[str, tuple[str, str]]) -> JsonValue:
+    """Entries with the titles of their sources."""
+    entries = (each.value for each in node.items())
+    return [{**one, **_titles(one.get("source"), sources)} if isinstance(one, dict) else one for one in entries]
+
+
+def _titles(cited: JsonValue, sources: Mapping[str, tuple[str, str]]) -> dict[str, JsonValue]:
+    keys = [str(key) for key in (cited if isinstance(cited, list) else [cited]) if key]
+    return {"source": "; ".join(sources.get(key, (key, ""))[0] for key in keys)} if keys else {}
 
 
 def _check(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, EnforcedCheck]:

@@ -17,6 +17,7 @@ from workbench.protocols.refusals._kinds import (
     Speaker,
     table,
 )
+from workbench.protocols.refusals._statements import statement_in
 from workbench.protocols.refusals._validators import Complaint, complaint_in
 from workbench.wire import Headers, loads
 
@@ -126,6 +127,9 @@ OF_VALIDATORS = frozenset({
     "parameter-range", "parameter-unsupported", "json-invalid", "request-refused", "gateway", "media-unsupported",
 })  # fmt: skip
 """Kinds that a validator's sentence may be of: there the place and the fault tell the rule."""
+
+OF_STATEMENTS = OF_VALIDATORS | {"provider-failed", "not-found", "template-failed", "media-unreadable"}
+"""Kinds that say so little that a statement in plain words says more."""
 
 MOST_WORDS = 400
 """Words of a body or a text that are looked up as code words."""
@@ -238,14 +242,32 @@ def classify(
     given += [found[1] for found in _NAMED.finditer(said)]
     found = _find(said, given, status or _status_in(said))
     if found is None:
-        return None
+        return _of_statement(said)
     kind, by, told, source, values = found
-    complaint = complaint_in(said.translate(_SMALL)) if kind.name in OF_VALIDATORS else None
     known = {**values, **_values(kind, said)}
     if kind.again is RetryAdvice.LATER and (over := reset(said, raw, headers)):
         known["reset"] = over
-    rule = complaint.rule if complaint else ""
-    return KnownRefusal(kind, by, told, known, _speaker(said), source, rule or kind.rule_in(said.translate(_SMALL)))
+    return KnownRefusal(kind, by, told, known, _speaker(said), source, _rule_of(kind, said.translate(_SMALL)))
+
+
+def _rule_of(kind: RefusalKind, small: str) -> str:
+    """The rule of a text of a kind: what a validator's form tells, then a statement, then words of the kind."""
+    complaint = complaint_in(small) if kind.name in OF_VALIDATORS else None
+    if complaint and complaint.rule:
+        return complaint.rule
+    statement = statement_in(small) if kind.name in OF_STATEMENTS else None
+    return statement.rule if statement else kind.rule_in(small)
+
+
+def _of_statement(said: str) -> KnownRefusal | None:
+    """The refusal that a statement in plain words shows, where neither code nor known text does."""
+    small = said.translate(_SMALL)
+    statement = statement_in(small)
+    if statement is None or ((complaint := complaint_in(small)) and complaint.rule):
+        return None
+    at = small.find(statement.words)
+    words = said[at : at + len(statement.words)]
+    return KnownRefusal(table().kinds[REFUSED], "text", words, speaker=_speaker(said), rule=statement.rule)
 
 
 def complaint_of(text: str) -> Complaint | None:

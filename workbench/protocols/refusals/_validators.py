@@ -15,6 +15,9 @@ from workbench.config import resources
 from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
 
+REQUEST = "request"
+"""Document that a validator reads, where nothing names another one."""
+
 _STEPS = regex.compile(r"[^\w$]+")
 _AROUND = 160
 """Characters behind a place, or in front of it, that may name the fault."""
@@ -28,12 +31,19 @@ class Complaint(NamedTuple):
         place: steps in the request, with dots between ("messages.1.content").
         fault: "unknown", "missing", "empty", "type", "value" or "length".
         rule: of the place and the fault; empty if both do not tell it.
+        document: what was read: "request", or what the text names ("answer", "arguments", "tool server").
     """
 
     validator: str
     place: str
     fault: str
     rule: str
+    document: str = REQUEST
+
+    @property
+    def is_of_request(self) -> bool:
+        """The validator read a request."""
+        return self.document == REQUEST
 
     def names(self, template: str) -> bool:
         """A template of a provider has the place in its own words."""
@@ -42,11 +52,12 @@ class Complaint(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """The rule of places and faults, where the sentence has certain words."""
+    """The rule of places and faults in a document, where the sentence has certain words."""
 
     at: re.Pattern[str]
     faults: frozenset[str]
     words: re.Pattern[str]
+    document: str
     rule: str
 
 
@@ -55,6 +66,7 @@ class _Table(NamedTuple):
     before: frozenset[re.Pattern[str]]
     roots: frozenset[str]
     faults: tuple[tuple[re.Pattern[str], str], ...]
+    documents: tuple[tuple[re.Pattern[str], str], ...]
     rules: tuple[_Row, ...]
 
 
@@ -74,6 +86,7 @@ def _table() -> _Table:
         frozenset(pattern for pattern, _ in before),
         frozenset(map(str, roots)),
         _patterns(held["faults"]),
+        _patterns(held["documents"]),
         tuple(_row(row) for row in rules if isinstance(row, dict)),
     )
 
@@ -85,22 +98,25 @@ def _patterns(texts: JsonValue) -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def _row(row: Mapping[str, JsonValue]) -> _Row:
     words = re.compile(str(row.get("words", "")))
-    return _Row(re.compile(str(row["at"])), frozenset(str(row.get("faults", "")).split()), words, str(row["rule"]))
+    faults = frozenset(str(row.get("faults", "")).split())
+    return _Row(re.compile(str(row["at"])), faults, words, str(row.get("of", REQUEST)), str(row["rule"]))
 
 
 def complaint_in(small: str) -> Complaint | None:
     """First fault that a validator reports in a text (lower case, one kind of quotes)."""
     table, first = _table(), None
+    document = next((name for pattern, name in table.documents if pattern.search(small)), REQUEST)
     for pattern, validator in table.readers:
         for found in pattern.finditer(small):
             place = _place(found)
             said = _sentence(small, found, is_before=pattern in table.before)
             fault = next((name for test, name in table.faults if test.search(said)), "")
             short = _without_roots(place, table.roots)
-            rule = next((row.rule for row in table.rules if fault in row.faults and _fits(row, short, said)), "")
+            rows = (row for row in table.rules if row.document == document and fault in row.faults)
+            rule = next((row.rule for row in rows if _fits(row, short, said)), "")
             if rule:
-                return Complaint(validator, place, fault, rule)
-            first = first or (Complaint(validator, place, fault, "") if fault else None)
+                return Complaint(validator, place, fault, rule, document)
+            first = first or (Complaint(validator, place, fault, "", document) if fault else None)
     return first
 
 

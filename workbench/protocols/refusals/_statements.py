@@ -1,0 +1,77 @@
+"""Statements in plain words: what a text speaks of, what is wrong with it, and the rule of both.
+
+Clients, SDKs and gateways write their own sentences and speak of the same few things (a call, its result, its
+arguments, a tool's name). The table is in ``kinds.yaml``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from workbench import regex
+from workbench.config import resources
+from workbench.ir import JsonValue
+from workbench.named_tuple import NamedTuple
+from workbench.protocols.refusals._kinds import WITHIN_SENTENCE
+
+_NAME = regex.compile(r"<([a-z-]+)>")
+_NOTHING = re.compile(r"(?!)")
+
+
+class Statement(NamedTuple):
+    """Something that is said in plain words.
+
+    Attributes:
+        words: the stretch of text that says it.
+        rule: slug.
+    """
+
+    words: str
+    rule: str
+
+
+class _Row(NamedTuple):
+    says: re.Pattern[str]
+    unless: re.Pattern[str]
+    rule: str
+
+
+@cache
+def _rows() -> tuple[_Row, ...]:
+    from workbench.config import safeyaml
+
+    data = safeyaml.load(resources.refusals(), name="kinds.yaml")
+    assert isinstance(data, dict)
+    held = data["statements"]
+    assert isinstance(held, dict)
+    words, rules = held["words"], held["rules"]
+    assert isinstance(words, dict) and isinstance(rules, list)
+    named = {name: str(text) for name, text in words.items()}
+    return tuple(_row(rule, named) for rule in rules if isinstance(rule, dict))
+
+
+def _row(rule: dict[str, JsonValue], named: dict[str, str]) -> _Row:
+    says, unless = rule["says"], rule.get("unless")
+    assert isinstance(says, list)
+    return _Row(
+        _pattern("|".join(f"(?:{text})" for text in says), named),
+        _pattern(str(unless), named) if unless else _NOTHING,
+        str(rule["rule"]),
+    )
+
+
+def _pattern(text: str, named: dict[str, str]) -> re.Pattern[str]:
+    """A pattern in which ``<call>`` means any of the words for a call."""
+    while _NAME.search(text):
+        text = _NAME.sub(lambda found: f"(?:{named[found[1]]})", text)
+    return re.compile(text.replace("[^.]", WITHIN_SENTENCE))
+
+
+def statement_in(small: str) -> Statement | None:
+    """First statement of a text (lower case, one kind of quotes) that tells a rule."""
+    for row in _rows():
+        found = row.says.search(small)
+        if found and not row.unless.search(small):
+            return Statement(small[slice(*found.span())], row.rule)
+    return None
