@@ -29,6 +29,9 @@ TELLING, BEGINNING = 20, 30
 MOSTLY = 0.75
 """Share of a text after which another end is a change of its wording, and no other text."""
 
+BROAD = ("params.unsupported", "gateway.unknown-field", "content.shape")
+"""Rules of many faults: a part of a text for one of them says less than the words of a kind that has another rule."""
+
 ANYBODY = "any provider"
 """Provider shown for an error that no contract contains."""
 
@@ -144,6 +147,8 @@ def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None, comp
         return sorted(found, key=lambda match: match.rule != told)
     is_known = complaint and any(m.is_whole and complaint.names(m.template) for m in found)
     if told and kind and kind.rule == told and not is_known:
+        return [_by_kind(text, kind, None), *found]
+    if kind and kind.rule not in ("", *BROAD) and all(m.rule in BROAD and not m.is_whole for m in found):
         return [_by_kind(text, kind, None), *found]
     if kind and kind.rule:  # of rules that share a text, the one that the kind names
         return sorted(found, key=lambda match: (_words_of(match) != _words_of(found[0]), match.rule != kind.rule))

@@ -16,7 +16,6 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols.refusals._kinds import WITHIN_SENTENCE
 
 _NAME = regex.compile(r"<([a-z-]+)>")
-_NOTHING = re.compile(r"(?!)")
 
 
 class Statement(NamedTuple):
@@ -33,7 +32,7 @@ class Statement(NamedTuple):
 
 class _Row(NamedTuple):
     says: re.Pattern[str]
-    unless: re.Pattern[str]
+    unless: re.Pattern[str] | None
     rule: str
 
 
@@ -56,7 +55,7 @@ def _row(rule: dict[str, JsonValue], named: dict[str, str]) -> _Row:
     assert isinstance(says, list)
     return _Row(
         _pattern("|".join(f"(?:{text})" for text in says), named),
-        _pattern(str(unless), named) if unless else _NOTHING,
+        _pattern(str(unless), named) if unless else None,
         str(rule["rule"]),
     )
 
@@ -72,6 +71,6 @@ def statement_in(small: str) -> Statement | None:
     """First statement of a text (lower case, one kind of quotes) that tells a rule."""
     for row in _rows():
         found = row.says.search(small)
-        if found and not row.unless.search(small):
+        if found and not (row.unless and row.unless.search(small)):
             return Statement(small[slice(*found.span())], row.rule)
     return None
