@@ -89,6 +89,20 @@ ROWS = [
     ("a string is one part", "anthropic-messages", "messages.0.content.0: bad", "", "/messages/0/content"),
     ("behind a merge", "anthropic-messages", "messages.2.content.1.text.text: bad", "", "/messages/4/content/0/text"),
     ("a union tag", "anthropic-messages", "tools.0.custom.name: bad", "", "/tools/0/name"),
+    ("a JSON pointer", "openai-chat", "#/messages/3/role: must be equal to one of", "", "/messages/3/role"),
+    ("steps between slashes", "openai-chat", "messages/2/content must NOT be empty", "", "/messages/2/content"),
+    ("an address that is no place", "openai-chat", "see https://a.example/docs/messages/2/content", "", None),
+    ("steps between arrows", "openai-chat", "body -> messages -> 3 -> role: Field required", "", "/messages/3/role"),
+    ("a list of steps", "openai-chat", "'loc': ['body', 'messages', 1, 'tool_calls', 0, 'id'], 'msg': 'bad'", "",
+     "/messages/1/tool_calls/0/id"),
+    ("a list with a union tag", "openai-responses", "('body', 'input', 'list[union]', 2, 'arguments')", "",
+     "/input/2/arguments"),
+    ("a place in a schema", "openai-chat", "Invalid schema for function 'list_dir': In context=('type',), bad", "",
+     "/tools/0/function/parameters/type"),
+    ("a place in the only schema that has it", "openai-chat", "details: <At path 'type': not defined>", "",
+     "/tools/0/function/parameters/type"),
+    ("members without an index", "openai-chat", "Go struct field Ask.messages.tool_calls.function.arguments", "",
+     "/messages/1/tool_calls/0/function/arguments"),
 ]  # fmt: skip
 
 

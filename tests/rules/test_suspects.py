@@ -67,6 +67,18 @@ def test_the_text_decides_among_what_is_new(suspected):
     assert len(finding.related) == 2
 
 
+def test_the_text_may_write_a_name_as_words(suspected):
+    asked = {**BASE, "messages": TURN, "seed": 1, "user": "u", "logit_bias": {"5": 1}}
+    finding = suspected((BASE, OK, 200), (asked, refused("a logit bias that is no good"), 400))
+    assert finding.pointer == "/logit_bias"
+
+
+def test_words_of_a_gateway_with_the_status_of_a_refusal(suspected):
+    asked = {**BASE, "messages": TURN, "seed": 1}
+    finding = suspected((BASE, OK, 200), (asked, refused("Provider returned error"), 400))
+    assert finding.pointer == "/seed"
+
+
 def test_a_lone_request_has_what_the_text_names(suspected):
     finding = suspected(({**BASE, "seed": 1, "logit_bias": {"5": 1}}, refused("no `logit_bias` and `seed` today"), 400))
     assert finding.side == "request"

@@ -18,6 +18,18 @@ from workbench.wire import loads
 
 _PATH = regex.compile(r"[A-Za-z_$][\w$]*(?:\.?\[[^\[\]\s]{1,80}\]|\.[\w$-]{1,80})*")
 _STEP = regex.compile(r"[^.\[\]]+")
+_SLASHES = regex.compile(r"(?<![\w:/.-])#?/?(?P<path>[A-Za-z_$][\w$]{0,80}(?:/[\w$~-]{1,80}){1,40})")
+_ARROWS = regex.compile(r"(?P<path>[A-Za-z_$][\w$]{0,80}(?: ?(?:->|→|›) ?[\w$-]{1,80}){1,40})")
+_LISTED = regex.compile(
+    r"[\[(](?P<path>\s*(?:'[^']{1,80}'|\"[^\"]{1,80}\"|\d{1,6})(?:\s*,\s*(?:'[^']{1,80}'|\"[^\"]{1,80}\"|\d{1,6})){1,40})\s*,?\s*[\])]"
+)
+"""Paths in the forms of JSON pointers, of Python's and Perplexity's messages, and as lists of their steps (``loc``)."""
+_ITEM = regex.compile(r"'([^']*)'|\"([^\"]*)\"|(\d+)")
+_CONTEXT = regex.compile(
+    r"\bcontext=\((?P<path>[^)]{0,400})\)|\bat path ['\"`](?P<place>[\w.$\[\]-]{1,400})", re.IGNORECASE
+)
+"""A place inside the schema of a tool."""
+_SCHEMAS = ("function/parameters", "parameters", "parametersJsonSchema", "input_schema", "toolSpec/inputSchema/json")
 _INDEXED = regex.compile(r"\b(messages?|contents?|input|tools?|functions?)\b\W{0,3}(?:(?:at|with|in)\s+)?"
                       r"(?:(?:index|position|number|no\.?)\W{0,3}|#)(\d{1,6})\b", re.IGNORECASE)  # fmt: skip
 _COLUMN = regex.compile(r"\bline (\d{1,9}),? column (\d{1,9})(?: \(char (\d{1,9})\))?", re.IGNORECASE)
@@ -121,7 +133,8 @@ def find_place(
     if best and best.pointer.count("/") > 1:
         return best
     return (
-        _by_index(text, captured, body, decoded, contract)
+        _in_schema(text, body, decoded)
+        or _by_index(text, captured, body, decoded, contract)
         or _by_id(text, decoded, prefers)
         or _by_item(text, body, decoded)
         or _by_tool(text, decoded)
@@ -146,6 +159,64 @@ def _paths(
         pointer = None if is_bare else _walk(body, steps, decoded, contract)
         if pointer:
             yield ErrorPlace(pointer, decoded.request_index.span(pointer), path)
+    for how, steps in _in_other_forms(text):
+        if isinstance(body, dict) and len(steps) > 1 and _key(body, steps[0]) is not None:
+            pointer = _walk(body, steps, decoded, contract)
+            yield ErrorPlace(pointer, decoded.request_index.span(pointer), how)
+
+
+def _in_other_forms(text: str) -> Iterator[tuple[str, list[str]]]:
+    """(as written, its steps) of each path that is not written with dots."""
+    for pattern, split in ((_SLASHES, "/"), (_ARROWS, None), (_LISTED, ",")):
+        for found in pattern.finditer(text):
+            path = found["path"]
+            parts = (
+                [next(filter(None, item), "") for item in _ITEM.findall(path)]
+                if split == ","
+                else (path.split(split) if split else re.split(r" ?(?:->|→|›) ?", path))
+            )
+            steps = [part.replace("~1", "/").replace("~0", "~") if split == "/" else part for part in parts]
+            yield path, steps[1:] if steps and steps[0] in _WHOLE else steps
+
+
+_WHOLE = frozenset(("body", "request"))
+"""First steps that mean the whole request."""
+
+
+def _in_schema(text: str, body: JsonValue, decoded: DecodedExchange) -> ErrorPlace | None:
+    """A place inside the schema of a tool that the text names, or of the only tool that has it."""
+    found = _CONTEXT.search(text)
+    if found is None or not isinstance(body, dict):
+        return None
+    path = found["path"]
+    steps = [a or b or c for a, b, c in _ITEM.findall(path)] if path is not None else _STEP.findall(found["place"])
+    quoted = set(_QUOTED.findall(text))
+    tools = list(decoded.request.tools) if decoded.request else []
+    named = [tool for tool in tools if tool.name and tool.name in quoted]
+    places = [
+        at for tool in named or tools if (at := _schema_place(body, tool.pointer, steps, must_be_whole=not named))
+    ]
+    return (
+        ErrorPlace(places[0], decoded.request_index.span(places[0]), found[0]) if len(places) == 1 and steps else None
+    )
+
+
+def _schema_place(body: JsonValue, tool: str, steps: Sequence[str], *, must_be_whole: bool) -> str:
+    """Pointer of the steps below the schema of a tool; empty if it has none, or not all of them."""
+    for name in _SCHEMAS:
+        schema, whole = _descend(body, "", [*tool.split("/")[1:], *name.split("/")])
+        if whole:
+            value = _value(body, schema)
+            pointer, is_whole = _descend(value, schema, steps)
+            return pointer if is_whole or not must_be_whole else ""
+    return ""
+
+
+def _value(body: JsonValue, pointer: str) -> JsonValue:
+    for step in pointer.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        body = body[int(key)] if isinstance(body, list) else body[key] if isinstance(body, dict) else None
+    return body
 
 
 def _absent(
@@ -218,6 +289,9 @@ def _descend(value: JsonValue, pointer: str, rest: Sequence[str]) -> tuple[str, 
             key = list(value)[int(step)]  # protobuf counts the entries of a map
             value, pointer = value[key], f"{pointer}/{escape(key)}"
         else:
+            is_unnumbered = isinstance(value, list) and not step.isdecimal()  # Go names members without an index
+            if is_unnumbered and (fit := _only_fit(value, pointer, rest[n - 1 :])):
+                return fit
             is_whole = is_whole and n < len(rest) and _names_branch(value, step)
     return pointer, is_whole
 

@@ -35,10 +35,16 @@ def refusal_of(error: ApiError, decoded: DecodedExchange) -> KnownRefusal | None
     return refusals.of_error(error, http.status if http else 0, http.headers if http else None)
 
 
+_VAGUE = ("gateway", "provider-failed")
+"""Kinds that say only that something failed."""
+
+
 def is_about_the_request(refusal: KnownRefusal | None, status: int) -> bool:
     """The provider judged the request: it says so, or nothing says otherwise."""
     if refusal is None:
         return 400 <= status < 500
+    if refusal.kind.name in _VAGUE and status in (400, 422):
+        return True  # a gateway's words, and the status of what is behind it
     return refusal.kind.cause is FailureSide.REQUEST and 400 <= status < 500
 
 

@@ -173,5 +173,7 @@ def _is_named(pointer: str, value: JsonValue, text: str) -> bool:
     """The text has the name of a member, or its value, as a word."""
     words = {word.strip(".").lower() for word in _WORD.findall(text)}
     name = pointer.rpartition("/")[2].lower()
+    if "_" in name and f" {name.replace('_', ' ')} " in f" {' '.join(text.lower().split())} ":
+        return True
     said = value.lower() if isinstance(value, str) and len(value) <= 80 else ""
     return any(word and not word.isdecimal() and word not in _SAID_OFTEN and word in words for word in (name, said))

@@ -84,6 +84,38 @@ def test_the_table_is_sound():
         assert len(names) == len({n.lower() for n in names}), part
 
 
+def test_the_table_of_statements_is_sound():
+    from workbench.protocols.refusals._statements import _rows
+
+    for row in _rows():
+        assert row.rule in pages.slugs(), row.rule
+        assert not re.search(r"[A-Z]", re.sub(r"\\.", "", row.says.pattern)), row.says.pattern
+
+
+SAID = {
+    "Function Call arguments are not valid JSON.. Trying again.": "args.invalid-json",
+    "ModelBehaviorError: Tool get_date not found in agent main": "call.unknown-tool",
+    "Found AIMessages with tool_calls that do not have a corresponding ToolMessage.": "closure.missing-result",
+    "patternProperties is not supported by this API": "schema.unsupported-keyword",
+    "duplicate tool_call_ids in the request": "closure.duplicate-id",
+    "tool names must be unique": "schema.duplicate-name",
+    "too many tools: 200, at most 128 tools": "schema.too-many-tools",
+    "1 validation error for SearchArgs query Field required [type=missing]": "args.schema",
+    "11 validation errors for JSONRPCMessage JSONRPCRequest.method Field required [type=missing]": "mcp.framing",
+    "MCP error -32001: Request timed out": "mcp.timeout",
+    "received 1007 (invalid frame payload data); then sent 1007 (invalid frame payload data)": "socket.closed",
+    "The server could not read the tool of the user": "",
+    "no tool was needed, and the result is a valid message": "",
+}
+
+
+@pytest.mark.parametrize(("text", "rule"), SAID.items())
+def test_a_statement_in_plain_words_tells_a_rule(text, rule):
+    complaint = refusals.refusal_of_complaint(refusals.complaint_of(text))
+    found = refusals.classify(text) or complaint
+    assert (found.rule if found else "") == rule
+
+
 def _entries():
     from workbench.config import resources, safeyaml
 
