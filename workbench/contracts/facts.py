@@ -387,7 +387,6 @@ def _fact(key: str, node: Node, sources: Mapping[str, tuple[str, str]]) -> Fact:
 
 
 def _name_sources(node: Node, sources: Mapping[str, tuple[str, str]]) -> JsonValue:
-    """Entries with the titles of their sources."""
     entries = (each.value for each in node.items())
     return [{**one, **_titles(one.get("source"), sources)} if isinstance(one, dict) else one for one in entries]
 
