@@ -8,9 +8,9 @@ from functools import cache
 
 from workbench import regex
 from workbench.contracts import loading, pages
-from workbench.contracts.template import Plain, Template, TemplateMatch, plain
+from workbench.contracts.known_texts import KnownText, known_texts, texts_without_rule
+from workbench.contracts.template import Plain, TemplateMatch, plain
 from workbench.lazy_dataclass import dataclass
-from workbench.named_tuple import NamedTuple
 from workbench.protocols import refusals
 from workbench.protocols.refusals import Complaint, KnownRefusal
 
@@ -26,11 +26,14 @@ OUR_RECORDER = "Run the client again under the recorder: workbench record -- COM
 TELLING, BEGINNING = 20, 30
 """Literal characters, in plain form, that are enough to tell a text by; and of its beginning alone."""
 
+FEW = 4
+"""Words of a text that says only that a server failed."""
+
 MOSTLY = 0.75
 """Share of a text after which another end is a change of its wording, and no other text."""
 
 BROAD = ("params.unsupported", "gateway.unknown-field", "content.shape")
-"""Rules of many faults: a part of a text for one of them says less than the words of a kind that has another rule."""
+"""Rules of many faults; a kind with another rule says more than a part of a text."""
 
 ANYBODY = "any provider"
 """Provider shown for an error that no contract contains."""
@@ -90,20 +93,6 @@ class Match:
     place: str = ""
 
 
-class _KnownText(NamedTuple):
-    """One text of one provider for one rule, or for none."""
-
-    template: Template
-    rule: str
-    provider: str
-    status: int
-    source: str
-    date: str
-    where: str
-    note: str
-    when: str = ""
-
-
 def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
     """The rules that a pasted error text belongs to, the most likely first; [] where nothing tells what it is.
 
@@ -122,7 +111,8 @@ def explain(text: str, refusal: KnownRefusal | None = None) -> list[Match]:
 
 
 def _matches(text: str, kind: KnownRefusal | None, complaint: Complaint | None) -> list[Match]:
-    found = _drop_ambiguous(find_matches(text))
+    is_elsewhere = complaint is not None and not complaint.is_of_request and not complaint.rule
+    found = [] if is_elsewhere else _drop_ambiguous(find_matches(text))
     if any(match.rule for match in found):
         return _by_validator(text, found, kind, complaint)
     if kind is None or not kind.is_telling:
@@ -148,7 +138,8 @@ def _by_validator(text: str, found: list[Match], kind: KnownRefusal | None, comp
     is_known = complaint and any(m.is_whole and complaint.names(m.template) for m in found)
     if told and kind and kind.rule == told and not is_known:
         return [_by_kind(text, kind, None), *found]
-    if kind and kind.rule not in ("", *BROAD) and all(m.rule in BROAD and not m.is_whole for m in found):
+    is_other = kind and not any(m.is_whole or _family(m.rule) == _family(kind.rule) for m in found)
+    if kind and is_other and kind.rule not in ("", *BROAD):
         return [_by_kind(text, kind, None), *found]
     if kind and kind.rule:  # of rules that share a text, the one that the kind names
         return sorted(found, key=lambda match: (_words_of(match) != _words_of(found[0]), match.rule != kind.rule))
@@ -161,7 +152,7 @@ def _words_of(match: Match) -> str:
 
 def _drop_ambiguous(found: list[Match]) -> list[Match]:
     """Drop rules of texts that the provider uses for other faults too; name them as possible if no other is left."""
-    vague = [m for m in found if m.rule and _ambiguous_descriptions() & _rules_of().get(m.template, frozenset())]
+    vague = [m for m in found if m.rule and (_is_said_often(m.template) or _is_empty_talk(_words_in(m)))]
     if not vague:
         return found
     rest = [m for m in found if m not in vague]
@@ -169,14 +160,30 @@ def _drop_ambiguous(found: list[Match]) -> list[Match]:
     return rest or [replace(vague[0], rule="", rules=may_be, when=_said_of(vague[0].template), look_for=())]
 
 
+def _words_in(match: Match) -> str:
+    return match.template if match.is_whole else match.message
+
+
+def _is_said_often(template: str) -> bool:
+    return bool(_ambiguous_descriptions() & _rules_of().get(template, frozenset()))
+
+
+@cache
+def _is_empty_talk(template: str) -> bool:
+    """A few words of any server that fails ("Internal Server Error")."""
+    kind = refusals.classify(template)
+    return kind is not None and kind.kind.name == "provider-failed" and len(template.split()) <= FEW
+
+
 @cache
 def _ambiguous_descriptions() -> frozenset[str]:
     """Descriptions of the errors whose texts no rule predicts."""
-    return frozenset(one.when for one in _without_rule())
+    return frozenset(one.when for one in texts_without_rule())
 
 
 def _said_of(template: str) -> str:
-    return next(one.when for one in _without_rule() if one.template.message == template)
+    often = (one.when for one in texts_without_rule() if one.template.message == template)
+    return next(often, "the server failed, and says no more")
 
 
 def find_matches(text: str) -> list[Match]:
@@ -185,8 +192,8 @@ def find_matches(text: str) -> list[Match]:
     Those that no rule predicts are looked for where those of the rules are not in it.
     """
     haystack = plain(_cut(text))
-    hits = list(_hits(_known_texts(), haystack)) or [
-        (known, found) for known, found in _hits(_without_rule(), haystack) if found.whole >= TELLING
+    hits = list(_hits(known_texts(), haystack)) or [
+        (known, found) for known, found in _hits(texts_without_rule(), haystack) if found.whole >= TELLING
     ]
     kept = [(k, f) for k, f in hits if not any(_explains_more(g, f) for _, g in hits)]
     kept.sort(key=lambda hit: _rank(hit, haystack.text), reverse=True)
@@ -197,13 +204,13 @@ def _cut(text: str) -> str:
     return text if len(text) <= MOST else f"{text[: MOST // 2]}\n{text[-MOST // 2 :]}"
 
 
-def _hits(known: Iterable[_KnownText], haystack: Plain) -> Iterator[tuple[_KnownText, TemplateMatch]]:
+def _hits(known: Iterable[KnownText], haystack: Plain) -> Iterator[tuple[KnownText, TemplateMatch]]:
     for one in known:
         if (found := one.template.find(haystack)) and _is_enough(one, found):
             yield one, found
 
 
-def _is_enough(known: _KnownText, found: TemplateMatch) -> bool:
+def _is_enough(known: KnownText, found: TemplateMatch) -> bool:
     """All of the template; or a good part of it, with words that no other rule has, and without other words in it."""
     if found.weight == found.whole:
         return found.whole >= TELLING or all(name in found.values for name in known.template.variables)
@@ -220,7 +227,7 @@ def _is_enough(known: _KnownText, found: TemplateMatch) -> bool:
 def _sharing(text: str) -> Match | None:
     """The rules whose texts begin as this one does: a family, and none of them."""
     haystack = plain(_cut(text))
-    begun = [(one, found) for one in _known_texts() if (found := one.template.find(haystack)) and _begins(found)]
+    begun = [(one, found) for one in known_texts() if (found := one.template.find(haystack)) and _begins(found)]
     if not begun:
         return None
     most = max(found.weight for _, found in begun)
@@ -280,7 +287,7 @@ def _family(rule: str) -> str:
 def _rules_of() -> Mapping[str, frozenset[str]]:
     """Template → the rules, or what is said without one, that have it word by word."""
     rules: dict[str, set[str]] = {}
-    for known in (*_known_texts(), *_without_rule()):
+    for known in (*known_texts(), *texts_without_rule()):
         rules.setdefault(known.template.message, set()).add(known.rule or known.when)
     return {message: frozenset(own) for message, own in rules.items()}
 
@@ -289,7 +296,7 @@ def _rules_of() -> Mapping[str, frozenset[str]]:
 def _owners() -> Mapping[str, set[frozenset[str]]]:
     """Piece of a template → the rules of each template that has it."""
     owners: dict[str, set[frozenset[str]]] = {}
-    for known in (*_known_texts(), *_without_rule()):
+    for known in (*known_texts(), *texts_without_rule()):
         for piece in known.template.pieces:
             owners.setdefault(piece.text, set()).add(_rules_of()[known.template.message])
     return owners
@@ -300,7 +307,7 @@ def _explains_more(other: TemplateMatch, found: TemplateMatch) -> bool:
     return other.start <= found.start and other.end >= found.end and other.weight > found.weight
 
 
-def _rank(hit: tuple[_KnownText, TemplateMatch], text: str) -> tuple[float, ...]:
+def _rank(hit: tuple[KnownText, TemplateMatch], text: str) -> tuple[float, ...]:
     known, found = hit
     name = known.provider.partition(":")[0]
     named = any(word in text.lower() for word in _words().get(name, (name,)))
@@ -315,7 +322,7 @@ def _words() -> Mapping[str, tuple[str, ...]]:
     return {file.name: file.error_words or (file.name,) for file in loading.outlines()}
 
 
-def _once(hits: Iterable[tuple[_KnownText, TemplateMatch]]) -> Iterator[tuple[_KnownText, TemplateMatch]]:
+def _once(hits: Iterable[tuple[KnownText, TemplateMatch]]) -> Iterator[tuple[KnownText, TemplateMatch]]:
     """The best text of each rule of each provider."""
     seen: set[tuple[str, str]] = set()
     for known, found in hits:
@@ -325,7 +332,7 @@ def _once(hits: Iterable[tuple[_KnownText, TemplateMatch]]) -> Iterator[tuple[_K
             yield known, found
 
 
-def _match(known: _KnownText, found: TemplateMatch, text: Plain) -> Match:
+def _match(known: KnownText, found: TemplateMatch, text: Plain) -> Match:
     terms = _terms(known.provider)
     message = " ".join(text.sentence(found.start, found.end).split()).rstrip("\\\"'")
     values = dict(found.values)
@@ -351,7 +358,7 @@ def _match(known: _KnownText, found: TemplateMatch, text: Plain) -> Match:
     )
 
 
-def _look_for(known: _KnownText) -> tuple[str, ...]:
+def _look_for(known: KnownText) -> tuple[str, ...]:
     if known.rule in pages.slugs():
         return pages.page(known.rule).look_for
     return (known.note,) if known.note else ()
@@ -384,49 +391,6 @@ def _with_others(matches: list[Match]) -> list[Match]:
         )
         for m in matches
     ]
-
-
-@cache
-def _known_texts() -> tuple[_KnownText, ...]:
-    """Every text of every contract, then those that only pages know."""
-    return (*_from_contracts(), *_from_pages())
-
-
-def _from_contracts() -> Iterator[_KnownText]:
-    for name in loading.names():
-        file = loading.read(name)
-        for holds, check in file.checks:
-            if check.template:
-                who = f"{name}:{holds.variants[0]}" if len(holds.variants) == 1 else name
-                where = ", ".join(holds.protocols) if len(file.protocols) > 1 else ""
-                template = Template(check.template)
-                yield _KnownText(template, check.rule, who, check.status, check.source, check.date, where, check.note)
-
-
-def _from_pages() -> Iterator[_KnownText]:
-    for slug in pages.slugs():
-        for refusal in pages.others(slug):
-            template = Template(refusal.message)
-            yield _KnownText(template, slug, refusal.provider, refusal.status, refusal.source, "", refusal.where, "")
-
-
-@cache
-def _without_rule() -> tuple[_KnownText, ...]:
-    """The texts of refusals that no request predicts."""
-    return tuple(_others())
-
-
-def _others() -> Iterator[_KnownText]:
-    for name in loading.names():
-        file = loading.read(name)
-        for holds, facts in file.facts:
-            fact = facts.get("errors.other")
-            where = ", ".join(holds.protocols) if len(file.protocols) > 1 else ""
-            for entry in fact.value if fact and isinstance(fact.value, list) else ():
-                if isinstance(entry, dict) and fact:
-                    status, source = entry.get("status"), str(entry.get("source", fact.source))
-                    told = (int(status) if isinstance(status, int) else 400, source, fact.date, where, fact.note)
-                    yield _KnownText(Template(str(entry["text"])), "", name, *told, str(entry["when"]))
 
 
 def lines(matches: Sequence[Match], width: int = 80) -> Iterator[str]:

@@ -253,7 +253,7 @@ def classify(
 def _rule_of(kind: RefusalKind, small: str) -> str:
     """The rule of a text of a kind: what a validator's form tells, then a statement, then words of the kind."""
     complaint = complaint_in(small) if kind.name in OF_VALIDATORS else None
-    if complaint and complaint.rule:
+    if complaint and (complaint.rule or not complaint.is_of_request):
         return complaint.rule
     statement = statement_in(small) if kind.name in OF_STATEMENTS else None
     return statement.rule if statement else kind.rule_in(small)
