@@ -30,14 +30,14 @@ class Statement(NamedTuple):
     rule: str
 
 
-class _Row(NamedTuple):
+class _StatementRow(NamedTuple):
     says: re.Pattern[str]
     unless: re.Pattern[str] | None
     rule: str
 
 
 @cache
-def _rows() -> tuple[_Row, ...]:
+def _rows() -> tuple[_StatementRow, ...]:
     from workbench.config import safeyaml
 
     data = safeyaml.load(resources.refusals(), name="kinds.yaml")
@@ -50,10 +50,10 @@ def _rows() -> tuple[_Row, ...]:
     return tuple(_row(rule, named) for rule in rules if isinstance(rule, dict))
 
 
-def _row(rule: dict[str, JsonValue], named: dict[str, str]) -> _Row:
+def _row(rule: dict[str, JsonValue], named: dict[str, str]) -> _StatementRow:
     says, unless = rule["says"], rule.get("unless")
     assert isinstance(says, list)
-    return _Row(
+    return _StatementRow(
         _pattern("|".join(f"(?:{text})" for text in says), named),
         _pattern(str(unless), named) if unless else None,
         str(rule["rule"]),
