@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -11,6 +12,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from workbench.config import resources
+from workbench.contracts import loading
 
 # A busy machine is no failure: no property has a time limit of its own.
 # A run says the same each time; `pytest --hypothesis-profile=explore` draws new examples.
@@ -69,6 +73,21 @@ def pytest_collection_finish() -> None:
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
     """Name a test's bytes by their argument: packed bytes hold the time, and each process must collect one list."""
     return argname if isinstance(val, bytes) else None
+
+
+@pytest.fixture(scope="session")
+def give_contracts() -> Callable[[Path], None]:
+    """Put the contracts, read ahead, into the cache of a home folder: each process there would read them for itself."""
+    loading.outlines()
+    kept = [*resources.cache_folder().glob("contracts-*.json")]
+
+    def give(home: Path) -> None:
+        folder = home / ".cache" / "workbench"
+        folder.mkdir(parents=True, mode=0o700)
+        for path in kept:
+            shutil.copy(path, folder)
+
+    return give
 
 
 @pytest.fixture(scope="session")

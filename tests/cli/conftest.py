@@ -25,9 +25,12 @@ Run = Callable[..., Done]
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_home(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, give_contracts: Callable[[Path], None]
+) -> Path:
     """An empty home folder: what was opened is remembered there, and clients' sessions are looked for."""
     home = tmp_path_factory.mktemp("home")
+    give_contracts(home)
     monkeypatch.setenv("HOME", str(home))
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.delenv(name, raising=False)

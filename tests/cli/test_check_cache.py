@@ -217,6 +217,7 @@ def test_a_large_verdict_is_not_kept(file: Path, run: Run, monkeypatch: pytest.M
 
 def test_a_cache_that_cannot_be_written_changes_nothing(file: Path, run: Run, own_home: Path) -> None:
     first = run("check", "--no-cache", str(file))
+    shutil.rmtree(own_home / ".cache")
     (own_home / ".cache").write_text("a file in place of the folder")
     assert run("check", str(file)) == first
 
