@@ -2,14 +2,17 @@
 
 Converts one exchange: --exchange N, or else the first that can be converted. --side selects the request (the default,
 if there is one) or the response. A stream becomes a stream of the target protocol. If the protocol is the same, the
-body is unchanged, byte for byte. An existing OUT is only overwritten with --force, FILE itself never.
+body is unchanged, byte for byte; for another, a request that continues a response which only its provider holds
+(previous_response_id) gets the turns before it, if the file has them. An existing OUT is only overwritten with --force,
+FILE itself never.
 
 JSON output is one object:
   {"path", "exchange", "side", "from", "protocol", "url_path", "content_type", "body", "body_base64",
-   "ids": {new: old}, "losses": [{"pointer", "what", "instead"}]}
-"exchange" counts from zero. "from" is the old protocol, "protocol" the new one. "body" is the parsed body, or the text
-of a stream; "body_base64" its bytes if they are not text, else null. "ids" are the ids that had to change; the old id
-is null if there was none. "pointer" is a place in the old body.
+   "ids": {new: old}, "losses": [{"pointer", "what", "instead"}], "history"}
+"exchange" counts from zero. "history" lists the exchanges whose turns the provider held. "from" is the old protocol,
+"protocol" the new one. "body" is the parsed body, or the text of a stream; "body_base64" its bytes if they are not
+text, else null. "ids" are the ids that had to change; the old id is null if there was none. "pointer" is a place in the
+old body.
 
 Exit status: 0 even if something is lost; 2 if there is nothing to convert.
 """
@@ -26,6 +29,8 @@ from workbench.errors import LocalProtocolError, WireError
 from workbench.views import column_text, id_line, loss_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from workbench.convert import Conversion
     from workbench.ir import JsonValue
     from workbench.protocols import DecodedExchange
@@ -62,15 +67,16 @@ def run(args: argparse.Namespace) -> int:
     try:
         decoded, side = _exchange_and_side(session, args)
         others = len(session) - 1 if args.exchange is None else 0
+        decoded, earlier = _with_held_history(decoded, session, args.to) if side == SIDES[0] else (decoded, ())
         made = convert(decoded, args.to, side=side)
     finally:
         session.close()
     if args.output is not None:
         Path(args.output).write_bytes(made.body)
     if args.format == "json":
-        _output.emit_json(_as_json(args.file, decoded, side, made))
+        _output.emit_json(_as_json(args.file, decoded, side, made) | {"history": list(earlier)})
     else:
-        _print(decoded, side, made, args.output, others)
+        _print(decoded, side, made, args.output, others, earlier)
     return 0
 
 
@@ -91,6 +97,19 @@ def _exchange_and_side(session: Session, args: argparse.Namespace) -> tuple[Deco
             return decoded, args.side or SIDES[0]
     what = args.side or "request or response"
     raise LocalProtocolError(f"no decodable {what} in {session.name}", hint="name its protocol with --protocol")
+
+
+def _with_held_history(
+    decoded: DecodedExchange, session: Session, target: str
+) -> tuple[DecodedExchange, tuple[int, ...]]:
+    """For another protocol, the request with the turns that the server held, and the exchanges that they are of."""
+    from workbench.convert import with_held_history
+    from workbench.protocols import DecodedExchange
+
+    whole = with_held_history(decoded, session.exchange) if target != decoded.protocol else None
+    if whole is None:
+        return decoded, ()
+    return DecodedExchange(decoded.index, whole.exchange, decoded.protocol), whole.earlier
 
 
 def _as_json(path: str, decoded: DecodedExchange, side: str, conversion: Conversion) -> JsonValue:
@@ -125,7 +144,14 @@ def _readable(conversion: Conversion) -> tuple[JsonValue, str | None]:
         return None, b64encode(conversion.body).decode()
 
 
-def _print(decoded: DecodedExchange, side: str, conversion: Conversion, output: str | None, others: int) -> None:
+def _print(
+    decoded: DecodedExchange,
+    side: str,
+    conversion: Conversion,
+    output: str | None,
+    others: int,
+    earlier: Sequence[int],
+) -> None:
     """Print a headline, losses and ids, then the body unless it was written to a file."""
     is_same = " (unchanged)" if decoded.protocol == conversion.protocol else ""
     _output.emit(
@@ -133,6 +159,9 @@ def _print(decoded: DecodedExchange, side: str, conversion: Conversion, output: 
     )
     if others:
         _output.emit(f"{_output.number(others, 'other exchange')} in the file: select one with --exchange N")
+    if earlier:
+        numbers = ", ".join(str(index + 1) for index in earlier)
+        _output.emit(f"history: with the turns of exchange {numbers}, which the provider held")
     if conversion.path:
         _output.emit(f"path: {conversion.path}")
     if output is not None:

@@ -1,8 +1,9 @@
 """Find which providers accept a request: accepts, refuses (rule and place), suspicious, unknown.
 
 Checks one exchange by every contract: --exchange N, or else the one with the longest history. For a contract of another
-protocol the request is converted and the losses are counted. Nothing is sent: a contract is what is known about a
-provider, with sources (workbench explain CONTRACT).
+protocol the request is converted and the losses are counted. A request that continues a response which only its
+provider holds (previous_response_id) gets the turns before it for the others, if the file has them. Nothing is sent: a
+contract is what is known about a provider, with sources (workbench explain CONTRACT).
 
   accepts     passes all checks of the contract
   refuses     the provider returns an error; of several faults the one that it checks first
@@ -141,6 +142,9 @@ def _print(detail: Detail, rows: list[MatrixRow]) -> None:
     own = f"contract {detail.row.provider}" + (f", accepted by {host}" if host else "")
     model = detail.row.model or "no model"
     _output.emit(f"exchange {detail.row.index + 1}: {detail.row.protocol}, {model}, {messages}, {own}")
+    if earlier := next((row.earlier for row in rows if row.earlier), ()):
+        numbers = ", ".join(str(index + 1) for index in earlier)
+        _output.emit(f"history: other providers get the turns of exchange {numbers}, which this one held")
     counts = Counter(row.verdict.value for row in rows)
     _output.emit(" · ".join(f"{counts[word]} {word}" if counts[word] else f"no {word}" for word in REQUEST_SIGNS))
     _output.emit()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from workbench.convert.convert import rename_fields
     from workbench.convert.declared_tools import read_declared_tools
     from workbench.convert.fit import fit_request, fit_response
+    from workbench.convert.held_history import WholeRequest, with_held_history
     from workbench.convert.losses import FieldPlaces, LossReport
     from workbench.convert.names import name_check, rewrite_words
     from workbench.convert.normal import ANSWERING, NormalRequest, NormalResponse, normal_response, rebase_parts
@@ -40,6 +41,7 @@ __all__ = [
     "NormalRequest",
     "NormalResponse",
     "StreamConversion",
+    "WholeRequest",
     "convert",
     "convert_request",
     "convert_response",
@@ -54,4 +56,5 @@ __all__ = [
     "restore_ids",
     "rewrite_words",
     "roundtrip_differences",
+    "with_held_history",
 ]

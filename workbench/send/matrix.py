@@ -10,12 +10,12 @@ from dataclasses import field, replace
 
 from workbench import contracts, protocols
 from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal_of
-from workbench.convert import Loss, convert, rename_fields
+from workbench.convert import Loss, WholeRequest, convert, rename_fields, with_held_history
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules import Inspector, SharedResults, judge
-from workbench.wire import Body, Exchange, HttpRequest
+from workbench.wire import CONNECTION, Body, Exchange, HttpRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class MatrixRow:
         findings: all findings on the request under this contract.
         losses: of the conversion; empty if it was not converted.
         is_converted: it was converted.
+        earlier: indices of the exchanges whose turns are in it, for only the provider of the recording holds them.
         body: the request as judged.
         note: reason why the verdict is unknown.
     """
@@ -45,6 +46,7 @@ class MatrixRow:
     findings: tuple[Finding, ...] = ()
     losses: tuple[Loss, ...] = ()
     is_converted: bool = False
+    earlier: tuple[int, ...] = ()
     body: bytes = b""
     note: str = ""
 
@@ -56,6 +58,7 @@ class _HistoryForm:
     decoded: DecodedExchange
     losses: tuple[Loss, ...] = ()
     is_converted: bool = False
+    earlier: tuple[int, ...] = ()
     shared: SharedResults = field(default_factory=SharedResults)
 
 
@@ -101,6 +104,8 @@ class MatrixHistory:
         if original.request is None or original.protocol not in protocols.protocols():
             raise LocalProtocolError("no request to a model", where=f"exchange {index + 1}")
         self._inspector, self._original = inspector, original
+        self._own = inspector.detail(index).row.provider or ""
+        self._whole = with_held_history(original, inspector.session.exchange)
         self.protocol: str = original.protocol or ""
         self._said: dict[str, _HistoryForm | str] = {
             self.protocol: _HistoryForm(self._read(original.exchange.request, self.protocol))
@@ -116,7 +121,8 @@ class MatrixHistory:
         history = self._in(spoken, contract)
         if isinstance(history, str):
             return MatrixRow(label, contract.title, spoken, Verdict.UNKNOWN, note=history)
-        trial = self._inspector.judge(history.decoded, label, is_alone=history.is_converted, shared=history.shared)
+        is_alone = history.is_converted or bool(history.earlier)
+        trial = self._inspector.judge(history.decoded, label, is_alone=is_alone, shared=history.shared)
         found = judge(trial.findings, trial.contract)
         return MatrixRow(
             contract=label,
@@ -128,12 +134,15 @@ class MatrixHistory:
             findings=tuple(f for f in trial.findings if f.side == REQUEST),
             losses=history.losses,
             is_converted=history.is_converted,
+            earlier=history.earlier,
             body=history.decoded.request_text,
             note=trial.contract.note,
         )
 
     def _in(self, protocol: str, contract: Contract) -> _HistoryForm | str:
         """The history in a protocol as this provider spells it, or the reason why there is none."""
+        if protocol == self.protocol and self._whole and contract.label != self._own:
+            return self._said.setdefault("", self._with_turns(self._whole))
         if protocol not in self._said:
             self._said[protocol] = self._convert(protocol)
         said = self._said[protocol]
@@ -146,18 +155,27 @@ class MatrixHistory:
         asked = replace(said.decoded.exchange.request or HttpRequest(), body=Body(body))
         return replace(said, decoded=self._read(asked, protocol), shared=SharedResults())
 
+    def _with_turns(self, whole: WholeRequest) -> _HistoryForm:
+        """The history with the turns that another provider does not hold."""
+        return _HistoryForm(self._read(whole.exchange.request, self.protocol), earlier=whole.earlier)
+
     def _convert(self, protocol: str) -> _HistoryForm | str:
         """The history in another protocol, or the reason why there is none."""
+        whole, source = self._whole, self._original
+        if whole:
+            source = DecodedExchange(source.index, whole.exchange, self.protocol)
         try:
-            made = convert(self._original, protocol, is_typed=False)
+            made = convert(source, protocol, is_typed=False)
             request = HttpRequest(url=made.path, body=Body(made.body))
-            return _HistoryForm(self._read(request, protocol), made.losses, True)
+            return _HistoryForm(self._read(request, protocol), made.losses, True, whole.earlier if whole else ())
         except (LocalProtocolError, WireError, UsageError) as error:
             return f"cannot be converted to {protocol}: {error}"
 
     def _read(self, request: HttpRequest | None, protocol: str) -> DecodedExchange:
         """The request alone: the response of one provider says nothing about another."""
-        index, exchange = self._original.index, Exchange(self._original.exchange.id, request)
+        index, own = self._original.index, self._original.exchange
+        connection = {name: value for name, value in own.meta.items() if name == CONNECTION}
+        exchange = Exchange(own.id, request, meta=connection)
         return DecodedExchange(index, exchange, protocol, known=self._inspector.known)
 
 
