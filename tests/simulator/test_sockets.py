@@ -249,6 +249,17 @@ def test_lanes_answer_side_by_side_and_each_in_order(served: Callable[[Simulator
     assert order.index(("b", "created")) < order.index(("a", "completed"))
 
 
+def test_xai_refuses_without_the_type_of_an_event(served: Callable[[Simulator], Server]) -> None:
+    """The captured refusal of opencode issue 48227, and an id that is not known."""
+    with client(served(Simulator("xai")), "/v1/responses") as spoken:
+        first = spoken.ask("response.create", "response.completed", model="grok-4", input="hi")["response"]["id"]
+        spoken.send("response.create", model="grok-4", input="hi", instructions="Be brief.", previous_response_id=first)
+        text = "Argument not supported: instructions and previous_response_id together"
+        assert spoken.until("error") == {"error": {"message": text, "type": "api_error"}}
+        spoken.send("response.create", model="grok-4", input="hi", previous_response_id="resp_9")
+        assert spoken.until("error")["error"]["message"] == "Previous response with id 'resp_9' not found."
+
+
 @pytest.mark.parametrize(
     ("first", "code"),
     [

@@ -150,6 +150,12 @@ class Simulator:
         """An id of a shape (``"item_{21}"``), none twice."""
         return self._ids.make(shape)
 
+    @property
+    def error_event(self) -> dict[str, JsonValue] | None:
+        """The message of an error over a WebSocket, where it is not that of the protocol."""
+        held = self.contract.term("errors.event")
+        return held if isinstance(held, dict) else None
+
     def is_stored(self, name: str) -> bool:
         """True for the id of a response that a later connection can continue."""
         with self._lock:

@@ -124,6 +124,11 @@ class SocketBackend(Protocol):
         """True for the id of a response that a later connection can continue."""
         ...
 
+    @property
+    def error_event(self) -> Value | None:
+        """The message of an error, where it is not that of the protocol."""
+        ...
+
     def url(self, target: str) -> str:
         """Absolute URL of a path."""
         ...
@@ -177,7 +182,12 @@ class ServedSocket:
         make = protocols.get(way.protocol).dialogue
         assert make
         context = DialogueContext(
-            target, lambda name: headers.get(name) or "", backend.make_id, backend.is_stored, self._seconds
+            target,
+            lambda name: headers.get(name) or "",
+            backend.make_id,
+            backend.is_stored,
+            self._seconds,
+            backend.error_event,
         )
         self._dialogue = make(context)
 

@@ -82,6 +82,7 @@ class DialogueContext(NamedTuple):
         make_id: an id of a shape (``"item_{21}"``).
         is_stored: True for the id of a response that the server keeps beyond connections.
         seconds: time since the connection was opened.
+        error_event: the message of an error, with ``{message}`` in it (term ``errors.event``); None for the protocol's.
     """
 
     target: str
@@ -89,6 +90,17 @@ class DialogueContext(NamedTuple):
     make_id: Callable[[str], str]
     is_stored: Callable[[str], bool]
     seconds: Callable[[], float]
+    error_event: Value | None = None
+
+
+def fill_message(template: Value, message: str) -> Value:
+    """A template with the text of an error in the place of ``{message}``."""
+    filled: Value = {}
+    for key, value in template.items():
+        filled[key] = fill_message(value, message) if isinstance(value, dict) else value
+        if value == "{message}":
+            filled[key] = message
+    return filled
 
 
 class SocketDialogue(Protocol):

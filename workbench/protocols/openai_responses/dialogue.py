@@ -20,6 +20,7 @@ from workbench.protocols.common.socket_dialogue import (
     SocketRefusal,
     Value,
     error_of,
+    fill_message,
     unknown_event,
 )
 from workbench.wire import loads
@@ -139,6 +140,9 @@ class ResponsesDialogue:
 
     def _error(self, status: int, error: JsonValue, value: Value) -> Reaction:
         event: Value = {"type": "error", "status": status, "error": error}
+        if self._context.error_event is not None:
+            told = error.get("message", error.get("error")) if isinstance(error, dict) else error
+            event = fill_message(self._context.error_event, str(told))
         return Reaction(({**event, "stream_id": _lane(value)} if _lane(value) else event,))
 
 

@@ -143,6 +143,10 @@ class TranslationBackend:
         """An id of a shape."""
         return _COUNTED.sub(lambda found: secrets.token_hex(32)[: int(found[1])], shape)
 
+    @property
+    def error_event(self) -> None:
+        """None: errors are written as the protocol has them."""
+
     def is_stored(self, name: str) -> bool:
         """No response is kept beyond its connection."""
         return False
