@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from workbench.chain.hops import Hops
     from workbench.chain.ledger import Entry, Ledger, ReplayOutcome
     from workbench.chain.passed_results import LostPart, lost_parts, says_the_same, text_told, value_in
-    from workbench.chain.tool_links import ToldResult, ToolLink, ToolLinks, told_results
+    from workbench.chain.tool_links import MOST_KNOWN, ToldResult, ToolLink, ToolLinks, told_results
 else:
     __getattr__ = lazy(__name__)
 
 __all__ = [
+    "MOST_KNOWN",
     "CallLine",
     "CallState",
     "Closure",

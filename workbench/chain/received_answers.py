@@ -190,7 +190,8 @@ class ReceivedAnswers:
         memory.prepare(self.answers, self._drops, len(self))
         if memory.length == len(self) and len(memory.found) == count == same:
             return same  # asked again under other terms
-        ids = (i for answer in self.answers[memory.length : len(self)] for i in answer.unique)
+        new = self.answers[memory.length : len(self)] if memory.first_with else ()
+        ids = (i for answer in new for i in answer.unique)
         known = min(same, len(memory.raw), *(memory.first_with[i] for i in ids if i in memory.first_with), count)
         later, number, found, bounds = len(self), count - 1, [], []
         while number >= 0 and not (number < known and memory.later[number] == later):

@@ -23,6 +23,9 @@ MOST_WAITING = 256
 _NEWEST = 256
 """Messages at the end of a request in which results are looked for: what is before them was told before."""
 
+MOST_KNOWN = 16
+"""Results in a row that an earlier request had: those before them it had, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolLink:
@@ -110,14 +113,17 @@ class ToolLinks:
             if not one.call_id:
                 others.setdefault(argument_key(one.arguments), []).append(one)
         calls = {call.id: call for message in newest for _, call in message.tool_calls()} if others else {}
+        known = 0  # results in a row that an earlier request had
         for told in told_results(newest):
-            if not self.waiting:
+            if not self.waiting or known > MOST_KNOWN:
                 return  # what is before them was told in an earlier request
+            known = 0 if told.is_newest else known + 1
             id_ = told.result.tool_call_id
             outcome = stated.get(id_ or "")
             if outcome is None and others:
                 outcome = self._outcome_of(told, calls.get(id_), others)
             if outcome and any(one is outcome for one in self.waiting):
+                known = 0
                 self._journal.put(self._kept, "", tuple(one for one in self.waiting if one is not outcome))
                 result = outcome.result if outcome.state == "answered" else {}
                 lost = lost_parts(result, text_told(told.result), has_media=told.has_media)

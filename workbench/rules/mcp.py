@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from workbench.chain import ToldResult, ToolLink, ToolLinks, told_results
+from workbench.chain import MOST_KNOWN, ToldResult, ToolLink, ToolLinks, told_results
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.clients import ClientFacts, client_of, facts_of
@@ -194,9 +194,11 @@ class ToolHops:
         pointers = {link.pointer for link in links}
         ids = {one.call.id for one in self._calls.pending}
         found: dict[str, ToldResult] = {}
+        known = 0  # results in a row that an earlier request had
         for one in told_results(decoded.messages(REQUEST)[-_NEWEST:]):
-            if not pointers and not ids:
+            if not pointers and (not ids or known > MOST_KNOWN):
                 break
+            known = 0 if one.is_newest or one.result.tool_call_id in ids else known + 1
             found[one.pointer] = one
             pointers.discard(one.pointer)
             ids.discard(one.result.tool_call_id)

@@ -14,10 +14,9 @@ Json = dict[str, JsonValue]
 def write_request(request: ModelRequest) -> Json:
     """A new body for a request in normal form."""
     own = {"model": request.model, "stream": request.stream or None}
-    body = {key: value for key, value in own.items() if value is not None} | request_body(request)
+    body: Json = {key: value for key, value in own.items() if value is not None} | request_body(request)
     if request.tools:  # Live ignores parametersJsonSchema (Google_GenerativeAI issue 90)
-        declared = body["tools"][0]["functionDeclarations"]
-        for tool in declared:
+        for tool in body["tools"][0]["functionDeclarations"]:
             tool |= {"parameters": tool.pop("parametersJsonSchema")} if "parametersJsonSchema" in tool else {}
     return body
 
