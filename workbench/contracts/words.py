@@ -42,7 +42,7 @@ _NAMES = {
         "system-position system-role tool-result-types trailing-whitespace user-required"
     ),
     "cost": "cache-minimum",
-    "errors": "body codes frame index other",
+    "errors": "body codes event frame index other",
     "gateway": "betas max-cache-marks own-betas passes-models refused-betas serves serves-tools",
     "limits": "body-bytes messages",
     "models": "aliases retired",
