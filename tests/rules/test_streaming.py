@@ -73,7 +73,17 @@ CHAT = [
     (
         "whole calls in one chunk, without an index",
         sse(chunk({"tool_calls": [call(index=None), call(index=None, id="c2")]}, "tool_calls")),
-        [("stream.client-raises", "warning", (0,)), ("stream.client-misses", "warning", (0,))],
+        [("stream.index", "warning", (0,))],
+    ),
+    (
+        "a finish reason that is an empty string",
+        sse(chunk({"content": "hi"}, ""), chunk({"content": "."}, ""), chunk(reason="stop")),
+        [("stream.finish-reason", "info", (0,))],
+    ),
+    (
+        "a finish reason that comes twice",
+        sse(SAID, chunk(reason="stop"), chunk(reason="stop")),
+        [("stream.finish-reason", "info", (2,))],
     ),
     (
         "whole calls in two chunks, without an index",

@@ -73,10 +73,13 @@ def review(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]:
     """All findings, and what clients do: as evidence where a finding tells of the same fault in the stream."""
     known = list(found)
     said = list(_of_clients(case))
-    told = next((f for f in known if f.side == RESPONSE and f.rule.startswith("stream.")), None)
+    tell = [f for f in known if f.side == RESPONSE and f.rule.startswith("stream.")]
+    told = next((f for f in tell if any(set(f.events) & set(one.events) for one in said)), tell[0] if tell else None)
     if said and told:
         clients = "; ".join(finding.evidence or finding.message for finding in said)
-        known[known.index(told)] = replace(told, evidence="; ".join(filter(None, (told.evidence, clients))))
+        worst = min((told.severity, *(finding.severity for finding in said)), key=lambda severity: severity.rank)
+        shown = "; ".join(filter(None, (told.evidence, clients)))
+        known[known.index(told)] = replace(told, severity=worst, evidence=shown)
     yield from known if told else (*known, *said)
 
 

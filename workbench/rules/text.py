@@ -55,6 +55,8 @@ def check(case: RuleContext) -> Iterator[Finding]:
             ref = NodeRef(RESPONSE, n, k)
             if isinstance(part, Text):
                 yield from _in_text(case, ref, part.text, answer)
+            elif isinstance(part, Reasoning) and _is_apart(part, message):
+                yield case.at(weaker(TOKEN), ref, _APART, evidence=quote(part.text or ""))
             elif isinstance(part, Reasoning) and part.text:
                 yield from _in_reasoning(case, ref, part.text, message, answer)
                 yield from _open_section(case, ref, part, message)
@@ -77,6 +79,15 @@ def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) 
     opened = _OPENED.match(text)
     if opened and f"</{opened[1]}>" not in text:
         yield case.within(UNCLOSED, ref, "text", opened.span(1), f"<{opened[1]}> is never closed: its end is unknown")
+
+
+_APART = "the response has its reasoning in a field of its own, but tags of the reasoning are in the text, too"
+
+
+def _is_apart(part: Reasoning, message: Message) -> bool:
+    """Reasoning in the text, by its tags, of a message whose reasoning was taken out of the text."""
+    is_tagged = part.carrier is Carrier.THINK_TEXT
+    return is_tagged and any(r.text and r.carrier is not Carrier.THINK_TEXT for _, r in message.reasoning())
 
 
 def _is_parsed(call: TextCall, answer: ModelResponse) -> bool:

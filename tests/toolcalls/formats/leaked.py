@@ -114,6 +114,10 @@ CALLS = {
     "a line of arguments behind its name": f"functions.get_weather:0{CITY}",
     "a name and its arguments": f"get_weather{CITY}",
     "a header without its tokens": f"commentary to=functions.get_weather json{CITY}",
+    "a step of ReAct as one object": (
+        '{"thought": "The weather decides it.", "action": "get_weather", "action_input": {"city": "Rome"}}'
+    ),
+    "a step of ReAct in another key": '{"tool_call": {"action": "get_weather", "action_input": {"city": "Rome"}}}',
     "channels without their tokens": (
         f"analysisWe need the weather.assistantcommentary to=functions.get_weather json{CITY}"
     ),
@@ -130,6 +134,7 @@ MARKERS = {
     "end of text": "It is sunny.<|endoftext|>",
     "tokens of a header": "It is sunny.<|end|><|start|>assistant<|channel|>final<|message|>",
     "end of a sentence": "晴天。<｜end▁of▁sentence｜>",
+    "channels without their tokens": 'analysisThey ask for 2+2. The answer is "four".assistantfinalfour',
     "a marker alone": f"{MARK}</tool_call>",
     "an opener at the end": "Let me look.\n<tool_call>",
 }

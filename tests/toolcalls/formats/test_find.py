@@ -251,3 +251,25 @@ def test_long_texts_come_back(bit: str) -> None:
     found = find(text, TOOLS)
     assert all(a.end <= b.start for a, b in pairwise(found))
     stray_markers(text, found)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('<function=get_weather>\n<parameter name="city">Rome</parameter>\n</function>', "get_weather"),
+        ("<tool_call>get_weathercity</arg_key><arg_value>Rome</arg_value></tool_call>", None),
+    ],
+)
+def test_a_text_that_is_all_markup_is_a_damaged_call_though_no_tools_are_known(text: str, name: str | None) -> None:
+    (found,) = find(text)
+    assert (found.name, found.problems, text[found.start : found.end]) == (name, ("its markup is damaged",), text)
+    assert not find(f"{text} is how it looks.") and not find(f"Write {text}")
+
+
+@pytest.mark.parametrize(
+    "text", ["[tool_call: get_weather for Rome]", 'I look.\n[Calling tool: get_weather({"city": "Rome"})]']
+)
+def test_a_call_as_a_phrase_in_brackets_is_damaged(text: str) -> None:
+    (found,) = find(text, (WEATHER,))
+    assert (found.name, found.problems) == ("get_weather", ("its markup is damaged",))
+    assert not find(text)

@@ -36,10 +36,14 @@ _SERVERS: Final = (
 )
 """Tags of models that only servers' parsers read: dots, LongCat, IQuest, Granite, Jamba, K2 Horizon, GigaChat, Muse."""
 
+GLUED_WORDS: Final = ("assistantfinal", "assistantcommentary", "assistantanalysis")
+GLUED: Final = rf"(?:\A|(?<=[.!?:)\"'\]}}…\n]))(?:{'|'.join(GLUED_WORDS)})(?=\S|\Z)(?!\s?to=)"
+"""A turn and a channel of gpt-oss whose tokens a server removed: ``…assistantfinal…``."""
+
 MARKERS: Final = (
     rf"<\|(?:im_start|start|channel)\|>{_WORD}|<start_of_turn>{_WORD}|<end_of_turn>"
     rf"|<\|(?:start_header_id|header_start)\|>{_WORD}(?:<\|(?:end_header_id|header_end)\|>)?"
-    rf"|{_SERVERS}|<\|(?:{'|'.join(_NAMES)})\|>|<arg_key>|<arg_value>|{LONE_END}"
+    rf"|{_SERVERS}|<\|(?:{'|'.join(_NAMES)})\|>|<arg_key>|<arg_value>|{LONE_END}|{GLUED}"
 )
 """Pattern of the whole tokens."""
 

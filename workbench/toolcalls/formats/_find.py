@@ -92,9 +92,9 @@ def find(
     if trusted:
         return tuple(best)
     meant = tuple(c for run in _runs(text, best, names, is_thought_shown) for c in run)
-    if meant or not mentioned:
+    if meant or not (mentioned or not names):
         return meant
-    wrecked = _wrecks.wrecked_calls(text, mentioned)
+    wrecked = _wrecks.wrecked_calls(text, mentioned) if names else _wrecks.wrecked_text(text)
     return tuple(c for run in _runs(text, wrecked, names, is_thought_shown) for c in run)
 
 
@@ -279,6 +279,7 @@ _MORE_HINTS: Final = (
     "[AVAILABLE_TOOLS]",
     "TOOLCALL",
     "_TOOL_",
+    *_control_tokens.GLUED_WORDS,
 )
 _ALONE = regex.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")
 
@@ -354,7 +355,9 @@ _MAX_LINE: Final = 400
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """True if its line, or all text before or after it, has only markers."""
+    """True if its line, or all text before or after it, has only markers; always for words that nobody writes."""
+    if text.startswith(_control_tokens.GLUED_WORDS, start):
+        return True
     line_start = text.rfind("\n", max(0, start - _MAX_LINE), start) + 1
     if not line_start and start > _MAX_LINE:
         return not text[end : end + _MAX_LINE].strip()

@@ -21,10 +21,15 @@ from workbench.toolcalls.formats._python_literals import call as python_call
 from workbench.toolcalls.json_text import JsonTracker
 from workbench.wire import loads
 
-_HINTS: Final = ("Action", "tool_code", "```too", "funct", "<parameter")
+_HINTS: Final = ("Action", "tool_code", "```too", "funct", "<parameter", "call:", "alling", "sed:", "tool:")
 _MOST: Final = 32  # calls of one form in a text: bounds the work
 _NO_ACTION: Final = regex.compile(
     r"^(?![ \t]*[>|*`\-])[^\n]{0,80}?\b([\w.\-]{1,128})[\"' \t]{0,4}\n[\"' \t]{0,8}Action[ _]?Input\b[:\s]{0,3}",
+    re.MULTILINE | re.IGNORECASE,
+)
+_PHRASE: Final = regex.compile(
+    r"^\[(?:tool[ _]?calls?|calling(?: tool| function)?|(?:tool )?used|tool|function[ _]?call)\s{0,2}:\s{0,2}"
+    r"([\w.\-]{1,128})\b[^\[\]\n]{0,400}\]",
     re.MULTILINE | re.IGNORECASE,
 )
 _NO_LIST: Final = regex.compile(r"[\[({\"'`]{0,4}\bfunct(?!ion)\w{0,5}\W{0,8}name\W{1,8}([\w.\-]{1,128})")
@@ -60,7 +65,7 @@ def formed_calls(text: str, names: frozenset[str]) -> list[TextCall]:
         return []
     if "</parameter>" in text:
         return [*_headless(text), *_functions(text, names)]
-    forms = (_react, _tool_code, _damaged_lists) if names else ()
+    forms = (_react, _tool_code, _damaged_lists, _told) if names else ()
     return [*(call for form in forms for call in form(text, names)), *_functions(text, names)]
 
 
@@ -99,6 +104,12 @@ def _damaged_lists(text: str, names: frozenset[str]) -> Iterator[TextCall]:
         yield TextCall(
             "functools", opened[1], None, text[opened.start() : end], opened.start(), end, problems=(DAMAGED,)
         )
+
+
+def _told(text: str, names: frozenset[str]) -> Iterator[TextCall]:
+    """A call as a phrase in brackets, as clients write it into histories: ``[tool_call: NAME for …]``."""
+    for opened in _starts(_PHRASE, text, names):
+        yield TextCall("json-fence", opened[1], None, opened[0], *opened.span(), problems=(DAMAGED,))
 
 
 def _functions(text: str, names: frozenset[str]) -> Iterator[TextCall]:

@@ -20,6 +20,9 @@ ARGUMENTS: Final = ("arguments", "parameters", "input", "args", "tool_input")
 _CODE_FENCE: Final = regex.compile(r"\s*```\w*\s*")
 _PLAIN_NAME: Final = regex.compile(r"[\w.\-:/]{1,128}")
 _BESIDE: Final = frozenset({"id", "type", "tool_call_id", "call_id", "index"})
+WRAPPERS: Final = ("tool_calls", "tool_call", "function_call", "tool_calling", "call")
+STEP: Final = frozenset({"thought", "thoughts", "reasoning", "action", "action_input"})
+"""Keys of a step of ReAct that is written as one object."""
 _A_NAME: Final = "name|tool|function|tool_name|function_name"
 _SOME: Final = "arguments|parameters|input|args|tool_input"
 _BEGUN: Final = r'\s*\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?(?:"function"\s*:\s*\{\s*)?'
@@ -199,7 +202,7 @@ def _mark_undeclared(call: JsonCall) -> JsonCall:
 
 
 def _calls_of(text: str) -> list[JsonCall]:
-    """Calls of one value: an object, an array of objects, or the chat protocol's ``{"tool_calls": […]}``."""
+    """Calls of one value: an object or an array of objects, perhaps in one key (``{"tool_calls": […]}``)."""
     try:
         value = jsontext.loads(text)
     except WireError:
@@ -207,13 +210,25 @@ def _calls_of(text: str) -> list[JsonCall]:
         maybe = [from_text(piece, is_strict=True) for piece in inside]
         return [] if None in maybe else [c for c in maybe if c]
     pointer = ""
-    if isinstance(value, Mapping) and set(value) == {"tool_calls"}:
-        value, pointer = value["tool_calls"], "/tool_calls"
+    if isinstance(value, Mapping) and len(value) == 1 and next(iter(value)) in WRAPPERS:
+        pointer = f"/{next(iter(value))}"
+        value = next(iter(value.values()))
     if isinstance(value, list):
-        every = [from_value(v, text, f"{pointer}/{n}", is_strict=True) for n, v in enumerate(value)]
+        every = [_whole_call(v, text, f"{pointer}/{n}") for n, v in enumerate(value)]
     else:
-        every = [from_value(value, text, is_strict=True)]
+        every = [_whole_call(value, text, pointer)]
     return [] if None in every else [c for c in every if c]
+
+
+def _whole_call(value: JsonValue, text: str, pointer: str) -> JsonCall | None:
+    """The call in an object that holds nothing else, or in a step of ReAct that is one object."""
+    said = from_value(value, text, pointer, is_strict=True)
+    if said or not isinstance(value, Mapping) or not set(value) <= STEP or "action_input" not in value:
+        return said
+    name = value.get("action")
+    found = plain(value["action_input"])
+    raw = _member(text, pointer, "action_input", value)
+    return JsonCall(name, found.value, raw, None, found.problems, "action_input") if isinstance(name, str) else None
 
 
 def _is_likely(call: JsonCall, names: frozenset[str]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 from workbench import regex
@@ -29,6 +29,10 @@ from workbench.wire import loads
 LEAST_HALF: Final = 5
 """Characters of a token that show which it is; shorter beginnings are those of words and operators."""
 
+_LEAST_TOKENS: Final = 2  # different ones: a single pair is what people write of a tag
+_NAME: Final = regex.compile(
+    r"<(?:function|invoke name)=\"?([\w.\-:]{1,128})|[^\w]{0,8}[^>\]\n]{1,64}[>\]]\s{0,4}([\w.\-:]{1,128})"
+)
 _MAX_GAP: Final = 400  # characters between two tokens of one call
 _MAX_HALF: Final = 100
 _MOST_LINES: Final = 64
@@ -73,6 +77,26 @@ def wrecked_calls(text: str, names: frozenset[str]) -> list[TextCall]:
     tokens = sorted({*tokens, *_elements(text, names)})
     found = [call for group in _groups(tokens) if (call := _wreck(text, group, named, glued))]
     return found or _broken_values(text, names)
+
+
+def wrecked_text(text: str) -> list[TextCall]:
+    """The call of an unknown tool in a text that begins and ends with tokens of one format, not all the same."""
+    body = text.strip()
+    if body[:1] not in ("<", "[") or not _STEMS.match(body):
+        return []
+    start = text.index(body)
+    for name, tags in vocabulary().items():
+        spans = list(_tokens(tags, text))
+        if (
+            len({text[a:b] for a, b in spans}) < _LEAST_TOKENS
+            or spans[0][0] != start
+            or spans[-1][1] != start + len(body)
+        ):
+            continue
+        said = _NAME.match(text, spans[0][0])
+        if said and all(b - a <= _MAX_GAP for (_, a), (b, _) in pairwise(spans)):
+            return [TextCall(name, said[1], None, body, start, start + len(body), problems=(DAMAGED,))]
+    return []
 
 
 def _tokens(tags: Tags, text: str) -> Iterator[tuple[int, int]]:

@@ -26,7 +26,7 @@ from workbench.toolcalls.json_text import names_of, read, unknown
 from workbench.wire import jsontext
 
 _BARS: Final = (r"\s{0,2}", "[|｜‖]{1,2}", r"\s{0,2}")
-_BLOCKS: Final = ("function_calls", "tool_calls", "calls", "toolcalls", "tool_use", "tool")
+_BLOCKS: Final = ("function_calls", "tool_calls", "calls", "toolcalls", "toolcall", "tool_call", "tool_use", "tool")
 _ATTRIBUTES: Final = r"(?:\s[^<>]{0,400})?"
 
 

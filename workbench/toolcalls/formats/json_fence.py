@@ -23,6 +23,8 @@ from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import (
     ARGUMENTS,
     NAMES,
+    STEP,
+    WRAPPERS,
     LocatedCall,
     adjoin_calls,
     calls_only,
@@ -44,7 +46,7 @@ _EXAMPLE: Final = regex.compile(
 )
 _KEY: Final = regex.compile(r'[\s\[{]*"([^"\\]{0,40})"')
 _KEY_BEGINS: Final = regex.compile(r'[\s\[{]*(?:"[^"\\]{0,40})?')
-_KEYS: Final = frozenset({*NAMES, *ARGUMENTS, "id", "type", "tool_call_id", "call_id", "index", "tool_calls"})
+_KEYS: Final = frozenset({*NAMES, *ARGUMENTS, *STEP, *WRAPPERS, "id", "type", "tool_call_id", "call_id", "index"})
 
 
 def may_be_calls(head: str) -> bool | None:

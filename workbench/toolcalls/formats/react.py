@@ -15,7 +15,7 @@ from typing import ClassVar, Final
 
 from workbench import regex
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
-from workbench.toolcalls.call_problems import NO_JSON, UNCLOSED
+from workbench.toolcalls.call_problems import MISSPELLED, NO_JSON, UNCLOSED
 from workbench.toolcalls.formats import TextCall, TextParser
 from workbench.toolcalls.formats._json_calls import plain_name
 from workbench.toolcalls.formats._json_tags import json_is_over
@@ -29,8 +29,9 @@ from workbench.toolcalls.json_text import JsonTracker, read, unknown
 _NAME: Final = "react"
 CALL, STOP = "call", "stop"
 _HEAD: Final = regex.compile(
-    r"[ \t]{0,8}([\w.\-]{1,128})[ \t]{0,8}\r?\n[ \t]{0,8}Action[ _]?Input:[ \t]{0,8}", re.IGNORECASE
+    r"[ \t]{0,8}([\w.\-]{1,128})[ \t]{0,8}\r?\n[ \t]{0,8}(?:Action[ _]?Input|(Input)):[ \t]{0,8}", re.IGNORECASE
 )
+_SHORT: Final = 2  # the group of an input that lacks its "Action"
 _NAME_BEGINS: Final = regex.compile(r"[\w.\-]{0,128}[ \t]{0,8}\r?")
 _OBJECT: Final = regex.compile(r"\s{0,4}(?:```\w{0,8}\s{0,4})?(?=\{)")
 _OBJECT_BEGINS: Final = regex.compile(r"\s{0,4}(?:`{0,3}|```\w{0,8}\s{0,4})")
@@ -42,7 +43,7 @@ _ONE_LINE_BEGINS: Final = regex.compile(
 )
 _INSIDE: Final = regex.compile(r"[\[(]([^\n]*)[\])][ \t]*\r?(?=\n|\Z)")
 _FENCE_END: Final = regex.compile(r"\s{0,4}```")
-_INPUTS: Final = ("action input:", "actioninput:", "action_input:")
+_INPUTS: Final = ("action input:", "actioninput:", "action_input:", "input:")
 
 
 def _may_begin(head: str) -> bool:
@@ -99,6 +100,7 @@ class _ReactGrammar(PlainGrammar):
         if rest.startswith(("[", "(")) and not _HEAD.match(text, begin):
             return self._one_line(block, head[1], rest, head.end())
         value, raw, problems = _input(rest)
+        problems = (MISSPELLED, *problems) if head.lastindex == _SHORT else problems
         return [self._call(block, head[1], value, raw, problems, begin=head.end(), stop=len(raw))]
 
     def _one_line(self, block: Block, name: str, rest: str, begin: int) -> list[TextCall]:

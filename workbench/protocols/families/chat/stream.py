@@ -228,6 +228,7 @@ class ChatStreamDecoder:
         self._noted: dict[tuple[str, str, str], list[int]] = {}
         self._last = -1
         self._is_done = False
+        self._has_empty_reason = False
 
     def feed(self, event: SseEvent) -> None:
         """Take one block."""
@@ -362,7 +363,11 @@ class ChatStreamDecoder:
         if choice.finish_events and type(delta) is dict and (delta.get("content") or delta.get("tool_calls")):
             what = "content after a finish reason: clients that stop reading there lose the rest"
             self._note(f"stream.finish-reason{MILD}", what, choice.reason_pointer, number)
-        if reason is not None and reason != "":
+        if reason == "" and not self._has_empty_reason:
+            self._has_empty_reason = True
+            what = "a finish reason is '' instead of null: clients that know the reasons by name raise an error"
+            self._note(f"stream.finish-reason{UNUSUAL}", what, choice.reason_pointer, number)
+        elif reason is not None and reason != "":
             self._finish(choice, reason, number)
         if type(delta) is dict:
             choice.feed(delta, number, f"/choices/{position}/delta" if position else "/choices/0/delta")
@@ -391,6 +396,9 @@ class ChatStreamDecoder:
         if choice.finish_reason not in (None, reason):
             message = f"two finish reasons: {choice.finish_reason!r:.40} and {reason!r:.40}"
             self._note("stream.finish-reason", message, place, number)
+        elif choice.finish_events:
+            what = f"the finish reason {reason!r:.40} comes again: clients that end the answer with it end it twice"
+            self._note(f"stream.finish-reason{UNUSUAL}", what, place, number)
         choice.finish_reason = reason
         choice.finish_events.append(number)
 
@@ -399,6 +407,10 @@ class ChatStreamDecoder:
         if wrong:
             place = choice.reason_pointer
             yield Anomaly("stream.finish-reason", wrong, place, tuple(choice.finish_events))
+        if choice.calls.unnumbered:
+            call, event = choice.calls.unnumbered
+            what = "a call has no index: clients that join its pieces by the index raise an error, or lose the call"
+            yield Anomaly(f"stream.index{MILD}", what, f"{choice.pointer}/message{call.at}", (event,))
 
     def _ending(self, choices: list[StreamedChoice], messages: tuple[Message, ...]) -> Iterator[Anomaly]:
         """Anomalies of the end of the stream. After an error event no other end is expected."""

@@ -144,6 +144,7 @@ class Calls:
         self._by_id: dict[str, StreamedCall] = {}
         self._unnumbered: tuple[StreamedCall, int] | None = None  # the first call without an index, and where it began
         self._current: StreamedCall | None = None
+        self._is_guessed = False  # a missing or unusable index was noted
         self._is_odd = False  # an index that does not count the calls was noted
         self._note = note
 
@@ -210,12 +211,14 @@ class Calls:
             self._by_index[index] = call = call or self._open_numbered(delta, index, event)
             return call
         if index is not None:
+            self._is_guessed = True
             self._note("stream.index", f"the index of a call is {index!r:.40}, not an integer", "", event)
         if isinstance(call_id, str) and call_id in self._by_id:
             return self._by_id[call_id]
         if call_id or name or not self.calls:
             return self._open_unnumbered(delta, event)
         call = self.calls[-1]
+        self._is_guessed = True
         self._note("stream.index", "a delta continues a tool call but has neither index nor id", call.at, event)
         return call
 
@@ -224,9 +227,15 @@ class Calls:
         call = self._open(delta)
         first, began = self._unnumbered = self._unnumbered or (call, event)
         if began != event:
+            self._is_guessed = True
             for place in (began, event):
                 self._note("stream.index", "calls start in several chunks and have no index", first.at, place)
         return call
+
+    @property
+    def unnumbered(self) -> tuple[StreamedCall, int] | None:
+        """The first call without an index and the event in which it begins, where nothing had to be guessed."""
+        return None if self._is_guessed else self._unnumbered
 
     def _open_numbered(self, delta: Delta, index: int, event: int) -> StreamedCall:
         """A call that starts at a free index; the indices count the calls from zero, but nothing depends on that."""
