@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -221,6 +221,9 @@ def resolve(name: str, protocol: str | None, variant: str, model: str | None) ->
         maker = contract.term(term)
         if isinstance(maker, str) and maker in names():
             contract = add(contract, read(maker), model)
+    origin = contract.term("gateway.turned-into")
+    if isinstance(origin, str):
+        contract = _with_siblings(contract, read(name).on_sibling(origin, protocol, variant, model))
     return _with_models(contract, model) if contract.term("gateway.passes-models") and model else contract
 
 
@@ -244,6 +247,14 @@ def _with_tools(contract: Contract, maker: ContractFile, model: str | None) -> C
     terms = {key: fact for key, fact in api.terms.items() if key.startswith(OF_TOOLS)}
     relations = (*contract.relations, *maker.on_tools(contract.protocol, variant, model))
     return with_terms(replace(contract, relations=relations), {**terms, **contract.terms})
+
+
+def _with_siblings(contract: Contract, siblings: Iterable[Relation]) -> Contract:
+    """The contract of a wire whose requests the server turns into those of another of its wires."""
+    said = {str(each.place) for each in contract.relations}
+    return replace(
+        contract, relations=(*contract.relations, *(each for each in siblings if str(each.place) not in said))
+    )
 
 
 def _with_models(contract: Contract, model: str) -> Contract:

@@ -92,6 +92,11 @@ class When:
     more_bytes: int = -1
     places: tuple[Condition, ...] = ()
 
+    @property
+    def is_of_any_protocol(self) -> bool:
+        """No condition is on a place of one protocol."""
+        return all(each.place.name or each.place.up >= 0 for each in self.places)
+
     def on(self, wire: Mapping[str, str]) -> When:
         """The same conditions with named places where a wire has them. Raises KeyError."""
         return replace(self, places=tuple(replace(each, place=each.place.on(wire)) for each in self.places))

@@ -55,6 +55,10 @@ def _fits(pattern: str, value: JsonValue) -> bool:
     return isinstance(value, str) and re.search(pattern, value) is not None
 
 
+def _each(keys: str | list[str]) -> list[str]:
+    return [keys] if isinstance(keys, str) else keys
+
+
 _ON_NULL = ("is", "in", "type")
 """Tests that null can pass: for all others null is nothing."""
 
@@ -74,7 +78,7 @@ SINGLE: Mapping[str, Callable[[Any, Any], bool]] = {
     "has": lambda value, key: isinstance(value, Mapping) and value.get(key) is not None,
     "key-not-matches": lambda value, pattern: isinstance(value, Mapping) and any(not _fits(pattern, k) for k in value),
     "side-above": lambda value, limit: longest_side(value) > limit,
-    "lacks": lambda value, key: isinstance(value, Mapping) and value.get(key) is None,
+    "lacks": lambda value, key: isinstance(value, Mapping) and all(value.get(k) is None for k in _each(key)),
 }
 """Tests on one value: word → (value, argument) → the value passes."""
 

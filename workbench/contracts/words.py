@@ -43,7 +43,7 @@ _NAMES = {
     ),
     "cost": "cache-minimum",
     "errors": "body codes event frame index other",
-    "gateway": "betas max-cache-marks own-betas passes-models refused-betas serves serves-tools",
+    "gateway": "betas max-cache-marks own-betas passes-models refused-betas serves serves-tools turned-into",
     "limits": "body-bytes messages",
     "models": "aliases retired",
     "params": "beta-fields body-version fields ignored ignored-while-thinking refused required unknown-fields",

@@ -410,7 +410,7 @@ class ChatStreamDecoder:
         if choice.calls.unnumbered:
             call, event = choice.calls.unnumbered
             what = "a call has no index: clients that join its pieces by the index raise an error, or lose the call"
-            yield Anomaly(f"stream.index{MILD}", what, f"{choice.pointer}/message{call.at}", (event,))
+            yield Anomaly(f"stream.index{MILD}", what, f"{choice.pointer}{call.at}", (event,))
 
     def _ending(self, choices: list[StreamedChoice], messages: tuple[Message, ...]) -> Iterator[Anomaly]:
         """Anomalies of the end of the stream. After an error event no other end is expected."""
