@@ -65,7 +65,7 @@ def formed_calls(text: str, names: frozenset[str]) -> list[TextCall]:
         return []
     if "</parameter>" in text:
         return [*_headless(text), *_functions(text, names)]
-    forms = (_react, _tool_code, _damaged_lists, _told) if names else ()
+    forms = (_react, _tool_code, _damaged_lists, _phrases) if names else ()
     return [*(call for form in forms for call in form(text, names)), *_functions(text, names)]
 
 
@@ -106,7 +106,7 @@ def _damaged_lists(text: str, names: frozenset[str]) -> Iterator[TextCall]:
         )
 
 
-def _told(text: str, names: frozenset[str]) -> Iterator[TextCall]:
+def _phrases(text: str, names: frozenset[str]) -> Iterator[TextCall]:
     """A call as a phrase in brackets, as clients write it into histories: ``[tool_call: NAME for …]``."""
     for opened in _starts(_PHRASE, text, names):
         yield TextCall("json-fence", opened[1], None, opened[0], *opened.span(), problems=(DAMAGED,))

@@ -407,8 +407,8 @@ class ChatStreamDecoder:
         if wrong:
             place = choice.reason_pointer
             yield Anomaly("stream.finish-reason", wrong, place, tuple(choice.finish_events))
-        if choice.calls.unnumbered:
-            call, event = choice.calls.unnumbered
+        if choice.calls.lack_of_index:
+            call, event = choice.calls.lack_of_index
             what = "a call has no index: clients that join its pieces by the index raise an error, or lose the call"
             yield Anomaly(f"stream.index{MILD}", what, f"{choice.pointer}{call.at}", (event,))
 

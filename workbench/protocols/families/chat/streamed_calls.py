@@ -233,7 +233,7 @@ class Calls:
         return call
 
     @property
-    def unnumbered(self) -> tuple[StreamedCall, int] | None:
+    def lack_of_index(self) -> tuple[StreamedCall, int] | None:
         """The first call without an index and the event in which it begins, where nothing had to be guessed."""
         return None if self._is_guessed else self._unnumbered
 
