@@ -183,15 +183,6 @@ class ContractFile:
         named = ((replace(holds, protocols=()), each) for holds, each in self.relations if "tool." in each.place.name)
         return tuple(place_relations(named, protocol, variant, model))
 
-    def on_sibling(self, origin: str, protocol: str | None, variant: str, model: str | None) -> tuple[Relation, ...]:
-        """What it says of places that have a name on the protocol ``origin``, on one that is turned into it."""
-        named = (
-            (replace(holds, protocols=()), replace(each, seen_on=(origin,)))
-            for holds, each in self.relations
-            if each.place.name and origin in holds.protocols and each.when.is_of_any_protocol
-        )
-        return tuple(place_relations(named, protocol, variant, model))
-
     @property
     def default(self) -> Variant | None:
         """The variant that is taken when nothing tells: the first, if it says why. None: the contract without one."""

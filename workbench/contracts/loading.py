@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from workbench.contracts.contract import Contract
 from workbench.contracts.facts import Clues, ContractFile, Endpoint, load, with_terms
 from workbench.contracts.reader import Node
 from workbench.contracts.relations import Relation
+from workbench.contracts.scopes import place_relations
 from workbench.errors import ProfileError, UsageError
 from workbench.lazy_dataclass import replace
 from workbench.protocols import traits
@@ -223,7 +224,7 @@ def resolve(name: str, protocol: str | None, variant: str, model: str | None) ->
             contract = add(contract, read(maker), model)
     origin = contract.term("gateway.turned-into")
     if isinstance(origin, str):
-        contract = _with_siblings(contract, read(name).on_sibling(origin, protocol, variant, model))
+        contract = _with_siblings(contract, origin, variant, model)
     return _with_models(contract, model) if contract.term("gateway.passes-models") and model else contract
 
 
@@ -249,12 +250,16 @@ def _with_tools(contract: Contract, maker: ContractFile, model: str | None) -> C
     return with_terms(replace(contract, relations=relations), {**terms, **contract.terms})
 
 
-def _with_siblings(contract: Contract, siblings: Iterable[Relation]) -> Contract:
-    """The contract of a wire whose requests the server turns into those of another of its wires."""
-    said = {str(each.place) for each in contract.relations}
-    return replace(
-        contract, relations=(*contract.relations, *(each for each in siblings if str(each.place) not in said))
+def _with_siblings(contract: Contract, origin: str, variant: str, model: str | None) -> Contract:
+    """The contract of a wire whose requests the server turns into those of ``origin``: named places hold on both."""
+    named = (
+        (replace(holds, protocols=()), replace(each, seen_on=(origin,)))
+        for holds, each in read(contract.name).relations
+        if each.place.name and origin in holds.protocols and each.when.is_of_any_protocol
     )
+    said = {str(each.place) for each in contract.relations}
+    found = (each for each in place_relations(named, contract.protocol, variant, model) if str(each.place) not in said)
+    return replace(contract, relations=(*contract.relations, *found))
 
 
 def _with_models(contract: Contract, model: str) -> Contract:
