@@ -12,6 +12,7 @@ from workbench.protocols import REQUEST, DecodedExchange, refusals
 from workbench.protocols.common import read_error
 from workbench.protocols.refusals import FailureSide, KnownRefusal, RetryAdvice
 from workbench.provenance import escape, scalars
+from workbench.rules._spoken_place import spoken_place
 from workbench.rules.context import RuleContext
 from workbench.rules.wording import quote
 from workbench.wire import loads
@@ -24,6 +25,8 @@ _QUOTED = regex.compile(r"[`'\"“‘]([A-Za-z_$][\w$.]{0,80})[`'\"”’]")
 _HISTORY = frozenset(("messages", "contents", "input", "tools", "system", "instructions", "prompt"))
 _CHOICES = ("toolchoice", "toolconfig", "functioncall")
 _STATES = ("previousresponseid", "thread", "conversation", "previousmessageid", "container", "cachedcontent")
+_IN_WORDS = ("", "message", "model", "field", "parameter", "tools", "media")
+"""What a kind of refusal is about where its place may be said in plain words."""
 _KINDS = {"image": "image", "picture": "image", "vision": "image", "图": "image", "audio": "audio", "video": "video",
           "pdf": "document", "document": "document", "file": "document"}  # fmt: skip
 """Word of an error text → kind of medium it is about."""
@@ -68,13 +71,28 @@ def place_of(
         captured, prefers: as of ``named``.
     """
     place = find_place(error, decoded, contract, captured, prefers)
-    if refusal is None or (place and place.pointer.count("/") > 1):
+    if place and place.pointer.count("/") > 1:
         return place
-    at = refusal.kind.at
-    if at in ("", "message") or (place and place.pointer and at in ("field", "parameter", "state")):
-        return place
-    found = next(_places(at, refusal, error, decoded), None)
-    return found or (place if place and place.pointer else None)
+    at = refusal.kind.at if refusal else ""
+    has_path = place is not None and place.pointer != ""
+    if refusal and at not in ("", "message") and not (has_path and at in ("field", "parameter", "state")):
+        place = next(_places(at, refusal, error, decoded), None) or (place if has_path else None)
+    spoken = _spoken(error, decoded, prefers) if at in _IN_WORDS else None
+    is_nearer = spoken and (place is None or place.pointer in ("", "/model") or _is_within(spoken, place))
+    return spoken if is_nearer else place
+
+
+def _is_within(one: ErrorPlace, other: ErrorPlace) -> bool:
+    return one.pointer.startswith(f"{other.pointer}/")
+
+
+def _spoken(error: ApiError, decoded: DecodedExchange, rule: str) -> ErrorPlace | None:
+    """The place that a text has the plain name of."""
+    try:
+        body = loads(decoded.request_text)
+    except WireError:
+        return None
+    return spoken_place(error.message, body, decoded, rule)
 
 
 def place_of_text(text: str, decoded: DecodedExchange, contract: Contract) -> ErrorPlace | None:

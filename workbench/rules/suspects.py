@@ -18,8 +18,9 @@ from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.rules._acceptance import HISTORIES, accepted_by, host_of
+from workbench.rules._acceptance import accepted_by, host_of
 from workbench.rules._failure_place import error_parameters, refusal_of, was_judged
+from workbench.rules._spoken_place import HISTORIES
 from workbench.rules.answers import ANSWER_ERROR, named_place
 from workbench.rules.context import Rule, RuleContext
 from workbench.wire import loads
