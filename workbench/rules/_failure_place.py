@@ -77,7 +77,8 @@ def place_of(
     has_path = place is not None and place.pointer != ""
     if refusal and at not in ("", "message") and not (has_path and at in ("field", "parameter", "state")):
         place = next(_places(at, refusal, error, decoded), None) or (place if has_path else None)
-    spoken = _spoken(error, decoded, prefers) if at in _IN_WORDS else None
+    is_ours = refusal is None or refusal.kind.cause is FailureSide.REQUEST
+    spoken = _spoken(error, decoded, prefers) if is_ours and at in _IN_WORDS else None
     is_nearer = spoken and (place is None or place.pointer in ("", "/model") or _is_within(spoken, place))
     return spoken if is_nearer else place
 
