@@ -24,8 +24,8 @@ LACKS = [
     ("openai", "gpt-4.1-nano", {"reasoning_effort": "low"}, "params.unsupported", "/reasoning_effort"),
     ("xai", "grok-4.20-multi-agent", {"tools": [TOOL]}, "tools.unsupported", "/tools"),
     (
-        "openai",
-        "o3-mini",
+        "vercel",
+        "openai/gpt-oss-20b",
         {"messages": [{"role": "user", "content": [IMAGE]}]},
         "content.unsupported-part",
         "/messages/0/content/0",
@@ -60,7 +60,15 @@ def test_values_that_change_nothing_are_no_sampling():
 def test_a_forced_choice_of_a_model_that_takes_none():
     tools = {"tools": [{"name": "find", "input_schema": {"type": "object"}}], "tool_choice": {"type": "any"}}
     body = {**GO, "model": "claude-opus-5-5", "max_tokens": 64, **tools}
-    assert ("choice.unsupported", "warning", "/tool_choice/type") in found("anthropic", body, url="/v1/messages")
+    assert ("choice.unsupported", "error", "/tool_choice") in found("anthropic", body, url="/v1/messages")
+
+
+def test_what_the_provider_is_known_to_say_is_told_once():
+    """The contract knows of the refusal: the list, which says the same, adds nothing."""
+    (finding,) = found(
+        "openai", {**GO, "model": "o3-mini", "messages": [{"role": "user", "content": [IMAGE]}]}
+    ).values()
+    assert (finding.rule, finding.pointer) == ("content.unsupported-part", "/messages/0/content/0/type")
 
 
 def test_a_report_overrules_the_list():

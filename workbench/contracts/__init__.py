@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from workbench.contracts.describe import Part, as_json, lines
     from workbench.contracts.error_place import LONGEST, ErrorPlace, NamedIds, find_place, named_ids
     from workbench.contracts.error_texts import TELLING, Match, explain, find_matches, match_by_kind
-    from workbench.contracts.model_facts import ModelFact, facts_of
+    from workbench.contracts.model_facts import ModelFact, facts_of, is_listed
     from workbench.contracts.noted_contract import NotedContract, Read, agrees
     from workbench.contracts.places import Place, PlacedValue, at_pointer, index_of, names_of, passes_filter
     from workbench.contracts.reader import Node
@@ -149,6 +149,7 @@ __all__ = [
     "forgotten_with",
     "get",
     "index_of",
+    "is_listed",
     "is_most",
     "judge",
     "key_owner",

@@ -111,6 +111,11 @@ def facts_of(contract: str, model: str | None) -> tuple[ModelFact, ...]:
     return tuple(fact for fact in found.values() if fact.value is not None)
 
 
+def is_listed(source: str) -> bool:
+    """A source is one of the lists that the tables are derived from: whoever says the same elsewhere knows more."""
+    return any(source.startswith(table["source"]) for table in _tables())
+
+
 def with_model_facts(name: str, protocol: str | None, model: str | None, own: Iterator[Relation]) -> Iterator[Relation]:
     """The contract's own relations, and those of its table of models at places of which none of them speaks."""
     found = list(own)

@@ -78,13 +78,12 @@ def place_of(
     if refusal and at not in ("", "message") and not (has_path and at in ("field", "parameter", "state")):
         place = next(_places(at, refusal, error, decoded), None) or (place if has_path else None)
     is_ours = refusal is None or refusal.kind.cause is FailureSide.REQUEST
-    spoken = _spoken(error, decoded, prefers) if is_ours and at in _IN_WORDS else None
-    is_nearer = spoken and (place is None or place.pointer in ("", "/model") or _is_within(spoken, place))
-    return spoken if is_nearer else place
-
-
-def _is_within(one: ErrorPlace, other: ErrorPlace) -> bool:
-    return one.pointer.startswith(f"{other.pointer}/")
+    if (has_path and at != "model") or error.param or not is_ours or at not in _IN_WORDS:
+        return place
+    spoken = _spoken(error, decoded, prefers)
+    is_vague = place is None or place.pointer in ("", "/model")
+    is_inner = spoken and place and at != "media" and spoken.pointer.startswith(f"{place.pointer}/")
+    return spoken if spoken and (is_vague or is_inner) else place
 
 
 def _spoken(error: ApiError, decoded: DecodedExchange, rule: str) -> ErrorPlace | None:

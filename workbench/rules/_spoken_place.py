@@ -39,42 +39,41 @@ _COMMON = frozenset(
 """Words that nearly every text has: alone they name no member."""
 _GROUPS = ("message", "content", "input", "tool")
 """Members whose name before another one is no way to name that: "the message content"."""
-_DATA = frozenset(("arguments", "args", "properties", "$defs", "definitions", "metadata"))
-"""Members whose keys are data of the client."""
+_TEXTS = ("role", "text", "content")
+"""Members whose value is no name."""
+_DATA = frozenset(("arguments", "args", "metadata"))
+"""Members that are data of the client."""
+_SCHEMAS = frozenset(("properties", "$defs", "definitions"))
+"""Members whose keys are names that the client chose, with schemas."""
 
 
 class _Named(NamedTuple):
-    """A value of the body, with the words that may name it.
+    """A value of the body that a text names.
 
     Attributes:
-        above: words of the member that holds it.
-        is_value: the words are its own text, not its name.
+        weight: how surely, with the members around it that the text names.
     """
 
     pointer: str
-    words: tuple[str, ...]
-    above: tuple[str, ...] = ()
-    is_value: bool = False
+    weight: float
 
 
 def spoken_place(text: str, body: JsonValue, decoded: DecodedExchange, rule: str = "") -> ErrorPlace | None:
-    """The place whose name, or whose value in quotes, a text has; None where it has none, or several alike.
+    """The place whose name, or whose value that is a name, a text has; None where it has none, or several alike.
 
     Args:
         rule: that the text belongs to: it tells whether messages, tools or parameters are meant first.
     """
-    said = split_words(text[:LONGEST])
-    best: tuple[float, list[str]] = (0.0, [])
-    for named in _names(body):
-        weight = _weight(named, said)
-        if weight:
-            weight += NEAR * _is_at_home(named.pointer, rule)
-        if weight and weight >= best[0]:
-            best = (weight, [*(best[1] if weight == best[0] else ()), named.pointer])
-    weight, pointers = best
-    if not pointers or (len(pointers) > 1 and weight < ONE_WORD):
+    best: list[_Named] = []
+    for named in _named(body, split_words(text[:LONGEST])):
+        weighed = _Named(named.pointer, named.weight + NEAR * _is_at_home(named.pointer, rule))
+        if not best or weighed.weight > best[0].weight:
+            best = [weighed]
+        elif weighed.weight == best[0].weight:
+            best.append(weighed)
+    if not best or (len(best) > 1 and best[0].weight < ONE_WORD):
         return None
-    pointer = pointers[-1] if pointers[-1].split("/")[1] in HISTORIES else pointers[0]
+    pointer = best[-1 if best[-1].pointer.split("/")[1] in HISTORIES else 0].pointer
     return ErrorPlace(pointer, decoded.request_index.span(pointer), pointer.rpartition("/")[2])
 
 
@@ -88,49 +87,58 @@ def _singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-def _names(body: JsonValue) -> Iterator[_Named]:
-    """Members of a body, and values that are names themselves, from the top, in their order."""
-    stack: list[tuple[JsonValue, str, tuple[str, ...]]] = [(body, "", ())]
+def _named(body: JsonValue, said: Sequence[str]) -> Iterator[_Named]:
+    """Members of a body that a text names, and values that are names themselves, from the top, in their order."""
+    stack: list[tuple[JsonValue, str, tuple[str, ...], float]] = [(body, "", (), 0.0)]
     for _ in range(MOST_NODES):
         if not stack:
             return
-        value, pointer, above = stack.pop()
+        value, pointer, above, around = stack.pop()
         if isinstance(value, list):
-            stack += [(item, f"{pointer}/{n}", above) for n, item in reversed(list(enumerate(value)))]
-            yield from (
-                _Named(f"{pointer}/{n}", tuple(split_words(item.rpartition(".")[2])), is_value=True)
-                for n, item in enumerate(value)
-                if isinstance(item, str) and _NAME.match(item)
-            )
+            stack += [(item, f"{pointer}/{n}", above, around) for n, item in reversed(list(enumerate(value)))]
+            for n, item in enumerate(value):
+                if weight := _weight_of_value(item, said):
+                    yield _Named(f"{pointer}/{n}", around + weight)
         elif isinstance(value, dict):
-            yield from _of_members(value, pointer, above)
-            inner = [(k, v) for k, v in value.items() if k not in _DATA]
-            stack += [(v, f"{pointer}/{escape(k)}", tuple(split_words(k))) for k, v in reversed(inner)]
+            inner = []
+            kind = value.get("type")
+            holders = (above, tuple(split_words(kind)) if isinstance(kind, str) else ())
+            is_data = pointer.rpartition("/")[2] in _SCHEMAS
+            for key, member in value.items():
+                at, words = f"{pointer}/{escape(key)}", tuple(split_words(key))
+                weight = 0.0 if is_data or at == "/model" else max(_weight(words, held, said) for held in holders)
+                if weight:
+                    yield _Named(at, around + weight)
+                if key not in _TEXTS and at != "/model" and (named := _weight_of_value(member, said)):
+                    yield _Named(pointer if key == "type" and pointer else at, around + named)
+                if key not in _DATA:
+                    inner.append((member, at, words, around + weight))
+            stack += reversed(inner)
 
 
-def _of_members(value: dict[str, JsonValue], pointer: str, above: tuple[str, ...]) -> Iterator[_Named]:
-    for key, inner in value.items():
-        at = f"{pointer}/{escape(key)}"
-        if at != "/model":
-            yield _Named(at, tuple(split_words(key)), above)
-        if isinstance(inner, str) and _NAME.match(inner) and at != "/model" and key not in ("role", "text", "content"):
-            yield _Named(pointer if key == "type" and pointer else at, tuple(split_words(inner)), is_value=True)
-
-
-def _weight(named: _Named, said: Sequence[str]) -> float:
-    """How surely a text names a value: words of its name that stand in the text; 0 for no name."""
-    words = named.words
-    if not words:
+def _weight_of_value(value: JsonValue, said: Sequence[str]) -> float:
+    if not isinstance(value, str) or not _NAME.match(value):
         return 0.0
-    is_pair = len(words) == 1 == len(named.above) and not named.is_value and named.above[0] not in _GROUPS
-    if is_pair and words[0] in said and _follow((*named.above, *words), said, 1):
-        return 2.0
+    words = split_words(value.rpartition(".")[2])
+    return _weight_of_words(words, said)
+
+
+def _weight(words: tuple[str, ...], above: tuple[str, ...], said: Sequence[str]) -> float:
+    """How surely a text names a member: words of its name that stand in the text; 0 for no name."""
+    is_group = len(above) == 1 and above[0] in _GROUPS
+    if above and words and not is_group and words[0] in said and _follow((*above, *words), said, 1):
+        return float(len(words) + 1)
+    if weight := _weight_of_words(words, said):
+        return weight
+    is_last = len(words) > 1 and words[-1] not in _COMMON and len(words[-1]) > 4 and words[-1] in said
+    return LAST_WORD if is_last else 0.0
+
+
+def _weight_of_words(words: Sequence[str], said: Sequence[str]) -> float:
     if len(words) > 1 and _follow(words, said, 0):
         return float(len(words)) if set(words) - _COMMON else ONE_WORD
-    if len(words) == 1 and words[0] in said and words[0] not in _COMMON and len(words[0]) > 3:
-        return ONE_WORD
-    is_last = len(words) > 1 and not named.is_value and words[-1] not in _COMMON and len(words[-1]) > 4
-    return LAST_WORD if is_last and words[-1] in said else 0.0
+    is_telling = len(words) == 1 and words[0] in said and words[0] not in _COMMON and len(words[0]) > 3
+    return ONE_WORD if is_telling else 0.0
 
 
 def _follow(words: Sequence[str], said: Sequence[str], gap: int) -> bool:

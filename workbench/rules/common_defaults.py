@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from workbench.contracts import COMMON_SOURCE, Basis, Contract, Finding, Severity, is_most, soften, states
+from workbench.contracts import (
+    COMMON_SOURCE,
+    Basis,
+    Contract,
+    Finding,
+    Severity,
+    is_listed,
+    is_most,
+    soften,
+    states,
+)
 from workbench.contracts import loading as contracts
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
@@ -45,7 +55,7 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
     for finding in found:
         place = (_subject(finding), finding.pointer)
         if not _is_borrowed(finding):
-            yield finding
+            yield from () if any(_is_told_better(finding, other) for other in found) else (finding,)
         elif place not in places and not accepted_by(case.decoded) and not any(_is_same(finding, f) for f in found):
             suspicions = list(_by_vote(case, finding))
             places.update(place for _ in suspicions)
@@ -70,6 +80,15 @@ def _is_same(finding: Finding, other: Finding) -> bool:
     """Another finding that is no suspicion is about the same place."""
     is_about = other.side == finding.side and other.pointer == finding.pointer and other.severity is not Severity.INFO
     return is_about and not _is_borrowed(other)
+
+
+def _is_told_better(finding: Finding, other: Finding) -> bool:
+    """A finding rests on a third party's list of models, and the provider itself is known to say the same."""
+    is_of_rule = (other.rule, other.side) == (finding.rule, finding.side) and finding.severity is Severity.WARNING
+    one, two = f"{finding.pointer}/", f"{other.pointer}/"
+    is_nested = one.startswith(two) or two.startswith(one)
+    is_known = not _is_borrowed(other) and not is_listed(other.source)
+    return is_of_rule and is_nested and is_known and is_listed(finding.source)
 
 
 def _by_vote(case: RuleContext, finding: Finding) -> Iterator[Finding]:
