@@ -80,13 +80,13 @@ def place_of(
     is_ours = refusal is None or refusal.kind.cause is FailureSide.REQUEST
     if (has_path and at != "model") or error.param or not is_ours or at not in _IN_WORDS:
         return place
-    spoken = _spoken(error, decoded, prefers)
+    spoken = _place_by_words(error, decoded, prefers)
     is_vague = place is None or place.pointer in ("", "/model")
     is_inner = spoken and place and at != "media" and spoken.pointer.startswith(f"{place.pointer}/")
     return spoken if spoken and (is_vague or is_inner) else place
 
 
-def _spoken(error: ApiError, decoded: DecodedExchange, rule: str) -> ErrorPlace | None:
+def _place_by_words(error: ApiError, decoded: DecodedExchange, rule: str) -> ErrorPlace | None:
     """The place that a text has the plain name of."""
     try:
         body = loads(decoded.request_text)

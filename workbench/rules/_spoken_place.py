@@ -47,7 +47,7 @@ _SCHEMAS = frozenset(("properties", "$defs", "definitions"))
 """Members whose keys are names that the client chose, with schemas."""
 
 
-class _Named(NamedTuple):
+class _Candidate(NamedTuple):
     """A value of the body that a text names.
 
     Attributes:
@@ -64,9 +64,10 @@ def spoken_place(text: str, body: JsonValue, decoded: DecodedExchange, rule: str
     Args:
         rule: that the text belongs to: it tells whether messages, tools or parameters are meant first.
     """
-    best: list[_Named] = []
-    for named in _named(body, split_words(text[:LONGEST])):
-        weighed = _Named(named.pointer, named.weight + NEAR * _is_at_home(named.pointer, rule))
+    best: list[_Candidate] = []
+    for candidate in _candidates(body, split_words(text[:LONGEST])):
+        weight = candidate.weight + NEAR * _is_at_home(candidate.pointer, rule)
+        weighed = _Candidate(candidate.pointer, weight)
         if not best or weighed.weight > best[0].weight:
             best = [weighed]
         elif weighed.weight == best[0].weight:
@@ -87,7 +88,7 @@ def _singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-def _named(body: JsonValue, said: Sequence[str]) -> Iterator[_Named]:
+def _candidates(body: JsonValue, said: Sequence[str]) -> Iterator[_Candidate]:
     """Members of a body that a text names, and values that are names themselves, from the top, in their order."""
     stack: list[tuple[JsonValue, str, tuple[str, ...], float]] = [(body, "", (), 0.0)]
     for _ in range(MOST_NODES):
@@ -98,7 +99,7 @@ def _named(body: JsonValue, said: Sequence[str]) -> Iterator[_Named]:
             stack += [(item, f"{pointer}/{n}", above, around) for n, item in reversed(list(enumerate(value)))]
             for n, item in enumerate(value):
                 if weight := _weight_of_value(item, said):
-                    yield _Named(f"{pointer}/{n}", around + weight)
+                    yield _Candidate(f"{pointer}/{n}", around + weight)
         elif isinstance(value, dict):
             inner = []
             kind = value.get("type")
@@ -108,9 +109,9 @@ def _named(body: JsonValue, said: Sequence[str]) -> Iterator[_Named]:
                 at, words = f"{pointer}/{escape(key)}", tuple(split_words(key))
                 weight = 0.0 if is_data or at == "/model" else max(_weight(words, held, said) for held in holders)
                 if weight:
-                    yield _Named(at, around + weight)
+                    yield _Candidate(at, around + weight)
                 if key not in _TEXTS and at != "/model" and (named := _weight_of_value(member, said)):
-                    yield _Named(pointer if key == "type" and pointer else at, around + named)
+                    yield _Candidate(pointer if key == "type" and pointer else at, around + named)
                 if key not in _DATA:
                     inner.append((member, at, words, around + weight))
             stack += reversed(inner)
@@ -124,7 +125,7 @@ def _weight_of_value(value: JsonValue, said: Sequence[str]) -> float:
 
 
 def _weight(words: tuple[str, ...], above: tuple[str, ...], said: Sequence[str]) -> float:
-    """How surely a text names a member: words of its name that stand in the text; 0 for no name."""
+    """How surely a text names a member: words of its name that are in the text; 0 for no name."""
     is_group = len(above) == 1 and above[0] in _GROUPS
     if above and words and not is_group and words[0] in said and _follow((*above, *words), said, 1):
         return float(len(words) + 1)
@@ -142,7 +143,7 @@ def _weight_of_words(words: Sequence[str], said: Sequence[str]) -> float:
 
 
 def _follow(words: Sequence[str], said: Sequence[str], gap: int) -> bool:
-    """The words stand in a text one behind the other, with at most ``gap`` others between two of them."""
+    """A text has the words one behind the other, with at most ``gap`` others between two of them."""
     for start, word in enumerate(said):
         if word != words[0]:
             continue
