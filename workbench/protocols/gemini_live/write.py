@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from workbench.ir import JsonValue, ModelRequest, ModelResponse, Part, Reasoning, Text, ToolCallIR, Usage
 from workbench.protocols.families.contents.write import error_body, request_body, write_parts
@@ -15,9 +16,10 @@ def write_request(request: ModelRequest) -> Json:
     """A new body for a request in normal form."""
     own = {"model": request.model, "stream": request.stream or None}
     body: Json = {key: value for key, value in own.items() if value is not None} | request_body(request)
-    if request.tools:  # Live ignores parametersJsonSchema (Google_GenerativeAI issue 90)
-        for tool in body["tools"][0]["functionDeclarations"]:
-            tool |= {"parameters": tool.pop("parametersJsonSchema")} if "parametersJsonSchema" in tool else {}
+    groups: Any = body.get("tools") or ()
+    for tool in (tool for group in groups for tool in group.get("functionDeclarations", ())):
+        if "parametersJsonSchema" in tool:  # Live ignores it (Google_GenerativeAI issue 90)
+            tool["parameters"] = tool.pop("parametersJsonSchema")
     return body
 
 
