@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,7 +96,8 @@ def run(args: argparse.Namespace) -> int:
             out.name if out else "",
         )  # fmt: skip
         try:
-            made = asked.export(form)
+            with counting("reading exchanges", None) as advance:
+                made = replace(asked, step=lambda _, total: advance(total=total)).export(form)
         except LocalProtocolError as error:
             return _output.complain(f"not exported: {error}", 1)
     finally:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ from workbench.wire.session import MemorySession, Session, exchanges_of
 
 if TYPE_CHECKING:
     from workbench.formats.exporters._private_text import ProvenSessions
+
+PASSES = 5
+"""Times that redaction reads a session: findings, names, requests, the redacted session, what is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class ExportRequest:
         is_redacted: replace private text with stand-ins.
         name: of the export.
         made_of: as in ``Selection``.
+        step: called for each exchange that is read, with their number so far and about how many there will be; it may
+            raise to end the export.
     """
 
     session: Session
@@ -44,6 +50,7 @@ class ExportRequest:
     is_redacted: bool = False
     name: str = ""
     made_of: tuple[Exchange, ...] = ()
+    step: Callable[[int, int], None] | None = None
 
     def export(self, form: ExportForm) -> ExportResult:
         """Export in a form; return the result, and notes on findings of a redacted session.
@@ -62,12 +69,21 @@ class ExportRequest:
 
     def _select(self) -> tuple[ExportSelection, ProvenSessions | None]:
         above = MemorySession("original requests", self.made_of) if self.made_of else None
-        sessions = [self.session, *(other for other in (self.broken, above) if other)]
+        sessions = self._counted([self.session, *(other for other in (self.broken, above) if other)])
         proven = self._redact(sessions) if self.is_redacted else None
         own, *others = proven.inspectors if proven else map(self._inspector, sessions)
         edited = tuple(exchanges_of(others.pop().session)) if above else ()
         broken = [ExportSelection(other, tuple(range(len(other.session)))) for other in others if len(other.session)]
         return ExportSelection(own, self.indices, broken[0] if broken else None, self.name, edited), proven
+
+    def _counted(self, sessions: list[Session]) -> Sequence[Session]:
+        if self.step is None:
+            return sessions
+        from workbench.formats.counted_session import CountedSession
+
+        step, done = self.step, count(1)
+        total = sum(map(len, sessions)) * (PASSES if self.is_redacted else 1)
+        return [CountedSession(session, lambda: step(next(done), total)) for session in sessions]
 
     def _inspector(self, session: Session) -> Inspector:
         return Inspector(session, self.provider, self.protocol)

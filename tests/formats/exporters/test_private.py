@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from tests.breakages.artefacts import artefact
 from tests.formats.exporters.selecting import bodies, findings
 from workbench.config.resources import folder
 from workbench.errors import LocalProtocolError
+from workbench.formats import exporters
 from workbench.formats.exporters._kept_words import FIXED, TEXT, contract_words
 from workbench.formats.exporters._private_json import is_stand_in
 from workbench.formats.exporters._private_text import prove_findings, redact_and_prove, redact_session
+from workbench.formats.exporting import PASSES, ExportRequest
 from workbench.formats.importers import open_input
 from workbench.ir import Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import RESPONSE, DecodedExchange
@@ -210,3 +213,20 @@ def test_a_difference_is_named_and_nothing_is_exported() -> None:
     with pytest.raises(LocalProtocolError, match=r"closure\.pending is new"):
         prove_findings(MemorySession("it", ()), healthy)
     assert findings(redact_and_prove([session]).inspectors[0].session) == findings(session)
+
+
+def test_what_is_read_is_counted_and_may_be_cancelled() -> None:
+    session = open_input(str(folder("sessions") / "anthropic-long-session.jsonl"))
+    asked = ExportRequest(session, tuple(range(len(session))), is_redacted=True)
+    steps: list[tuple[int, int]] = []
+    replace(asked, step=lambda done, total: steps.append((done, total))).export(exporters.load("text"))
+    assert [done for done, _ in steps] == list(range(1, len(steps) + 1))
+    assert {total for _, total in steps} == {PASSES * len(session)}
+    assert PASSES * len(session) <= len(steps) <= 2 * PASSES * len(session)
+
+    def cancel(done: int, total: int) -> None:
+        if done > total // 2:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        replace(asked, step=cancel).export(exporters.load("text"))

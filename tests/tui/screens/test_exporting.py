@@ -11,6 +11,7 @@ from tests.tui.driving import Driver, screen_text, showing, until
 from workbench.formats.exporters import ExportProof, ExportRun, as_pytest
 from workbench.formats.importers import open_input
 from workbench.tui.screens.edit.screen import EditScreen
+from workbench.tui.screens.export_progress import ExportCancellation, step_of
 from workbench.tui.screens.exporting import ExportPathScreen, ExportScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.session.screen import SessionScreen
@@ -135,3 +136,18 @@ async def test_it_fits(size: tuple[int, int]) -> None:
     async with showing(open_input(str(SESSIONS / f"{BROKEN}.jsonl")), size=size) as d:
         await exporting(d)
         assert all(len(row) <= size[0] for row in d.text.splitlines())
+
+
+async def test_an_export_that_reads_much_shows_its_progress_and_is_cancelled() -> None:
+    async with showing(open_input(str(SESSIONS / f"{BROKEN}.jsonl")), size=(120, 40)) as d:
+        screen = await exporting(d)
+        number = screen.asked
+        step = step_of(screen, number)
+        step(30, 120)
+        await until(d.pilot, lambda: "██░░░░░░░░ 25 % · esc: cancel" in d.text and "esc cancel" in d.text)
+        await d.press("escape")
+        assert d.app.screen is screen and "cancelled: nothing was written" in d.text
+        with pytest.raises(ExportCancellation):
+            step(31, 120)
+        await d.press("R")
+        await until(d.pilot, lambda: "replaced by stand-ins" in d.text and "cancelled" not in d.text)

@@ -333,7 +333,8 @@ EXPORT = (
     Key("export.scope", "a", "scope", "scope", "switch the scope: this exchange, its branch, the whole session", 3),
     Key("export.redact", "R", "redact", "redact", "replace private text by stand-ins; the findings stay the same", 5),
     Key("export.pane", "tab,shift+tab", "pane", "pane", "switch between the formats and the preview", 6),
-    *search_keys("export"),
+    *search_keys("export")[:-1],
+    Key("export.leave", "escape", "leave", "cancel", "cancel what is being made; else end the search, or go back", 1),
     Key("export.back", "q,x", "back", "back", "go back to the session", 2),
 )
 

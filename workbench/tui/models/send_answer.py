@@ -133,7 +133,7 @@ def answer_text(decoded: DecodedExchange) -> str:
     if decoded.exchange.response is None:
         return ""
     items = [pair.after for pair in compare_answers(decoded, decoded).pairs if pair.after]
-    return "\n".join(f"{item.kind:<14} {_text(item)}" for item in items)
+    return "\n".join(f"{item.kind:<14} {_text(item).replace(chr(10), chr(10) + ' ' * 15)}" for item in items)
 
 
 def _text(item: AnswerItem) -> str:

@@ -215,8 +215,9 @@ class BranchesScreen(Screen[bool]):
             self.session.request_screens.send(node)
 
     def action_pane(self) -> None:
-        focused = self.focused.id if self.focused and self.focused.id in PANES else PANES[0]
-        wanted = PANES[(PANES.index(focused) + 1) % len(PANES)]
+        shown = PANES[:2] if self.has_class("-answer") else PANES
+        focused = self.focused.id if self.focused and self.focused.id in shown else shown[0]
+        wanted = shown[(shown.index(focused) + 1) % len(shown)]
         self.set_class(wanted != "tree", "-on-changes")
         self.query_one(f"#{wanted}", LineView).focus(scroll_visible=False)
 
@@ -286,6 +287,7 @@ class NodeComparison:
         against = branches.against(other.node)
         screen.meaning.title(line(f" Meaning · {len(screen.meaning.changes):,} · compared with {against} "))
         screen.hunks.title(line(f" Bytes · {len(difference.hunks):,} "))
+        screen.set_class(bool(answer), "-answer")
         if answer:
             screen.meaning.title(line(" Response · the request was sent unchanged "))
             screen.meaning.why = answer

@@ -25,6 +25,7 @@ from workbench.tui.models.exporting import ExportScope, FormRow
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.choose import offer_new
+from workbench.tui.screens.export_progress import ExportCancellation, ExportProgress, step_of
 from workbench.tui.screens.form import Field, FormOffer, FormScreen
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import JobAnswer, guard, in_words, is_open
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
 
+CANCELLED = ("cancelled: nothing was written", "R switches redaction, a the scope; both make it again")
 REPAIR_FIRST = "a test needs a correct request: apply a repair (f) or edit it (e), then export that"
 
 
@@ -121,12 +123,13 @@ class ExportScreen(Screen[None]):
         self.rows = exporting.forms()
         self.scope, self.is_redacted = ExportScope.ONE, False
         self.exported: ExportResult | None = None
-        self._asked = 0
+        self.asked = 0
         self._written: tuple[Path, ...] = ()
         self._proof: ExportProof | None = None
         self._is_trying = False
         self._trouble: tuple[str, str] = ("", "")
         self._lines: list[Line] = []
+        self._progress = ""
         self._branch: tuple[Session, tuple[BranchNode, ...]] | None = None
 
     def compose(self) -> ComposeResult:
@@ -163,8 +166,9 @@ class ExportScreen(Screen[None]):
 
     def _look(self) -> None:
         """Make the form in the inspector's thread; the result of an earlier request is dropped."""
-        self._asked += 1
-        number, self.exported, self._written, self._proof, self._trouble = self._asked, None, (), None, ("", "")
+        self.asked += 1
+        number, self.exported, self._written, self._proof, self._trouble = self.asked, None, (), None, ("", "")
+        self._progress = ""
         if self._branch is None:
             return
         if self._is_large():
@@ -173,7 +177,7 @@ class ExportScreen(Screen[None]):
         name, out = self.row.name, self._default_name()
 
         def job(inspector: Inspector) -> JobAnswer:
-            exported = self._make(inspector, name, out)
+            exported = self._make(inspector, name, out, number)
             return JobAnswer(lambda: self._take_result(number, exported))
 
         self._show()
@@ -184,20 +188,29 @@ class ExportScreen(Screen[None]):
         total = sum(s.request_bytes + s.response_bytes for s in summaries) if self.scope is ExportScope.ALL else 0
         return total > exporting.MOST_BYTES
 
-    def _make(self, inspector: Inspector, name: str, out: str) -> ExportResult | tuple[str, str]:
+    def _make(self, inspector: Inspector, name: str, out: str, number: int) -> ExportResult | tuple[str, str]:
         """Content of the export; or a reason against it and a hint."""
         from workbench.formats import exporters
 
         try:
             assert self._branch
             wanted = _request(inspector, self.scope, self._branch)
-            return replace(wanted, is_redacted=self.is_redacted, name=out).export(exporters.load(name))
+            wanted = replace(wanted, is_redacted=self.is_redacted, name=out, step=step_of(self, number))
+            return wanted.export(exporters.load(name))
+        except ExportCancellation:
+            return CANCELLED
         except LocalProtocolError as error:
             return error.what, REPAIR_FIRST if isinstance(error, FaultyRequest) else error.hint or ""
 
+    def on_export_progress(self, message: ExportProgress) -> None:
+        if message.number == self.asked:
+            self._progress = message.words
+            self._show()
+
     def _take_result(self, number: int, exported: ExportResult | tuple[str, str]) -> None:
-        if not is_open(self) or number != self._asked:
+        if not is_open(self) or number != self.asked:
             return
+        self._progress = ""
         if isinstance(exported, tuple):
             self._trouble = exported
         else:
@@ -205,7 +218,7 @@ class ExportScreen(Screen[None]):
         self._show()
 
     def _fail(self, why: str, number: int | None = None) -> None:
-        if is_open(self) and number in (None, self._asked):
+        if is_open(self) and number in (None, self.asked):
             self._trouble = (why, "")
             self._show()
 
@@ -223,7 +236,7 @@ class ExportScreen(Screen[None]):
             lines = []
         if self.exported and not self._trouble[0]:
             lines = [*lines, *exporting.made_lines(self.exported, width)]
-        why = "making a preview …"
+        why = f"making a preview … {self._progress}"
         if self._is_large() and self.exported is None:
             why = "no preview: the session is large"
         self._lines = lines
@@ -241,7 +254,9 @@ class ExportScreen(Screen[None]):
             self.scope, exchanges, is_edited=node.parent is not None, is_redacted=self.is_redacted
         )
         title = line(Span(f" Export request {node.index + 1}{edited}", "strong"))
-        self.query_one("#headline", Bar).show([title, (Span(" "), *summary)])
+        progress = Span(f"   {self._progress}" if self._progress else "", "accent")
+        self.query_one("#headline", Bar).show([title, (Span(" "), *summary, progress)])
+        self.query_one("#keys", KeyBar).run(bool(self._progress))
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.forms:
@@ -284,13 +299,13 @@ class ExportScreen(Screen[None]):
     def _write(self, out: Path | None) -> None:
         if out is None:
             return
-        name, number = self.row.name, self._asked
+        name, number = self.row.name, self.asked
 
         def job(inspector: Inspector) -> JobAnswer:
             from workbench.formats import exporters
             from workbench.formats import exporting as _work
 
-            exported = self._make(inspector, name, out.name)
+            exported = self._make(inspector, name, out.name, number)
             if isinstance(exported, tuple):
                 return JobAnswer(lambda: self._take_result(number, exported))
             source = getattr(inspector.session, "path", None)
@@ -306,10 +321,10 @@ class ExportScreen(Screen[None]):
 
         if not is_open(self):
             return
-        if number != self._asked:
+        if number != self.asked:
             self.notify(visible(f"written: {out}"), markup=False)
             return
-        self.exported, self._written = exported, written
+        self.exported, self._written, self._progress = exported, written, ""
         if hasattr(exporters.load(name), "prove"):
             self._is_trying = True
             self._try(name, out)
@@ -336,7 +351,15 @@ class ExportScreen(Screen[None]):
 
     action_search = ActionOf("search", "ask")
     action_match = ActionOf("search")
-    action_leave = ActionOf("search")
+
+    def action_leave(self) -> None:
+        """Cancel what is being made, end the search, or go back."""
+        if self._progress:
+            self.asked += 1
+            self._progress, self._trouble = "", CANCELLED
+            self._show()
+        else:
+            self.search.leave()
 
     def action_back(self) -> None:
         self.dismiss(None)

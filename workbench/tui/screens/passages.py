@@ -36,7 +36,12 @@ if TYPE_CHECKING:
     from workbench.rules import Inspector
     from workbench.tui.service import Job
 
-NONE = "no tool result of this conversation is known to come from a recorded tool server: record with --mcp"
+NONE = """\
+no tool result of this conversation comes from a recorded tool server
+
+This screen shows what a tool server (MCP) returned next to what the model received of it, and what was lost between.
+Record the servers with the model: workbench record --mcp -- CLIENT
+or one server alone: workbench mcp-tap NAME -o FILE -- COMMAND"""
 
 
 class PassageSource(WorklistSource["ToolLink", ToolPassage]):
@@ -110,7 +115,7 @@ class PassagesScreen(WorklistScreen):
     def show_subjects(self) -> None:
         links = self.worklist.subjects or ()
         lossy = sum(bool(link.lost) for link in links)
-        words = f"   {count(len(links), 'result')} of tool servers, {lossy} not forwarded completely"
+        words = f"   {count(len(links), 'result')} of tool servers, {lossy} not forwarded completely" if links else ""
         self.entitle(line(Span(f" Tool results around exchange {self.index + 1}", "strong"), Span(words, "muted")))
         self.results.show(len(links), lambda item: passage_line(links[item]), self.worklist.trouble or NONE)
         self.set_class(not links, "-none")
