@@ -130,7 +130,7 @@ class ExportScreen(Screen[None]):
         self._trouble: tuple[str, str] = ("", "")
         self._lines: list[Line] = []
         self._progress = ""
-        self._branch: tuple[Session, tuple[BranchNode, ...]] | None = None
+        self.branch: tuple[Session, tuple[BranchNode, ...]] | None = None
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -161,7 +161,7 @@ class ExportScreen(Screen[None]):
 
     def _know(self, branch: tuple[Session, tuple[BranchNode, ...]]) -> None:
         if is_open(self):
-            self._branch = branch
+            self.branch = branch
             self._look()
 
     def _look(self) -> None:
@@ -169,7 +169,7 @@ class ExportScreen(Screen[None]):
         self.asked += 1
         number, self.exported, self._written, self._proof, self._trouble = self.asked, None, (), None, ("", "")
         self._progress = ""
-        if self._branch is None:
+        if self.branch is None:
             return
         if self._is_large():
             self._show()
@@ -177,7 +177,7 @@ class ExportScreen(Screen[None]):
         name, out = self.row.name, self._default_name()
 
         def job(inspector: Inspector) -> JobAnswer:
-            exported = self._make(inspector, name, out, number)
+            exported = _export(self, inspector, name, out, number)
             return JobAnswer(lambda: self._take_result(number, exported))
 
         self._show()
@@ -187,20 +187,6 @@ class ExportScreen(Screen[None]):
         summaries = (row.summary for row in self.session.state.rows)
         total = sum(s.request_bytes + s.response_bytes for s in summaries) if self.scope is ExportScope.ALL else 0
         return total > exporting.MOST_BYTES
-
-    def _make(self, inspector: Inspector, name: str, out: str, number: int) -> ExportResult | tuple[str, str]:
-        """Content of the export; or a reason against it and a hint."""
-        from workbench.formats import exporters
-
-        try:
-            assert self._branch
-            wanted = _request(inspector, self.scope, self._branch)
-            wanted = replace(wanted, is_redacted=self.is_redacted, name=out, step=step_of(self, number))
-            return wanted.export(exporters.load(name))
-        except ExportCancellation:
-            return CANCELLED
-        except LocalProtocolError as error:
-            return error.what, REPAIR_FIRST if isinstance(error, FaultyRequest) else error.hint or ""
 
     def on_export_progress(self, message: ExportProgress) -> None:
         if message.number == self.asked:
@@ -249,7 +235,7 @@ class ExportScreen(Screen[None]):
     def _entitle(self) -> None:
         node, total = self.node, len(self.session.state.rows)
         edited = f" · {clip(node.name or node.title, 36)}" if node.parent else ""
-        exchanges = total if self.scope is ExportScope.ALL else len(self._branch[1]) if self._branch else 1
+        exchanges = total if self.scope is ExportScope.ALL else len(self.branch[1]) if self.branch else 1
         summary = exporting.summary(
             self.scope, exchanges, is_edited=node.parent is not None, is_redacted=self.is_redacted
         )
@@ -274,7 +260,7 @@ class ExportScreen(Screen[None]):
 
     def action_scope(self) -> None:
         """Choose the next scope: this exchange, its branch if there is one, the whole session."""
-        has_branch = self._branch is not None and len(self._branch[1]) > 1
+        has_branch = self.branch is not None and len(self.branch[1]) > 1
         scopes = [scope for scope in ExportScope if scope is not ExportScope.BRANCH or has_branch]
         self.scope = scopes[(scopes.index(self.scope) + 1) % len(scopes)]
         self._look()
@@ -305,7 +291,7 @@ class ExportScreen(Screen[None]):
             from workbench.formats import exporters
             from workbench.formats import exporting as _work
 
-            exported = self._make(inspector, name, out.name, number)
+            exported = _export(self, inspector, name, out.name, number)
             if isinstance(exported, tuple):
                 return JobAnswer(lambda: self._take_result(number, exported))
             source = getattr(inspector.session, "path", None)
@@ -368,6 +354,23 @@ class ExportScreen(Screen[None]):
 def _branch_of(node: BranchNode, workspace: Workspace) -> tuple[Session, tuple[BranchNode, ...]]:
     """Session of the conversation up to a node, and the nodes from the recorded request to it."""
     return workspace.as_branch_session(node), tuple(workspace.path(node))
+
+
+def _export(
+    screen: ExportScreen, inspector: Inspector, name: str, out: str, number: int
+) -> ExportResult | tuple[str, str]:
+    """Content of the export; or a reason against it and a hint. Called in the inspector's thread."""
+    from workbench.formats import exporters
+
+    try:
+        assert screen.branch
+        wanted = _request(inspector, screen.scope, screen.branch)
+        wanted = replace(wanted, is_redacted=screen.is_redacted, name=out, step=step_of(screen, number))
+        return wanted.export(exporters.load(name))
+    except ExportCancellation:
+        return CANCELLED
+    except LocalProtocolError as error:
+        return error.what, REPAIR_FIRST if isinstance(error, FaultyRequest) else error.hint or ""
 
 
 def _request(inspector: Inspector, scope: ExportScope, branch: tuple[Session, tuple[BranchNode, ...]]) -> ExportRequest:
