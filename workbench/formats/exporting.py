@@ -69,14 +69,14 @@ class ExportRequest:
 
     def _select(self) -> tuple[ExportSelection, ProvenSessions | None]:
         above = MemorySession("original requests", self.made_of) if self.made_of else None
-        sessions = self._counted([self.session, *(other for other in (self.broken, above) if other)])
+        sessions = self._count_reads([self.session, *(other for other in (self.broken, above) if other)])
         proven = self._redact(sessions) if self.is_redacted else None
         own, *others = proven.inspectors if proven else map(self._inspector, sessions)
         edited = tuple(exchanges_of(others.pop().session)) if above else ()
         broken = [ExportSelection(other, tuple(range(len(other.session)))) for other in others if len(other.session)]
         return ExportSelection(own, self.indices, broken[0] if broken else None, self.name, edited), proven
 
-    def _counted(self, sessions: list[Session]) -> Sequence[Session]:
+    def _count_reads(self, sessions: list[Session]) -> Sequence[Session]:
         if self.step is None:
             return sessions
         from workbench.formats.counted_session import CountedSession
