@@ -37,6 +37,7 @@ def stated_score(title: str) -> list[str]:
 ORDINALS = (
     *("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
     "thirteenth",
+    "fourteenth",
 )
 
 

@@ -140,6 +140,13 @@ def _sse(entry: Entry) -> Artefact:
     return _har(entry, [Trip(_url(entry), dump(evidence["request"]), 200, evidence["sse"], STREAM_TYPE)])
 
 
+def _raw(entry: Entry) -> Artefact:
+    """A body that is no JSON cannot be opened by itself: then the entry says where it went."""
+    body = entry["evidence"]["request_raw"]
+    trip = Trip(_url(entry), body, entry.get("http_status") or 200, _error(entry))
+    return _har(entry, [trip]) if "url" in entry["evidence"] else Artefact(".json", body)
+
+
 SOCKETS = {
     "openai-realtime": "wss://api.openai.com/v1/realtime?model=gpt-realtime",
     "openai-responses": "wss://api.openai.com/v1/responses",
@@ -172,7 +179,7 @@ def _frames(entry: Entry) -> Artefact:
 _MAKERS: dict[str, Callable[[Entry], Artefact]] = {
     "frames": _frames,
     "earlier": _earlier,
-    "request_raw": lambda entry: Artefact(".json", entry["evidence"]["request_raw"]),
+    "request_raw": _raw,
     "text": lambda entry: Artefact(".txt", entry["evidence"]["text"]),
     "attempts": _attempts,
     "response": _response,

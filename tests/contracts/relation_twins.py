@@ -178,7 +178,8 @@ def _exchange(relation: Relation, body: dict[str, Any], protocol: str, model: st
     glob = relation.when.url[0] if relation.when.url else ""
     glob = glob.replace("/*", url) if protocol == "gemini" else glob.replace("/model/*", f"/model/{model}")
     address = glob.replace("*", "") if "://" in glob else f"https://host.example{url}"
-    headers = (("anthropic-beta", relation.when.beta.replace("*", "x")),) if relation.when.beta else ()
+    headers = (("anthropic-version", "2023-06-01"),)
+    headers += (("anthropic-beta", relation.when.beta.replace("*", "x")),) if relation.when.beta else ()
     return Exchange("1", HttpRequest("POST", address, Headers(headers), Body(json.dumps(body).encode())))
 
 

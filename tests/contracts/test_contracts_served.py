@@ -47,4 +47,4 @@ def test_on_another_wire_only_what_is_said_of_tools_holds(name, protocol):
 
 def test_models_of_others_are_not_served():
     for protocol in (MESSAGES, "openai-chat"):
-        assert served("copilot", protocol, "gpt-5").term("schema.root-refused") is None
+        assert served("copilot", protocol, "grok-code-fast-1").term("schema.root-refused") is None

@@ -188,3 +188,20 @@ def test_strict_tools_together(under, terms, tools, expected):
     body = {"model": "m", "messages": [{"role": "user", "content": "go"}], "tools": tools}
     found = [f for f in under(schemas, terms, checks, body) if f.rule == "schema.strict"]
     assert [(f.pointer, f.severity, f.refusal) for f in found] == expected
+
+
+UNION = {"type": "object", "properties": {"a": {"type": ["string", "null"]}, "b": {"anyOf": [{"type": "string"}]}}}
+
+
+@pytest.mark.parametrize(("term", "most", "tools", "pointer"), [
+    ("unions", 1, [], "/response_format/json_schema/schema"),
+    ("unions", 2, [], ""),
+    ("optional", 3, strict_tools(2), "/tools"),
+    ("optional", 4, strict_tools(2), ""),
+])  # fmt: skip
+def test_strict_tools_and_the_schema_of_the_response_together(under, term, most, tools, pointer):
+    formatted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": UNION}}
+    body = {"model": "m", "messages": [{"role": "user", "content": "go"}], "response_format": formatted}
+    checks = [("schema.strict", "too complex", "too-complex")]
+    found = under(schemas, {f"schema.strict.max-{term}": most}, checks, body | ({"tools": tools} if tools else {}))
+    assert [f.pointer for f in found if f.rule == "schema.strict"] == ([pointer] if pointer else [])

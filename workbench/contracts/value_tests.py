@@ -119,8 +119,12 @@ COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     "not-below-at": lambda value, other: None not in (_number(value), _number(other)) and value >= other,
     "in-at": lambda value, other: isinstance(other, list) and any(same(value, one) for one in other),
     "not-in-at": lambda value, other: isinstance(other, list) and not any(same(value, one) for one in other),
+    "not-among": lambda value, other: not same(value, other),
 }
 """Tests on a value and the one at another place."""
+
+_OF_ALL = ("not-among",)
+"""Tests that all values of the other place have to pass: for all others one of them is enough."""
 
 
 def _find_repeats(found: Sequence[PlacedValue], wanted: bool) -> list[PlacedValue]:
@@ -217,6 +221,7 @@ class Test:
         return replace(self, compared=tuple((word, place.on(wire)) for word, place in self.compared))
 
     @staticmethod
-    def compares(word: str, value: JsonValue, other: JsonValue) -> bool:
-        """A value and the one at another place pass a test."""
-        return COMPARED[word](value, other)
+    def compares(word: str, value: JsonValue, others: Iterable[JsonValue]) -> bool:
+        """A value and those at another place pass a test."""
+        passed = (COMPARED[word](value, other) for other in others)
+        return all(passed) if word in _OF_ALL else any(passed)

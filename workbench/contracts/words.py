@@ -57,7 +57,7 @@ _NAMES = {
     "schema": (
         "accepted-keywords all-required all-tools closed-objects description-required dialect enum-strings enum-typed "
         "formats ignored-keywords items-required max-depth max-enum-values max-optional max-properties max-text "
-        "max-tools name-pattern no-booleans no-empty-properties no-tuples no-typed-unions nullable "
+        "max-tools max-unions name-pattern no-booleans no-empty-properties no-tuples no-typed-unions nullable "
         "parameters-required ref-alone refs refused-keywords root root-object root-refused tool-types "
         "tools-with-history type-lists typed unique-names valid"
     ),

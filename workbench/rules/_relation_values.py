@@ -65,7 +65,7 @@ class Search:
     def _holds_near(self, root: JsonValue, found: PlacedValue) -> bool:
         pointer, compares = found.pointer, self._test.compares
         return all(each.holds(_near(each.place, root, pointer)) for each in self._near) and all(
-            any(compares(word, found.value, other.value) for other in _near(there, root, pointer))
+            compares(word, found.value, [other.value for other in _near(there, root, pointer)])
             for word, there in self._compared
         )
 

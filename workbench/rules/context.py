@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.rules._acceptance import Acceptances
     from workbench.rules._lasting_findings import KnownFindings
 
-BETA = "anthropic-beta"
+BETA, VERSION = "anthropic-beta", "anthropic-version"
 """Header that announces beta features."""
 
 MOST_PLACES = 64
@@ -103,7 +103,7 @@ class RuleContext:
 
     def _known_fields(self, found_of_fields: dict[Any, Any]) -> KnownFields:
         http, origin = self.decoded.exchange.request, self.decoded.exchange.origin
-        around = (http.url, http.headers.all(BETA)) if http else ()
+        around = (http.url, http.headers.all(BETA), http.headers.get(VERSION)) if http else ()
         by_place: dict[Any, KnownFields] = found_of_fields.setdefault(RuleContext, {})
         place = (self.contract.name, self.contract.variant, origin, around)
         known = by_place.get(place)

@@ -13,7 +13,7 @@ from workbench.protocols import REQUEST, fact
 from workbench.provenance import escape
 from workbench.rules._body import base, reads_fields, values
 from workbench.rules._lasting_findings import of_messages
-from workbench.rules.context import BETA, Rule, RuleContext
+from workbench.rules.context import BETA, VERSION, Rule, RuleContext
 from workbench.rules.wording import as_unproved, by_term, quote, weaker, with_related
 
 WARNING = Severity.WARNING
@@ -139,6 +139,19 @@ def betas(case: RuleContext) -> Iterator[tuple[str, str]]:
         yield from ((f"/headers/{BETA}", name.strip()) for name in value.split(",") if name.strip())
     for place in _BETA_FIELDS:
         yield from ((at, name) for at, name in values(case.decoded, place) if isinstance(name, str))
+
+
+def may_announce(case: RuleContext, glob: str, *, is_told: bool = True) -> bool:
+    """The request announces a beta.
+
+    Args:
+        is_told: the provider is known to ask for it. Where types alone do, one that was answered may have announced
+            it, and so may one whose headers were left out.
+    """
+    http = case.decoded.exchange.request
+    has_headers = http is not None and http.headers.get(VERSION) is not None
+    is_judged = is_told or (has_headers and not 0 < case.status < 400)
+    return not is_judged or any(matches_glob(name, glob) for _, name in betas(case))
 
 
 @reads_fields

@@ -396,7 +396,7 @@ def _slug(fault: grammars.ShapeFault, place: str, value: str) -> str:
     if first in _LISTS and rest:
         is_part = fault.code == grammars.UNKNOWN_VARIANT and _PART.search(rest) and not value.endswith("text")
         return "content.unsupported-part" if is_part else "content.shape"
-    if first in _CHOICES:
+    if first in _CHOICES and (rest or first != "toolConfig"):
         return "choice.unsupported"
     return "params.missing" if fault.code == grammars.MISSING else "params.unsupported"
 

@@ -31,7 +31,7 @@ from workbench.rules._families import every_rule
 from workbench.rules._reasoning import is_off
 from workbench.rules._relation_values import OnFields, OnMessages, by_list, values_in_messages, values_of_fields
 from workbench.rules.context import Rule, RuleContext
-from workbench.rules.gateway import betas
+from workbench.rules.gateway import may_announce
 from workbench.rules.params import IGNORED, UNSUPPORTED
 from workbench.rules.wording import by_term, quote, show_value
 
@@ -124,9 +124,10 @@ def _may_hold(case: RuleContext, relation: Relation) -> bool:
     url = _url(case)
     if when.url and not any(matches_glob(url, glob) for glob in when.url) and (url or not relation.is_enforced):
         return False
-    if when.without_beta and any(matches_glob(name, when.without_beta) for _, name in betas(case)):
+    is_told = relation.is_enforced or relation.evidence == Evidence.DOCUMENTS
+    if when.without_beta and may_announce(case, when.without_beta, is_told=is_told):
         return False
-    if when.beta and not any(matches_glob(name, when.beta) for _, name in betas(case)):
+    if when.beta and not may_announce(case, when.beta):
         return False
     if len(case.decoded.messages(REQUEST)) <= when.more_messages:
         return False
@@ -155,7 +156,7 @@ def _findings(case: RuleContext, relation: Relation, found: list[PlacedValue]) -
     for word, place in relation.test.compared:
         if place.up < 0:
             others = [other.value for other in _all_at(case, place)]
-            found = [each for each in found if any(relation.test.compares(word, each.value, one) for one in others)]
+            found = [each for each in found if relation.test.compares(word, each.value, others)]
             compared += others
     for each in relation.test.find_joint_faults(found):
         if relation.then == Consequence.REFUSED:

@@ -86,6 +86,7 @@ def _check_declared(case: RuleContext) -> Iterator[Finding]:
         return
     yield from _check_types(case, request)
     yield from _check_outputs(case)
+    yield from _strict_totals(case, request)
     if not request.tools:
         return
     yield from _list(case, request)
@@ -254,14 +255,6 @@ def _strict_tools(case: RuleContext, strict: Sequence[ToolDef], tools: Sequence[
         said = {"limit": str(most), "length": str(len(strict)), "found": str(len(strict))}
         text = f"{len(strict)} strict tools, at most {most}"
         yield by_term(case, STRICT, "schema.strict.max-tools", _tools_at(case), text, when="too-complex", values=said)
-    most = case.contract.term("schema.strict.max-optional")
-    count = sum(_optional(dumps(tool.schema)) for tool in strict) if isinstance(most, int) else 0
-    if isinstance(most, int) and count > most:
-        said = {"limit": str(most), "length": str(count), "found": str(count)}
-        text = f"{count} optional properties in all strict tools together, at most {most}"
-        yield by_term(
-            case, STRICT, "schema.strict.max-optional", _tools_at(case), text, when="too-complex", values=said
-        )
     if strict and case.contract.term("schema.strict.all-tools"):
         for tool in tools:
             if not tool.strict and tool.schema is not None:
@@ -269,9 +262,31 @@ def _strict_tools(case: RuleContext, strict: Sequence[ToolDef], tools: Sequence[
                 yield as_unproved(case.finding(STRICT, REQUEST, tool.pointer, text, values=_tool_values(tool)))
 
 
+_TOTALS = {"optional": "optional properties", "unions": "properties of several types"}
+"""What is counted in all schemas of a request that are enforced."""
+
+
+def _strict_totals(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
+    """Limits on all strict tools and the schema of the response together."""
+    limits = {what: case.contract.term(f"schema.strict.max-{what}") for what in _TOTALS}
+    if not any(limits.values()):
+        return
+    places = protocols.traits(case.decoded.protocol).output_schemas
+    outputs = [found for place in places for found in values(case.decoded, place)]
+    strict = [tool.schema for tool in request.tools if tool.strict]
+    schemas = [dumps(schema) for schema in (*strict, *(_read_output(written) for _, written in outputs))]
+    for what, most in limits.items():
+        count = sum(_sizes(schema)[what] for schema in schemas) if isinstance(most, int) else 0
+        if isinstance(most, int) and count > most:
+            said = {"limit": str(most), "length": str(count), "found": str(count)}
+            text = f"{count} {_TOTALS[what]} in all strict tools and the schema of the response, at most {most}"
+            at = _tools_at(case) if strict else outputs[0][0]
+            yield by_term(case, STRICT, f"schema.strict.max-{what}", at, text, when="too-complex", values=said)
+
+
 @lru_cache(maxsize=4096)
-def _optional(schema: bytes) -> int:
-    return lint.measure(loads(schema))["optional"]
+def _sizes(schema: bytes) -> dict[str, int]:
+    return lint.measure(loads(schema))
 
 
 def _tool(case: RuleContext, tool: ToolDef, known: Mapping[str, Dialect]) -> Iterator[Finding]:

@@ -188,9 +188,13 @@ def _list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
 
 
+def _is_union(schema: JsonValue) -> bool:
+    return isinstance(schema, dict) and ("anyOf" in schema or isinstance(schema.get("type"), list))
+
+
 def measure(schema: JsonValue) -> dict[str, int]:
-    """``depth``, ``properties``, ``optional``, ``enum_values`` and ``text`` of a schema."""
-    size = {"depth": 0, "properties": 0, "optional": 0, "enum_values": 0, "text": 0}
+    """``depth``, ``properties``, ``optional``, ``unions``, ``enum_values`` and ``text`` of a schema."""
+    size = {"depth": 0, "properties": 0, "optional": 0, "unions": 0, "enum_values": 0, "text": 0}
     for node in nodes(schema):
         if not isinstance(node.schema, dict):
             continue
@@ -200,6 +204,7 @@ def measure(schema: JsonValue) -> dict[str, int]:
         size["depth"] = max(size["depth"], node.depth + is_deeper)
         size["properties"] += len(names)
         size["optional"] += sum(name not in required for name in names)
+        size["unions"] += sum(_is_union(each) for each in dict_of(node.schema.get("properties")).values())
         size["enum_values"] += len(values)
         size["text"] += sum(map(len, names)) + sum(len(v) for v in values if isinstance(v, str))
     return size
