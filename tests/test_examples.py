@@ -49,7 +49,8 @@ def inspect(name: str) -> Inspection:
 
 
 def test_every_example_has_its_story() -> None:
-    assert {p.stem for p in FOLDER.glob("*")} == set(STORIES)
+    assert {p.stem for p in FOLDER.glob("*.jsonl")} == set(STORIES)
+    assert set((FOLDER / "order.txt").read_text("utf-8").split()) <= set(STORIES)
 
 
 @pytest.mark.parametrize("name", STORIES)
@@ -79,7 +80,7 @@ def test_a_title_request_in_between_is_a_conversation_of_its_own() -> None:
 
 def test_the_examples_are_what_their_maker_writes(tmp_path: Path) -> None:
     maker.write(tmp_path)
-    for path in FOLDER.glob("*"):
+    for path in FOLDER.glob("*.jsonl"):
         assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 

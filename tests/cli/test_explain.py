@@ -178,7 +178,7 @@ def test_coverage_as_json_has_every_named_place_of_every_contract(run: Run) -> N
     told = json.loads(run("explain", "coverage", "--protocol", "gemini", "--format", "json").out)
     assert told["words"] >= 250
     found = {(each["place"], each["outcome"]) for each in told["coverage"] if each["contract"] == "gemini"}
-    assert ("reasoning.effort", "refused") in found and ("call.id", "typed") in found
+    assert ("reasoning.effort", "refused") in found and ("result.id", "typed") in found
     assert set(traits("gemini").places) <= {place.partition("/")[0] for place, _ in found if place[0] != "/"}
 
 

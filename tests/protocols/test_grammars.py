@@ -94,7 +94,7 @@ LIMITED = {
         ({"t": 2}, {"/t": "less than 2"}),
         ({"t": "2"}, {"/t": "a number"}),
         ({"stop": ["a", "", "c"]}, {"/stop": "at most 2 elements", "/stop/1": "at least 1 characters"}),
-        ({"messages": [{"id": "a-cd"}]}, {"/messages/0/id": "a text that matches [a-z]+ and at most 3 characters"}),
+        ({"messages": [{"id": "a-cd"}]}, {"/messages/0/id": "a string that matches [a-z]+ and at most 3 characters"}),
     ],
 )
 def test_values_are_held_to_their_limits(body, expected):

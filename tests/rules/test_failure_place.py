@@ -71,7 +71,7 @@ RULES = [
     ("a field", {"flavour": "x"}, "json: unknown field 'flavour'", "gateway.unknown-field", "json-schema-field",
      "/flavour"),
     ("no tools", {"tools": [{"type": "function", "function": {"name": "f"}}]}, "glm-9 does not support tools",
-     "params.unsupported", "tools-unsupported", "/tools"),
+     "tools.unsupported", "tools-unsupported", "/tools"),
 ]  # fmt: skip
 
 

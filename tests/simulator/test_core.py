@@ -322,7 +322,7 @@ LOOPS = [
     (name, protocol)
     for name in contracts.names()
     for protocol in contracts.read(name).protocols
-    if protocol in PROTOCOLS and name != "generic"
+    if protocol in PROTOCOLS and name not in ("generic", "perplexity")  # whose Chat Completions take no tools
 ]
 
 

@@ -219,5 +219,5 @@ async def test_several_upstreams() -> None:
         peer.send(OK % b"02")
         await client.expects(OK % b"02")
         client.send(get(stage, b"/c"))
-        assert b"there are /a/" in await client.rest()
+        assert b"available: /a/" in await client.rest()
         assert [calls[0][1][0] for calls in stage.tap.calls.values()] == ["a", "b.c", ""]  # type: ignore[index]

@@ -52,7 +52,7 @@ def test_ignored_keywords_are_no_refusals():
 
 def test_measure():
     schema = {**OBJECT, "required": ["a"], "properties": {"a": {"enum": ["x", "yz"]}, "b": OBJECT}}
-    assert measure(schema) == {"depth": 2, "properties": 3, "optional": 2, "enum_values": 2, "text": 6}
+    assert measure(schema) == {"depth": 2, "properties": 3, "optional": 2, "unions": 0, "enum_values": 2, "text": 6}
 
 
 def test_modes_take_over_what_they_do_not_say():
