@@ -55,7 +55,8 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
     for finding in found:
         place = (_subject(finding), finding.pointer)
         if not _is_borrowed(finding):
-            yield from () if any(_is_told_better(finding, other) for other in found) else (finding,)
+            is_told_better = _is_of_a_list(finding) and any(_says_the_same(other, finding) for other in found)
+            yield from () if is_told_better else (finding,)
         elif place not in places and not accepted_by(case.decoded) and not any(_is_same(finding, f) for f in found):
             suspicions = list(_by_vote(case, finding))
             places.update(place for _ in suspicions)
@@ -82,13 +83,17 @@ def _is_same(finding: Finding, other: Finding) -> bool:
     return is_about and not _is_borrowed(other)
 
 
-def _is_told_better(finding: Finding, other: Finding) -> bool:
-    """A finding rests on a third party's list of models, and the provider itself is known to say the same."""
-    is_of_rule = (other.rule, other.side) == (finding.rule, finding.side) and finding.severity is Severity.WARNING
+def _is_of_a_list(finding: Finding) -> bool:
+    """A suspicion that rests on a third party's list of models."""
+    return finding.severity is Severity.WARNING and is_listed(finding.source)
+
+
+def _says_the_same(other: Finding, finding: Finding) -> bool:
+    """Another finding, which rests on what is known of the provider itself, has the rule at the same place."""
     one, two = f"{finding.pointer}/", f"{other.pointer}/"
     is_nested = one.startswith(two) or two.startswith(one)
-    is_known = not _is_borrowed(other) and not is_listed(other.source)
-    return is_of_rule and is_nested and is_known and is_listed(finding.source)
+    is_of_rule = (other.rule, other.side) == (finding.rule, finding.side)
+    return is_of_rule and is_nested and not _is_borrowed(other) and not is_listed(other.source)
 
 
 def _by_vote(case: RuleContext, finding: Finding) -> Iterator[Finding]:
