@@ -71,7 +71,7 @@ class BreakpointBanner:
             self._ticking = screen.set_interval(1.0, self._tick)
         screen.exchanges.reload()
         screen.header.show()
-        if self._list and self._list.is_attached:
+        if self._list and self._list.is_mounted:  # it may be on the way to the screen, without its parts
             self._list.refresh_pauses()
 
     @property
