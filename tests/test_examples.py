@@ -49,8 +49,11 @@ def inspect(name: str) -> Inspection:
 
 
 def test_every_example_has_its_story() -> None:
-    assert {p.stem for p in FOLDER.glob("*.jsonl")} == set(STORIES)
-    assert set((FOLDER / "order.txt").read_text("utf-8").split()) <= set(STORIES)
+    assert {p.name for p in FOLDER.glob("*")} == {"order.txt", *(f"{name}.jsonl" for name in STORIES)}
+
+
+def test_the_order_of_the_examples_names_each_once() -> None:
+    assert sorted((FOLDER / "order.txt").read_text("utf-8").split()) == sorted(STORIES)
 
 
 @pytest.mark.parametrize("name", STORIES)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from workbench.protocols.decode import DecodedExchange
-from workbench.rules._spoken_place import split_words, spoken_place
+from workbench.rules._spoken_place import says_name, split_words, spoken_place
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
 GEMINI = {
@@ -81,6 +81,19 @@ def test_of_places_alike_the_last_message_is_meant() -> None:
     body = {"messages": [{"role": "user", "content": [{"cachePoint": {}}]} for _ in range(3)]}
     place = spoken_place("cache point", body, _decoded(body))
     assert place and place.pointer == "/messages/2/content/0/cachePoint"
+
+
+def test_in_an_envelope_the_last_message_is_meant_too() -> None:
+    calls = [{"role": "user", "parts": [{"functionResponse": {"name": "ls"}}]} for _ in range(3)]
+    body = {"model": "gemini-3-pro", "request": {"contents": calls}}
+    place = spoken_place("the function response", body, _decoded(body), "content.shape")
+    assert place and place.pointer == "/request/contents/2/parts/0/functionResponse"
+
+
+@pytest.mark.parametrize("name", ["service_tier", "serviceTier", "service-tier"])
+def test_a_text_says_a_name_in_every_spelling(name: str) -> None:
+    assert says_name("Invalid service tier for this account", name)
+    assert not says_name("Invalid tier of service", name)
 
 
 @pytest.mark.parametrize("name", ["thinkingLevels", "thinking_level", "Thinking-Level", "THINKING_LEVEL"])

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from workbench import regex
 from workbench.contracts.contract import Contract
+from workbench.contracts.places import at_pointer
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
@@ -206,17 +207,9 @@ def _schema_place(body: JsonValue, tool: str, steps: Sequence[str], *, must_be_w
     for name in _SCHEMAS:
         schema, whole = _descend(body, "", [*tool.split("/")[1:], *name.split("/")])
         if whole:
-            value = _value(body, schema)
-            pointer, is_whole = _descend(value, schema, steps)
+            pointer, is_whole = _descend(at_pointer(body, schema), schema, steps)
             return pointer if is_whole or not must_be_whole else ""
     return ""
-
-
-def _value(body: JsonValue, pointer: str) -> JsonValue:
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        body = body[int(key)] if isinstance(body, list) else body[key] if isinstance(body, dict) else None
-    return body
 
 
 def _absent(

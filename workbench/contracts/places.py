@@ -168,7 +168,7 @@ def index_of(step: str, size: int) -> int | None:
 
 @lru_cache(maxsize=4096)
 def _children_at(step: str) -> Callable[[JsonValue], Iterable[_Child]]:
-    """What finds the children of a value at a step."""
+    """The function that finds the children of a value at a step."""
     if step == "*":
         return _children
     if filtered := _FILTER.fullmatch(step):

@@ -16,7 +16,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.rules._failure_place import was_judged
-from workbench.rules._spoken_place import HISTORIES
+from workbench.rules._request_keys import HISTORIES
 from workbench.rules.context import RuleContext
 from workbench.rules.wording import quote
 from workbench.undo_log import Journal
@@ -24,7 +24,6 @@ from workbench.wire import Headers, Origin, translation_of, urls
 
 ON_THE_WIRE = (Origin.RECORDED, Origin.IMPORTED, Origin.RESENT)
 """Origins of exchanges in which a server read the bytes of the request."""
-
 
 NOBODY = "the server"
 """Name of the server that accepted a request, if its host is unknown."""

@@ -14,10 +14,8 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.provenance import escape
 from workbench.rules._lasting_findings import OF_FIELDS
+from workbench.rules._request_keys import ENVELOPE
 from workbench.rules.context import RuleContext
-
-ENVELOPE = "/request"
-"""Pointer of the body inside that of Code Assist."""
 
 _ENVELOPED = regex.compile(rf"^{ENVELOPE}/contents\b")
 _SHARED = ("toolConfig", "tool_config", "toolconfig", "systemInstruction", "system_instruction")

@@ -26,7 +26,7 @@ _HISTORY = frozenset(("messages", "contents", "input", "tools", "system", "instr
 _CHOICES = ("toolchoice", "toolconfig", "functioncall")
 _STATES = ("previousresponseid", "thread", "conversation", "previousmessageid", "container", "cachedcontent")
 _IN_WORDS = ("", "message", "model", "field", "parameter", "tools", "media")
-"""What a kind of refusal is about where its place may be said in plain words."""
+"""Subjects of refusals (``RefusalKind.at``) of which a text may name the place in plain words."""
 _KINDS = {"image": "image", "picture": "image", "vision": "image", "图": "image", "audio": "audio", "video": "video",
           "pdf": "document", "document": "document", "file": "document"}  # fmt: skip
 """Word of an error text → kind of medium it is about."""

@@ -30,19 +30,17 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import NAMED, REQUEST, DecodedExchange, MessageShape, fact, shape_of, text_of
 from workbench.provenance import escape
 from workbench.rules._body import base, is_held, params, spellings, top
+from workbench.rules._request_keys import HISTORIES
 from workbench.rules.context import RuleContext
 from workbench.wire import loads
 
-LISTS = ("messages", "input", "contents")
-"""Keys of the list of messages."""
-
 
 class Search:
-    """What a relation says of the values at its place, and of what is near them, in a root that has the place below it.
+    """Finds the values that a relation is about below a root: by its place, its test and its conditions near by.
 
     Args:
-        relation: whose test and conditions they are.
-        place: that of the relation below the root.
+        relation: whose test and conditions are asked.
+        place: the relation's place, below the root.
     """
 
     __slots__ = ("_compared", "_near", "_place", "_test")
@@ -87,7 +85,7 @@ def _near(place: Place, root: JsonValue, pointer: str) -> list[PlacedValue]:
 
 
 def _is_of_shapes(place: Place) -> bool:
-    """Where a value is at the place depends on the shape of a message alone."""
+    """The shape of a message tells whether it has a value at the place."""
     steps = [step.partition("=")[0] for step in place.steps if not names_of(step)]
     return all(step in ("*", "**", *_BY_NAMED) for step in steps)
 
@@ -216,7 +214,7 @@ def by_list(contract: Contract) -> ByList:
     """The relations of a contract in the order in which they are asked."""
     keys: dict[str, list[Relation]] = {}
     for relation in contract.relations:
-        is_inside = relation.place.first in LISTS and len(relation.place.steps) > 2
+        is_inside = relation.place.first in HISTORIES and len(relation.place.steps) > 2
         keys.setdefault(relation.place.first if is_inside else "", []).append(relation)
     others = keys.pop("", [])
     on_messages = {key: OnMessages(found) for key, found in keys.items()}
@@ -227,8 +225,8 @@ def by_list(contract: Contract) -> ByList:
 def _reads_fields_alone(relation: Relation) -> bool:
     when = relation.when
     others = (*(condition.place for condition in when.places), *(place for _, place in relation.test.compared))
-    is_beside = all(place.up >= 0 or place.first not in LISTS for place in others)
-    return relation.place.first not in LISTS and is_beside and when.more_messages < 0 and when.more_bytes < 0
+    is_beside = all(place.up >= 0 or place.first not in HISTORIES for place in others)
+    return relation.place.first not in HISTORIES and is_beside and when.more_messages < 0 and when.more_bytes < 0
 
 
 def values_in_messages(case: RuleContext, asked: OnMessages) -> dict[int, list[PlacedValue]]:

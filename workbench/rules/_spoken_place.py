@@ -15,9 +15,7 @@ from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
 from workbench.provenance import escape
-
-HISTORIES = ("messages", "contents", "input")
-"""Members of a request that hold its history."""
+from workbench.rules._request_keys import HISTORIES, top_key
 
 MOST_NODES = 20_000
 """Values of a body that are looked at."""
@@ -28,14 +26,14 @@ ONE_WORD, LAST_WORD, NEAR = 1.0, 0.5, 0.25
 _WORDS = regex.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NAME = regex.compile(r"[A-Za-z][\w.\-]{2,60}\Z")
 _SAME = {"maximum": "max", "minimum": "min", "configuration": "config", "parameters": "parameter"}
-_COMMON = frozenset(
-    regex.compile(r"\w+").findall(
-        "api assistant block body call code content data default definition description enabled error field file "
-        "format function id index input item key level list max message min mode model name number object option "
-        "output parameter part please prompt property provider request required response result role schema server "
-        "set source status stream string system text token tool turn type url usage use user value version"
-    )
-)
+_COMMON = frozenset((
+    "api", "assistant", "block", "body", "call", "code", "content", "data", "default", "definition", "description",
+    "enabled", "error", "field", "file", "format", "function", "id", "index", "input", "item", "key", "level",
+    "list", "max", "message", "min", "mode", "model", "name", "number", "object", "option", "output", "parameter",
+    "part", "please", "prompt", "property", "provider", "request", "required", "response", "result", "role",
+    "schema", "server", "set", "source", "status", "stream", "string", "system", "text", "token", "tool", "turn",
+    "type", "url", "usage", "use", "user", "value", "version",
+))  # fmt: skip
 """Words that nearly every text has: alone they name no member."""
 _GROUPS = ("message", "content", "input", "tool")
 """Members whose name before another one is no way to name that: "the message content"."""
@@ -74,13 +72,19 @@ def spoken_place(text: str, body: JsonValue, decoded: DecodedExchange, rule: str
             best.append(weighed)
     if not best or (len(best) > 1 and best[0].weight < ONE_WORD):
         return None
-    pointer = best[-1 if best[-1].pointer.split("/")[1] in HISTORIES else 0].pointer
+    pointer = best[-1 if top_key(best[-1].pointer) in HISTORIES else 0].pointer
     return ErrorPlace(pointer, decoded.request_index.span(pointer), pointer.rpartition("/")[2])
 
 
 def split_words(text: str) -> list[str]:
     """The words of a text or a name, small and in the singular: ``thinkingLevels`` → ``thinking``, ``level``."""
     return [_singular(word.lower()) for word in _WORDS.findall(text)]
+
+
+def says_name(text: str, name: str) -> bool:
+    """A text has the words of a name that is made of several, in any spelling: "service tier" for ``serviceTier``."""
+    words = split_words(name)
+    return len(words) > 1 and _follow(words, split_words(text), 0)
 
 
 def _singular(word: str) -> str:
@@ -160,7 +164,7 @@ def _follow(words: Sequence[str], said: Sequence[str], gap: int) -> bool:
 
 def _is_at_home(pointer: str, rule: str) -> bool:
     """A place is where faults of a rule are: in the history, the tools or the parameters."""
-    first = pointer.split("/")[1]
+    first = top_key(pointer)
     family = rule.partition(".")[0]
     if family in ("content", "closure", "reasoning", "text", "args", "call"):
         return first in (*HISTORIES, "system")

@@ -1,7 +1,8 @@
 """Soft defaults: what most providers of a protocol refuse is a warning under a contract that says nothing of it.
 
 The families judge by a contract that borrows what others say. A finding that rests on something borrowed is put to the
-vote here: each contract that says anything of it judges the same request, and enough of them have to refuse it.
+vote here: each contract that says anything of it judges the same request, and enough of them have to refuse it. What a
+list of models says is dropped where the contract says the same of the provider itself.
 """
 
 from __future__ import annotations

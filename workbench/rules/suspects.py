@@ -20,7 +20,8 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._acceptance import accepted_by, host_of
 from workbench.rules._failure_place import error_parameters, refusal_of, was_judged
-from workbench.rules._spoken_place import HISTORIES
+from workbench.rules._request_keys import HISTORIES, top_key
+from workbench.rules._spoken_place import says_name
 from workbench.rules.answers import ANSWER_ERROR, named_place
 from workbench.rules.context import Rule, RuleContext
 from workbench.wire import loads
@@ -141,7 +142,7 @@ def _new_places(case: RuleContext, text: str) -> Iterator[tuple[str, _Reason]]:
     found = changes(before.request_index, case.decoded.request_index) or ()
     for change in (change for change in found if change.kind is not ItemChangeKind.RESPELLED):
         for pointer, value in _places_of(change):
-            is_message = pointer.split("/")[1] in HISTORIES and change.kind is ItemChangeKind.ADDED
+            is_message = top_key(pointer) in HISTORIES and change.kind is ItemChangeKind.ADDED
             yield pointer, _Reason(since, _NEW_MESSAGE if is_message else _NEW)
             if _is_named(pointer, value, text):
                 yield pointer, _Reason("named in the text", _NAMED)
@@ -176,7 +177,7 @@ def _is_named(pointer: str, value: JsonValue, text: str) -> bool:
     """The text has the name of a member, or its value, as a word."""
     words = {word.strip(".").lower() for word in _WORD.findall(text)}
     name = pointer.rpartition("/")[2].lower()
-    if "_" in name and f" {name.replace('_', ' ')} " in f" {' '.join(text.lower().split())} ":
+    if says_name(text, pointer.rpartition("/")[2]):
         return True
     said = value.lower() if isinstance(value, str) and len(value) <= 80 else ""
     return any(word and not word.isdecimal() and word not in _SAID_OFTEN and word in words for word in (name, said))

@@ -10,7 +10,7 @@ from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.protocols import REQUEST, RESPONSE, TEXT, grammars
 from workbench.rules._families import every_rule
-from workbench.rules._spoken_place import HISTORIES
+from workbench.rules._request_keys import HISTORIES
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 from workbench.wire import Framing, Headers, Origin, State, loads
