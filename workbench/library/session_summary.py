@@ -14,6 +14,7 @@ from workbench.config import cache_files, resources
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.library.program_digest import program_digest
 from workbench.wire import ExchangeKind, plain_form
+from workbench.wire.session import is_written
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
@@ -32,8 +33,7 @@ Identity = Sequence[int]
 def identity(path: Path) -> Identity | None:
     """Identity of a file, which changes with its content; None if other files hold a part of it, or it is none."""
     try:
-        log = path.with_name(f"{path.name}-wal")
-        if not path.is_file() or (log.exists() and log.stat().st_size):
+        if not path.is_file() or is_written(path):
             return None
         return cache_files.identity(path)
     except (OSError, ValueError):

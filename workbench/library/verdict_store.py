@@ -36,6 +36,7 @@ from workbench.contracts import (
 from workbench.library.program_digest import program_digest
 from workbench.rules import ContradictedFact, InspectedExchange, Inspection
 from workbench.wire import ExchangeKind, Origin, State, Summary, plain_form
+from workbench.wire.session import is_written
 
 MOST_BYTES = 512 * 1024
 """A larger verdict is not kept: thousands of findings that nobody reads twice."""
@@ -93,8 +94,7 @@ class VerdictStore:
         """
         file = Path(path)
         try:
-            log = file.with_name(f"{file.name}-wal")
-            if not file.is_file() or (log.exists() and log.stat().st_size):
+            if not file.is_file() or is_written(file):
                 return None
             identity = cache_files.identity(file)
             with file.open("rb") as stream:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import select
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -320,3 +322,18 @@ def test_frames_of_an_open_socket_are_put_in_when_it_ends(path: Path) -> None:
         writer.finish(seq, socket)
         assert session.refresh() == {seq}
         assert session.exchange(seq) == socket
+
+
+def test_a_side_file_may_vanish_while_it_is_looked_at(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write([whole("e0")], path)
+    looks, stat = itertools.count(), os.stat
+
+    def there_and_gone(name: Any, **options: Any) -> os.stat_result:
+        if str(name).endswith("-wal") and next(looks) % 2:
+            raise FileNotFoundError(name)
+        return stat(path if str(name).endswith("-wal") else name, **options)
+
+    monkeypatch.setattr(os, "stat", there_and_gone)
+    for _ in range(4):
+        with opened(path) as session:
+            assert session.refresh() <= {0}

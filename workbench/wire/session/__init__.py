@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from workbench.wire.session import store, text, writers
     from workbench.wire.session.file_replacement import ReplacingSession
     from workbench.wire.session.identity import file_name, former_ids, session_id
-    from workbench.wire.session.opening import is_written
     from workbench.wire.session.recognition import MAGIC, open_recording
     from workbench.wire.session.sqlite import SqliteSession, beginning
     from workbench.wire.session.store import open_session
+    from workbench.wire.session.write_ahead_log import is_written
     from workbench.wire.session.writer import SessionWriter
     from workbench.wire.session.writers import exists
 else:

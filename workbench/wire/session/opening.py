@@ -13,7 +13,7 @@ from workbench.errors import SessionFormatError, WireError
 from workbench.lazy_dataclass import dataclass
 from workbench.wire.json_scan import encode
 from workbench.wire.jsontext import loads
-from workbench.wire.session import untrusted_sqlite, values
+from workbench.wire.session import untrusted_sqlite, values, write_ahead_log
 from workbench.wire.session.identity import valid_id
 from workbench.wire.session.untrusted_sqlite import FAULTS, readable, reason
 
@@ -43,24 +43,18 @@ class OpenFile:
     stamp: Stamp
 
 
-def is_written(path: Path) -> bool:
-    """True if a process writes it, or died while writing: a side file exists."""
-    wal = _wal(path)
-    return wal.exists() and wal.stat().st_size > 0
-
-
 def stamp(path: Path) -> Stamp:
     """Value that changes when the file must be reopened to see its content. Raises OSError."""
     file = path.stat()
-    if is_written(path):
-        return (file.st_ino, _wal(path).stat().st_ino)
+    if log := write_ahead_log.state(path):
+        return (file.st_ino, log.st_ino)
     return (file.st_ino, file.st_size, file.st_mtime_ns)
 
 
 def open_read_only(path: Path) -> OpenFile:
     """Open a file. Raises SessionFormatError, OSError."""
     seen = stamp(path)
-    is_shared = is_written(path)
+    is_shared = write_ahead_log.is_written(path)
     damaged = "" if is_shared else _length_fault(path)
     uri = f"{path.resolve().as_uri()}?mode=ro{'' if is_shared else '&immutable=1'}"
     with ExitStack() as stack:
@@ -76,11 +70,6 @@ def open_read_only(path: Path) -> OpenFile:
         check_version(db, path)
         stack.pop_all()
     return OpenFile(db, damaged, is_shared, seen)
-
-
-def _wal(path: Path) -> Path:
-    path = path.resolve()  # SQLite puts it beside the file that a link points to
-    return path.with_name(path.name + "-wal")
 
 
 def _length_fault(path: Path) -> str:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from workbench import regex
 from workbench.errors import SessionFormatError
 from workbench.limits import MAX_STORED_BODY
+from workbench.wire.session import write_ahead_log
 
 FAULTS: Final = (sqlite3.Error, UnicodeDecodeError, OverflowError)
 """Exceptions of SQLite and its reader for a damaged or hostile file."""
@@ -61,8 +62,8 @@ class GuardedConnection(sqlite3.Connection):
 
     def measure(self, path: Path) -> None:
         """Update the file size. Raises OSError."""
-        beside = path.with_name(f"{path.name}-wal")
-        size = path.stat().st_size + (beside.stat().st_size if beside.exists() else 0)
+        log = write_ahead_log.state(path)
+        size = path.stat().st_size + (log.st_size if log else 0)
         self._most = LEAST_STEPS + STEPS_PER_BYTE * size
 
     def trust(self) -> None:
