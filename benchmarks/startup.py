@@ -139,7 +139,7 @@ def main() -> None:
             "workbench (Home)": lambda: paint([python, "-m", "workbench"], "Workbench"),
             "workbench open, 5,000 exchanges": lambda: paint([*opened, str(big)], "Workbench"),
             "  … until they are listed": lambda: paint([*opened, str(big)], "of 5,000"),
-            "  … until one is decoded": lambda: paint([*opened, str(big)], "◇ result"),
+            "  … until one is decoded": lambda: paint([*opened, str(big)], "tool_0, tool_1"),
             "python -c pass": lambda: command([python, "-c", "pass"]),
             "workbench --version": lambda: command([python, "-m", "workbench", "--version"]),
             "workbench --help": lambda: command([python, "-m", "workbench", "--help"]),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from workbench.config import resources
 from workbench.contracts import loading
@@ -30,7 +30,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--approve`` writes the approved tables again, for people to read what changed; ``--every`` samples nothing."""
     parser.addoption("--approve", action="store_true", help="write the approved tables again")
-    parser.addoption("--every", action="store_true", help="run every case of the long tables, before a release")
+    parser.addoption("--every", action="store_true", help="run every case and every example, before a release")
 
 
 def pytest_configure() -> None:
@@ -47,9 +47,14 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out, of the cases of a test that is marked ``sampled(n)``, all but every n-th."""
+    """Leave out two thirds of all drawn examples, and of a test marked ``sampled(n)`` all cases but every n-th."""
     if config.getoption("--every"):
         return
+    functions = {item.obj for item in items if isinstance(item, pytest.Function)}
+    for function in filter(is_hypothesis_test, functions):
+        drawn = function._hypothesis_internal_use_settings
+        fewer = settings(drawn, max_examples=max(min(10, drawn.max_examples), drawn.max_examples // 3))
+        function._hypothesis_internal_use_settings = fewer
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     seen: Counter[str] = Counter()
