@@ -97,7 +97,7 @@ SLIPS = [
 
 MISSHAPEN = [
     ("error-words: [Mine]", "/error-words/0", "not in lower case"),
-    ("key-prefixes: [sk]", "/key-prefixes/0", "not the beginning of a key"),
+    ("key-prefixes: [sk]", "/key-prefixes/0", "not a key prefix"),
     ('call-ids: "{name}"', "/call-ids", "not a template of call ids"),
     ('call-ids: "call_{99}"', "/call-ids", "not a template of call ids"),
     ("listed-models: [1]", "/listed-models/0", ""),
@@ -123,7 +123,7 @@ def test_prefixes_of_keys_hold_where_the_users_own_file_replaces_the_contract(ow
 def test_a_slip_is_refused_at_its_place(own: Path, good: str, bad: str, place: str, meant: str):
     (own / "mine.yaml").write_text(MINIMAL.replace(good, bad, 1), encoding="utf-8")
     (line,) = contracts.warnings()
-    assert line.startswith(f"{own / 'mine.yaml'}#{place} is called ")
+    assert line.startswith(f"{own / 'mine.yaml'}#{place} named ")
     assert ("did you mean" in line, f"did you mean {meant}?" in line) == (bool(meant), bool(meant))
 
 
@@ -163,7 +163,7 @@ def test_rules_and_protocols_of_packages_are_known(monkeypatch):
         cached.cache_clear()
     try:
         vet(MINIMAL.replace("closure.missing-result", "house.style").replace("openai-chat", "house-chat"))
-        with pytest.raises(ProfileError, match=r"no protocol is called 'openai-chat'"):
+        with pytest.raises(ProfileError, match=r"no protocol named 'openai-chat'"):
             vet(MINIMAL)
     finally:
         for cached in (words._protocols, words._third_party_rules):

@@ -121,7 +121,7 @@ def test_a_fact_of_a_place_that_the_wire_lacks_holds_for_nothing():
 
 def test_a_name_that_no_protocol_has_is_refused():
     text = CONTRACT.format(protocols="ollama", more="").replace("tool.description", "tool.descripton")
-    with pytest.raises(ProfileError, match=r"no place is called 'tool.descripton'; did you mean tool.description\?"):
+    with pytest.raises(ProfileError, match=r"no place named 'tool.descripton'; did you mean tool.description\?"):
         load(text, "mine.yaml", vet)
 
 

@@ -72,7 +72,7 @@ BREAKS = [
     ("other settings", {"temperature": 1, "max_tokens": 9}, None),
     ("a time in the system prompt", {"system": LATER}, ("/system/0/text", "a time", "6.", "info")),
     ("another beginning", {"system": EDITED}, ("/system/0/text", "the system prompt changed", "Now: ", "warning")),
-    ("tools in another order", {"tools": FIRST["tools"][::-1]}, ("/tools/0/name", "another order", "edit", "warning")),
+    ("tools turned", {"tools": FIRST["tools"][::-1]}, ("/tools/0/name", "different order", "edit", "warning")),
     ("one tool more", {"tools": [*FIRST["tools"], tool("run")]}, ("/tools/2", "1 more", "", "warning")),
     ("another description", {"tools": [tool("read", "doing it"), tool("edit")]},
      ("/tools/0/description", "a tool definition changed", "ing it", "warning")),

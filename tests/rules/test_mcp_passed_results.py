@@ -136,8 +136,11 @@ def test_a_call_of_another_model_call_or_one_that_was_cancelled_is_not_compared(
 @pytest.mark.parametrize(
     ("agent", "words"),
     [
-        ("claude-code", "no known rule of Claude Code covers this"),
-        ("opencode", "a known rule of OpenCode: structuredContent is used only without other content (measured with"),
+        ("claude-code", "no known behaviour of Claude Code explains this"),
+        (
+            "opencode",
+            "known behaviour of OpenCode: structuredContent is used only without other content (measured with",
+        ),
         ("somebody", "the client is unknown; most clients use structuredContent only without other content"),
     ],
 )

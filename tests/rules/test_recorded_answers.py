@@ -87,7 +87,7 @@ def test_a_refusal_that_no_rule_predicted(anthropic, text, expected):
 DISAGREEMENTS = [
     ("it was answered", ANSWER, 200, "refuses this request (closure.missing-result, status 400), but the recorded"),
     ("another status", error(MISSING.format(1, "toolu_1")), 422, "has status 400 for closure.missing-result"),
-    ("another text", error("calls want to be answered, dear friend"), 400, "has another text for closure.missing"),
+    ("another text", error("calls want to be answered, dear friend"), 400, "has a different text for closure.missing"),
     ("all as it says", error(MISSING.format(1, "toolu_1")), 400, None),
     ("the beginning of it", error("messages.1: `tool_use` ids were found without"), 400, None),
     ("a limit says nothing", error("slow down"), 429, None),

@@ -183,7 +183,7 @@ def _ambiguous_descriptions() -> frozenset[str]:
 
 def _said_of(template: str) -> str:
     often = (one.when for one in texts_without_rule() if one.template.message == template)
-    return next(often, "the server failed, and says no more")
+    return next(often, "the server failed and gave no reason")
 
 
 def find_matches(text: str) -> list[Match]:
@@ -366,7 +366,7 @@ def _look_for(known: KnownText) -> tuple[str, ...]:
 
 def _record(rule: str, how: str) -> str:
     """Our own recorder first, then what the provider's contract knows for those who cannot run the client again."""
-    ways = f"{OUR_RECORDER}. Or without it: {how[:1].lower()}{how[1:]}" if how else OUR_RECORDER
+    ways = f"{OUR_RECORDER}. Without the recorder: {how[:1].lower()}{how[1:]}" if how else OUR_RECORDER
     if rule.startswith("reasoning."):
         return f"{ways}. Two exchanges are needed: the response with the reasoning, and the request after it"
     return ways

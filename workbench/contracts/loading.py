@@ -154,7 +154,7 @@ def _part(name: str, where: str) -> ContractFile:
     """A part that contracts share. Raises ProfileError."""
     shared = resources.shared_profiles()
     if name not in shared:
-        raise ProfileError(f"no shared part is called {name!r}", where=where, hint=f"known: {', '.join(shared)}")
+        raise ProfileError(f"no shared part named {name!r}", where=where, hint=f"known: {', '.join(shared)}")
     return load(resources.profile(shared[name]), str(shared[name]))
 
 

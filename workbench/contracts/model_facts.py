@@ -36,12 +36,12 @@ WORDS: Mapping[str, str] = {
     "tools": "does not accept tools",
     "vision": "does not accept images",
     "audio": "does not accept audio",
-    "structured": "does not accept a schema of its response",
+    "structured": "does not accept a response schema",
     "temperature": "does not accept a temperature",
     "sampling": "does not accept sampling parameters",
     "forced": "does not accept a forced tool choice",
     "prefill": "does not accept a prefilled response",
-    "reasoning": "does not reason and accepts no reasoning effort",
+    "reasoning": "does not reason, and does not accept a reasoning effort",
     "effort": "does not accept a reasoning effort",
     "parallel": "makes only one tool call per response",
     **{f"effort-{word}": f"does not accept reasoning effort {word}" for word in EFFORTS},
@@ -95,7 +95,7 @@ class ModelFact:
         """The fact in words."""
         if self.name == RETIRED:
             return f"is retired on {self.value}"
-        return f"writes at most {self.value} tokens" if self.name == OUTPUT else WORDS[self.name]
+        return f"outputs at most {self.value} tokens" if self.name == OUTPUT else WORDS[self.name]
 
 
 def facts_of(contract: str, model: str | None) -> tuple[ModelFact, ...]:

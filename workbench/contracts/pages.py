@@ -312,7 +312,7 @@ def _refusals(refusals: Iterable[DocumentedRefusal], width: int) -> Iterator[str
         said.setdefault((refusal.status, refusal.message), []).append(who)
     for (status, message), providers in said.items():
         who = f"{', '.join(dict.fromkeys(providers))} ({status})"
-        yield from wrap(f"{who}: {message or 'an error text that is not known'}", width, "  - ", "    ")
+        yield from wrap(f"{who}: {message or 'an unknown error text'}", width, "  - ", "    ")
 
 
 def _example_lines(example: Example, width: int) -> Iterator[str]:

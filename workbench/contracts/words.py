@@ -125,7 +125,7 @@ def _require_known(node: Node, name: str, kind: str, known: Callable[[], Iterabl
     if name in known() or (kind == "rule" and name in _third_party_rules()):
         return
     near = get_close_matches(name, [*known()], 1)
-    raise node.fail(f"no {kind} is called {shown or name!r}" + (f"; did you mean {near[0]}?" if near else ""))
+    raise node.fail(f"no {kind} named {shown or name!r}" + (f"; did you mean {near[0]}?" if near else ""))
 
 
 def _fits(term: str, node: Node) -> None:

@@ -29,7 +29,7 @@ def insert_message(decoded: DecodedExchange, role: str, text: str, before: str =
     """
     adapter = adapter_of(decoded)
     if role not in ROLES:
-        raise LocalProtocolError(f"no role {role!r} for a new message", hint=f"known: {', '.join(ROLES)}")
+        raise LocalProtocolError(f"a new message cannot have role {role!r}", hint=f"known: {', '.join(ROLES)}")
     if role == "system" and not adapter.capabilities.request.mid_system:
         return _insert_system(decoded, adapter, text)
     return _put_message(decoded, before, shape.message(adapter, role, (Text(text),)))
@@ -65,7 +65,9 @@ def insert_text(decoded: DecodedExchange, message: str, text: str, at: int | Non
         return value.set_text(text)
     if role in adapter.capabilities.request.one_text:
         raise LocalProtocolError(
-            "a message of this protocol is a single text", where=message, hint="edit that text, or insert a new message"
+            "in this protocol, a message is a single string",
+            where=message,
+            hint="edit that text, or insert a new message",
         )
     blocks = [_block(decoded, held, old), _block(decoded, held, text)]
     return (value.replace(value_of(decoded, message).format_child(blocks if at != 0 else blocks[::-1])),)
@@ -227,7 +229,7 @@ def _block(decoded: DecodedExchange, message: Message, text: str) -> JsonValue:
     )
     if like is None:
         raise LocalProtocolError(
-            "a message of this role cannot have a second text", where=message.pointer, hint="insert a new message"
+            "a message of this role cannot have a second text part", where=message.pointer, hint="insert a new message"
         )
     held = value_of(decoded, message.pointer + element_pointer(like)).parsed_value
     return {**held, like.source.fields["text"][1:]: text}

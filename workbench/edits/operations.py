@@ -105,7 +105,7 @@ def rename(decoded: DecodedExchange, pointer: str, name: str) -> Splices:
     """Change the key of a parameter or other member."""
     value, parent = value_of(decoded, pointer), parent_of(decoded, pointer)
     if value.key is None:
-        raise LocalProtocolError("an element of a list has no name", where=pointer)
+        raise LocalProtocolError("list elements have no names", where=pointer)
     other = f"{parent.pointer}/{escape(name)}"
     if other == pointer:
         return ()
@@ -125,7 +125,7 @@ def adapter_of(decoded: DecodedExchange) -> Adapter:
     """Adapter of a request. Raises LocalProtocolError if it could not be decoded."""
     if decoded.request is None:
         why = json_problem(decoded.request_text) or "not a request of a known protocol"
-        raise LocalProtocolError(f"the body can be edited as text only: {why}", where="request")
+        raise LocalProtocolError(f"the body can only be edited as text: {why}", where="request")
     return protocols.get(decoded.request.protocol)
 
 

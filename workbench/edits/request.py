@@ -60,7 +60,9 @@ def apply_changes(http: HttpRequest, text: bytes, changes: Sequence[Change | Spl
     ranges = [c for c in changes if isinstance(c, Splice)]
     inside = [c for c in changes if not isinstance(c, SetHeader | Splice)]
     if ranges and inside:
-        raise LocalProtocolError("structure and byte ranges are changed in one step", hint="change one, then the other")
+        raise LocalProtocolError(
+            "structure and byte ranges cannot be changed in one step", hint="change one first, then the other"
+        )
     made = with_body(http, patch.apply(text, inside) if inside else apply_splices(text, ranges), text)
     items = made.headers.items
     for change in headers:

@@ -156,7 +156,7 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
     meta, kept = (one.result.get("_meta") for one in (inner, outer))
     gone = [name for name in meta if name not in kept] if isinstance(meta, dict) and isinstance(kept, dict) else meta
     if gone:
-        text = f"{', '.join(map(quote, gone))} of _meta are not in {where}"
+        text = f"{', '.join(map(quote, gone))} of _meta are missing from {where}"
         yield make(decoded, RESULT_DROPPED, RESPONSE, "/result/_meta", text, severity=INFO)
     if (inner.result.get("isError") is True) != (outer.result.get("isError") is True):
         text = f"isError differs from {where}"
@@ -169,7 +169,7 @@ def _twice(decoded: DecodedExchange, before: ModelCall, entry: Mapping[str, Json
     is_safe = member(hints, "idempotentHint") is True or member(hints, "readOnlyHint") is True
     first = before.carried.exchange + 1
     ended = {"answered": "was answered", "refused": "got an error"}.get(before.carried.state, "got no response in time")
-    text = f"exchange {first} had already carried out the call of exchange {before.exchange + 1}, and {ended}"
+    text = f"exchange {first} had already run the call from exchange {before.exchange + 1}, and {ended}"
     hint = "the tool is declared safe to repeat" if is_safe else "the tool is not declared safe to repeat"
     evidence = "; ".join(filter(None, (hint, how)))
     return make(decoded, CALLED_TWICE, REQUEST, "/params", text, evidence, INFO if is_safe else WARNING)

@@ -33,7 +33,7 @@ def of_connection(decoded: DecodedExchange, facts: ChannelFacts, asked_later: in
             decoded, LIST_CHANGED, REQUEST, "", f"{text}, and sent a request to the model in exchange {asked_later + 1}"
         )
     if facts.silent_after_cancel is not None:
-        text = f"after message {facts.silent_after_cancel} cancelled a request, the server never answered again"
+        text = f"after message {facts.silent_after_cancel} cancelled a request, the server never responded again"
         yield make(decoded, CANCELLED_END, RESPONSE, "", text)
 
 

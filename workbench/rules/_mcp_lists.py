@@ -90,7 +90,7 @@ def of_used_list(decoded: DecodedExchange, read: ListRead) -> Iterator[Finding]:
     began = decoded.exchange.started_at
     if read.cursor:
         text = (
-            f"the list of exchange {read.exchange + 1} has a next page (cursor {quote(read.cursor)}), but the "
+            f"the list in exchange {read.exchange + 1} has a next page (cursor {quote(read.cursor)}), but the "
             "client had not requested"
         )
         yield make(decoded, PAGINATION, REQUEST, "", f"{text} it before this request")
@@ -135,7 +135,7 @@ def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | 
     if not isinstance(cursor, str) or not cursor:
         return
     if cursor == asked:
-        text = f"the page at cursor {quote(cursor)} names the same cursor as next: the list never ends"
+        text = f"the page at cursor {quote(cursor)} gives the same cursor as its nextCursor: the list never ends"
         yield make(decoded, PAGINATION, RESPONSE, "/result/nextCursor", text)
     elif channel is not None and cursor not in channel.cursors:
         text = f"the list has a next page (cursor {quote(cursor)}), but the client never requested it"

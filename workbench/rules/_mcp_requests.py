@@ -183,7 +183,7 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     elif http.status >= 400 and http.status not in _AUTH and method in _MUST_RESULT and not isinstance(error, dict):
         text = f"{method} was answered with status {http.status}"
         if method == "initialize" and not request.headers.get("mcp-protocol-version"):
-            text += "; a client sends the header MCP-Protocol-Version only after it, so a server must not require it"
+            text += "; clients send MCP-Protocol-Version only after initialize, so a server must not require it earlier"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "", text, quote(told))
     elif http.status == 200 and method in _MUST_RESULT and not response_message(decoded).strip():
         text = f"the response to {method} ended without its message"
@@ -201,7 +201,7 @@ def _given_up(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     """A call that the client cancelled: because it had waited too long, or for another reason."""
     reason = str(decoded.exchange.meta[CANCELLED])
     response = message_of(response_message(decoded))
-    came = "; the response arrived anyway, too late" if response else ""
+    came = "; the response arrived too late" if response else ""
     if _TIMED_OUT.search(reason):
         token = member(message_of(decoded.request_text), "params", "_meta", "progressToken")
         hint = "" if token is not None else "; without a progressToken the server cannot report progress"
@@ -224,7 +224,7 @@ def _error(decoded: DecodedExchange, method: str, error: JsonValue) -> Iterator[
     shown = str(code) if isinstance(code, int) else quote(code, 20)
     text = f"{method} was answered with error {shown}: {quote(told)}"
     if method == "initialize" and ("version" in told.lower() or member(error, "data", "supported")):
-        text += "; a server that does not know the version should answer with one that it knows"
+        text += "; a server that does not support the version should respond with one that it supports"
         yield make(decoded, VERSION, RESPONSE, "/error", text)
         return
     if method == "tools/call" and code not in _OF_JSON_RPC:
@@ -274,7 +274,7 @@ def _version(
     if not isinstance(asked, str) or not isinstance(given, str):
         return
     if given >= _STATELESS:
-        text = f"the server agreed to {quote(given)}, a revision without initialize: it begins with server/discover"
+        text = f"the server agreed to {quote(given)}, a revision without initialize, which starts with server/discover"
         yield make(decoded, VERSION, RESPONSE, "/result/protocolVersion", text)
     if given == asked:
         return

@@ -41,13 +41,13 @@ PAGINATION = _rule("pagination", WARNING, "A page of the tool list was not fetch
 SCHEMA_REJECTED = _rule("schema-rejected", WARNING, "An entry of the tool list has a schema that clients refuse.")
 DESCRIPTION_CHANGED = _rule("description-changed", WARNING, "A tool's description changed after it was listed.")
 HIDDEN_TEXT = _rule("hidden-text", WARNING, "A tool server sent invisible characters.")
-INJECTED_TEXT = _rule("injected-text", WARNING, "A text of a tool server gives instructions to the model.")
+INJECTED_TEXT = _rule("injected-text", WARNING, "Text from a tool server gives instructions to the model.")
 
 # On the way to the model and from it.
 
 STRUCTURED_DROPPED = _rule("structured-dropped", WARNING, "The structured content of a tool's result is lost.")
 RESULT_DROPPED = _rule("result-dropped", WARNING, "Part of a tool result did not reach the model.")
-RESULT_TRUNCATED = _rule("result-truncated", WARNING, "The model got only part of a text in a tool result.")
+RESULT_TRUNCATED = _rule("result-truncated", WARNING, "The model got only part of the text of a tool result.")
 CONTENT_SHADOWED = _rule("content-shadowed", INFO, "The model got the structured content, but not the text next to it.")
 RESULT_ALTERED = _rule("result-altered", WARNING, "A tool result reached the model in a different form.")
 RESULT_DUPLICATED = _rule("result-duplicated", WARNING, "The same data of a tool result reached the model twice.")

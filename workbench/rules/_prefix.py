@@ -217,7 +217,7 @@ def _of_tools(old: DecodedExchange, new: DecodedExchange) -> str:
     if before == after:
         return "a tool definition changed"
     if sorted(before) == sorted(after):
-        return "the tools are in another order"
+        return "the tools are in a different order"
     added, gone = [n for n in after if n not in before], [n for n in before if n not in after]
     changed = [f"{len(added)} more"] * bool(added) + [f"{len(gone)} fewer"] * bool(gone)
     return f"the list of tools changed: {', '.join(changed) or 'names are repeated'}"

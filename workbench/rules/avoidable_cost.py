@@ -136,7 +136,7 @@ def _measured_words(case: RuleContext) -> str:
     """Tokens of the whole prompt as the response counts them."""
     usage = _usage(case.decoded)
     whole = sum(filter(None, (usage.input, usage.cache_read, usage.cache_write))) if usage else 0
-    return f", of {whole:,} that the response counts for the whole prompt" if whole else ""
+    return f", of {whole:,} that the response reports for the whole prompt" if whole else ""
 
 
 def _overhead(case: RuleContext) -> str:

@@ -304,7 +304,7 @@ def _mismatch(case: RuleContext, line: CallLine) -> Iterator[Finding]:
     answered = case.closure.line_of(line.stands_for) or line
     turn = _open_turn(case, answered)
     for ref in line.results:
-        message = f"the tool result names {quote(line.id)}, but the call it answers by position {has}"
+        message = f"the tool result names {quote(line.id)}, but the call at its position {has}"
         values = {name: turn[name] for name in ("ids", "next") if name in turn}
         finding = case.at(MISMATCH, ref, message, name="tool_call_id", evidence=_evidence(case, line), values=values)
         if finding.check is None:  # then the provider misses the result of the call

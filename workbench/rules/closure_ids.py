@@ -45,7 +45,7 @@ def _nameless(case: RuleContext) -> Iterator[Finding]:
     for n, message in case.suspects(_has_nameless):
         for k, result in message.tool_results():
             if not result.name and not result.is_server:
-                text = "the tool result does not name the function it belongs to"
+                text = "the tool result does not name its function"
                 yield case.at(ID_FORMAT, NodeRef(REQUEST, n, k), text, when="name-missing")
 
 

@@ -70,7 +70,7 @@ def _beta_field(case: RuleContext, pointer: str, field: str, wanted: list[str]) 
     if http and http.headers.items:
         yield by_term(case, UNKNOWN_FIELD, "params.beta-fields", pointer, text, values=said)
     else:
-        text += "; no header of this request was recorded"
+        text += "; the headers of this request were not recorded"
         yield as_unproved(case.finding(UNKNOWN_FIELD, REQUEST, pointer, text))
 
 

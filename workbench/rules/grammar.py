@@ -408,7 +408,7 @@ def _text(fault: grammars.ShapeFault, path: str, value: str) -> str:
     if fault.code == grammars.MISSING:
         return f"{path or 'the request'} has no {quote(fault.name)}, which is required"
     if fault.code == grammars.TOO_MANY:
-        return f"{path} has {', '.join(fault.known)}; accepted: one of them"
+        return f"{path} has {', '.join(fault.known)}; only one of them is accepted"
     if fault.code == grammars.UNKNOWN_VARIANT:
         return f"{path} {quote(value)} is not a known value; known: {', '.join(fault.known[:12])}"
     if fault.code == grammars.BEYOND_LIMIT:

@@ -31,8 +31,8 @@ from workbench.rules._mcp_connection import of_connection
 from workbench.rules._mcp_declared import ListedTool, of_declared
 from workbench.rules._mcp_lists import ListRead, of_list, of_used_list, texts_aimed_at_model
 from workbench.rules._mcp_requests import of_request
+from workbench.rules._mcp_results import of_told
 from workbench.rules._mcp_rules import RULES, member, message_of, texts_of
-from workbench.rules._mcp_told import of_told
 from workbench.undo_log import Journal
 from workbench.wire import CONNECTION, TURNS, Exchange, ExchangeKind, State, Summary
 

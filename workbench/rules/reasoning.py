@@ -274,7 +274,7 @@ def _check_altered(case: RuleContext, entry: Entry) -> Iterator[Finding]:
     name = entry.differs if entry.differs in ("text", "signature", "data") else None
     field = _field(case, entry)
     message = {
-        "order": "the thinking blocks of this turn are in another order than received",
+        "order": "the thinking blocks of this turn are in a different order than received",
         "count": f"the number of {field} blocks in this turn differs from what was received",
     }.get(entry.differs, f"the replayed {field} differs from what was received")
     values = {"id": item_id(case.message(entry.sent_part))}

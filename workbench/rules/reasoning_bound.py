@@ -21,7 +21,7 @@ from workbench.rules.wording import as_warning, quote, with_related
 UNBOUND = Rule(
     "reasoning.unbound",
     Severity.WARNING,
-    "An edit of an earlier turn breaks a signature that is bound to everything before it.",
+    "An edit to an earlier turn invalidates a signature that covers everything before it.",
     breaks=Breaks.REQUEST,
 )
 
@@ -81,7 +81,7 @@ def _unbound(case: RuleContext, blocks: Sequence[NodeRef], entry: Entry, edit: _
     if not blocks:
         return
     behind = "" if len(blocks) == 1 else f", and of {len(blocks) - 1} more after it"
-    text = f"{edit.words}: the signature of this block{behind} covers it and is no longer valid"
+    text = f"{edit.words}: the signature of this block{behind} covers this content and is no longer valid"
     evidence = f"compared with the request of exchange {(entry.received_in or 0) + 1}, whose response contained it"
     finding = case.at(UNBOUND, blocks[0], text, name="signature", evidence=evidence)
     others = [edit.pointer, *(case.pointer(ref, "signature") for ref in blocks[1:])]
@@ -157,8 +157,9 @@ def _change(now: ModelRequest, was: _HistoryPart, rest: Sequence[_HistoryPart], 
     """An edit, or something that was taken out or put in: what is there now tells."""
     at = rest[0].at if rest else (start, -1)
     is_moved = any((s.role, s.part) == (was.role, was.part) for s in rest)
-    what = "content was inserted before" if is_moved else "other content, or nothing, replaces"
-    return _Edit(at, now.messages[at[0]].pointer, f"{what} message {was.at[0] + 1} of the original history")
+    message = f"message {was.at[0] + 1} of the original history"
+    words = f"content was inserted before {message}" if is_moved else f"{message} was changed or removed"
+    return _Edit(at, now.messages[at[0]].pointer, words)
 
 
 def _thinking(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None:

@@ -155,7 +155,7 @@ def _title(name: str) -> str:
 def _foreign_form(case: RuleContext, part: Reasoning, proof: str) -> str:
     """Whose proof it looks like, in words; an empty string if nobody's."""
     if _HEX_OR_UUID.fullmatch(proof):
-        return "hexadecimal digits, as other vendors use them"
+        return "hexadecimal digits, a format of other vendors"
     if part.carrier is Carrier.ENCRYPTED_ITEM and not _TOKEN.fullmatch(proof):
         return "not base64"
     forms = contracts.proof_forms().items()
@@ -176,7 +176,7 @@ def _bad_form(part: Reasoning) -> str:
     if not proof:
         return ""
     if _HEX_OR_UUID.fullmatch(proof):
-        return "hexadecimal digits, as other vendors use them"
+        return "hexadecimal digits, a format of other vendors"
     if not _BASE64.fullmatch(proof):
         return "not base64"
     return "an encrypted token of another vendor" if proof.startswith("gAAAAA") else ""

@@ -211,7 +211,7 @@ def _wrong_text(case: RuleContext, told: ExplainedRefusal, refused: Finding | No
     elif check.status != case.status:
         words = f"the contract {label} has status {check.status} for {check.rule}, but the response has {case.status}"
     elif error and check.template and not _is_said(check, error.message) and not find_matches(error.message):
-        words = f"the contract {label} has another text for {check.rule}: {quote(check.template)}"
+        words = f"the contract {label} has a different text for {check.rule}: {quote(check.template)}"
     else:
         return
     if error is None:

@@ -51,7 +51,10 @@ def find_refused(decoded: DecodedExchange) -> tuple[Finding, ...]:
         f"the recorder refused this request with status {http.status}: it never reached the provider",
     )
     if http.status == _UPGRADE_REQUIRED:
-        rule, message = FALLBACK, "the recorder refused this WebSocket with 426; clients that can use HTTP then do"
+        rule, message = (
+            FALLBACK,
+            "the recorder refused this WebSocket with 426; clients that support HTTP then fall back to it",
+        )
     text = decoded.response_text.decode("utf-8", "replace").strip().removeprefix("workbench: ")
     span = decoded.place(RESPONSE, "").span
     return (

@@ -133,7 +133,7 @@ def _effect(case: RuleContext, step: PastCall, evidence: str, *, is_sure: bool =
     name = quote(step.call.name, 60)
     message = f"{name} already ran with these arguments, and runs again"
     if not is_sure:
-        message = f"{name} timed out with these arguments; it may have had its effect anyway, and is called again"
+        message = f"{name} timed out with these arguments; it may have taken effect anyway, and is called again"
     return case.at(DUPLICATE, step.ref, message, evidence=evidence)
 
 

@@ -146,7 +146,9 @@ def _end(attempt: DecodedExchange) -> _FailedAttempt:
     if not any(message.parts for message in answer.messages):
         return _FailedAttempt(attempt.index, "an empty response", "failed")
     if attempt.request and attempt.request.stream and attempt.framing is None:
-        return _FailedAttempt(attempt.index, "a response that is not a stream, although it asked for one", "answered")
+        return _FailedAttempt(
+            attempt.index, "a response that is not a stream, although a stream was requested", "answered"
+        )
     if answer.finish_reason is None:
         return _FailedAttempt(attempt.index, "a response without a finish reason", "answered")
     return _FailedAttempt(attempt.index, "a response", "answered")

@@ -147,7 +147,7 @@ def _check_outputs(case: RuleContext) -> Iterator[Finding]:
                 continue  # the word "json" of Ollama
             for issue in _output_issues(case, pointer, schema)[:MOST_OF_A_TOOL]:
                 at = pointer if isinstance(written, str) else f"{pointer}{issue.pointer}"
-                text = f"the schema of the response: {issue.message}"
+                text = f"the response schema: {issue.message}"
                 finding = case.finding(_RULE_OF[issue.kind], REQUEST, at, text, source=issue.source, when=issue.when)
                 yield replace(as_unproved(finding), severity=ERROR if issue.source else WARNING)
 
@@ -178,7 +178,7 @@ def _without_tools(case: RuleContext, request: ModelRequest) -> Iterator[Finding
         return
     for message in request.messages:
         for _, call in message.tool_calls():
-            text = f"the history calls {quote(call.name)}, and the request defines no tools"
+            text = f"the history calls {quote(call.name)}, but the request defines no tools"
             yield case.finding(NO_TOOLS, REQUEST, message.absolute(call), text, values={"name": call.name or ""})
             return
 
@@ -279,7 +279,7 @@ def _strict_totals(case: RuleContext, request: ModelRequest) -> Iterator[Finding
         count = sum(_sizes(schema)[what] for schema in schemas) if isinstance(most, int) else 0
         if isinstance(most, int) and count > most:
             said = {"limit": str(most), "length": str(count), "found": str(count)}
-            text = f"{count} {_TOTALS[what]} in all strict tools and the schema of the response, at most {most}"
+            text = f"{count} {_TOTALS[what]} in all strict tools and the response schema, at most {most}"
             at = _tools_at(case) if strict else outputs[0][0]
             yield by_term(case, STRICT, f"schema.strict.max-{what}", at, text, when="too-complex", values=said)
 

@@ -81,7 +81,7 @@ def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) 
         yield case.within(UNCLOSED, ref, "text", opened.span(1), f"<{opened[1]}> is never closed: its end is unknown")
 
 
-_APART = "the response has its reasoning in a separate field, but tags of the reasoning are in the text, too"
+_APART = "the response has its reasoning in a separate field, but reasoning tags are also in the text"
 
 
 def _is_apart(part: Reasoning, message: Message) -> bool:

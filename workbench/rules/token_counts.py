@@ -52,7 +52,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
     yield from _check_prompt(case, usage, counts)
     total, most = _count(usage.raw, counts.total), max(_sums(usage.raw, counts), default=0)
     if total is not None and most and total > most:
-        text = f"{total - most:,} of the total of {total:,} tokens are in no other count; they may be hidden reasoning"
+        text = f"{total - most:,} of the {total:,} total tokens are in no other count; they may be hidden reasoning"
         yield case.finding(weaker(CONTRADICTION, Severity.INFO), RESPONSE, counts.at + counts.total, text)
     for pointer, said in _contradictions(usage.raw, counts):
         yield case.finding(CONTRADICTION, RESPONSE, counts.at + pointer, said)

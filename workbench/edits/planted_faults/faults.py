@@ -282,7 +282,7 @@ FAULTS: tuple[FaultKind, ...] = (
         lambda contract: bool(contract.closure.id_pattern or contract.closure.id_max_length),
     ),
     FaultKind("argument text is truncated", ("args.invalid-json", "args.truncated"), _cut_arguments),
-    FaultKind("arguments are text, not an object", ("args.not-object",), _write_arguments_as_text),
+    FaultKind("arguments are a string, not an object", ("args.not-object",), _write_arguments_as_text),
     FaultKind("the reasoning of a turn is lost", ("reasoning.missing", "reasoning.unpaired"), _lose_reasoning),
     FaultKind("replayed reasoning is changed", ("reasoning.altered",), _change_reasoning),
     FaultKind("replayed reasoning is emptied", ("reasoning.empty", "reasoning.altered"), _empty_reasoning),

@@ -24,7 +24,7 @@ def unsupported(fault: Fault) -> Iterator[Proposal]:
     if at.endswith("/role"):
         other = _ROLES.get(str(value))
         if other:
-            yield Proposal(f"give the message the role {quote(other)}", (Replace(at, other),))
+            yield Proposal(f"set the message's role to {quote(other)}", (Replace(at, other),))
         return
     limit = fault.finding.values.get("limit", "")
     if limit.lstrip("-").isdecimal() and isinstance(value, int | float):

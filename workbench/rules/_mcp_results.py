@@ -151,10 +151,10 @@ def by_rule_of(client: ClientFacts, part: str, result: JsonValue) -> str:
     """Words on whether the client keeps such a part of a result from the model by rule."""
     rule = client.rule_for(part, result if isinstance(result, dict) else {})
     if rule and client.name:
-        return f"a known rule of {client.name}: {rule.text} ({rule.source})"
+        return f"known behaviour of {client.name}: {rule.text} ({rule.source})"
     if rule:
-        return f"the client is unknown; {rule.text}, so this may be a rule of the client (a guess)"
-    return f"no known rule of {client.name} covers this" if client.name else "the client is unknown"
+        return f"the client is unknown; {rule.text}, so this may be the client's own behaviour (a guess)"
+    return f"no known behaviour of {client.name} explains this" if client.name else "the client is unknown"
 
 
 def _of_form(
@@ -163,19 +163,22 @@ def _of_form(
     received = dumps(outcome.result).decode("utf-8", "replace")
     form = _REPR.search(words)
     if form and form[0] not in received:
-        text = f"the result of exchange {link.exchange + 1} reached the model as the printed form of program objects"
+        text = (
+            f"the result of exchange {link.exchange + 1} reached the model as "
+            "printed program objects (such as a Python repr)"
+        )
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
     if "�" in words and "�" not in received and "\\ufffd" not in received:
-        text = f"characters of the result of exchange {link.exchange + 1} are broken (U+FFFD)"
+        text = f"characters in the result of exchange {link.exchange + 1} are broken (U+FFFD)"
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
     if _tells_twice(outcome.result, words):
-        text = f"the data of exchange {link.exchange + 1} appear twice here: as text, and as structured content"
+        text = f"the data of exchange {link.exchange + 1} appears twice here: as text, and as structured content"
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text, severity=INFO)
     media = dict(_media(outcome.result))
     data = [each for part in media.values() if (each := part[:_SHORT])]
     is_shown = any(isinstance(part, Media) for part in told.result.content)
     if is_shown and any(each in part.text for each in data for part in told.result.content if isinstance(part, Text)):
-        text = f"the data of an image or file of exchange {link.exchange + 1} appear twice here, once as text"
+        text = f"the data of an image or file in exchange {link.exchange + 1} appears twice here, once as text"
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text)
     elif not is_shown and not form and (found := next((p for p, part in media.items() if part and part in words), "")):
         text = f"{found} in exchange {link.exchange + 1} was sent as encoded text, which a model cannot read"
