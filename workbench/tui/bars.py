@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from workbench.safetext import cells
 from workbench.tui import keys, paint, themes
 from workbench.tui.keymap import Keymap
 from workbench.tui.models import tabs
@@ -129,23 +130,34 @@ class Ways(Bar):
     """The footer of a dialog, in place of that of the screen below.
 
     Args:
-        ways: ids of rows of ``keys``, or readable keys, each with a word.
+        ways: ids of rows of ``keys``, or readable keys, each with a word; the most useful first.
     """
 
     def __init__(self, *ways: tuple[str, str]) -> None:
         super().__init__()
         self._ways = ways
 
-    def on_mount(self) -> None:
-        self.name_ways(*self._ways)
-
     def name_ways(self, *ways: tuple[str, str]) -> None:
         """Show other keys."""
+        self._ways = ways
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Show the first keys that fit, in their order."""
         keymap: Keymap = getattr(self.app, "keymap", Keymap())
         table = keys.table()
-        named = [(keymap.row(table[key]).show if key in table else key, word) for key, word in ways]
-        hints = [(Span("  "), Span(key, "accent strong"), Span(f" {word}")) for key, word in named]
-        self.show([(Span(" "), *[span for hint in hints for span in hint][1:])])
+        spans, used = [Span(" ")], 1
+        for key, word in self._ways:
+            shown = keymap.row(table[key]).show if key in table else key
+            used += cells(shown) + 1 + cells(word)
+            if used > self.size.width:
+                break
+            spans += [Span(shown, "accent strong"), Span(f" {word}"), Span("  ")]
+            used += 2
+        self.show([tuple(spans)])
 
 
 class TabBar(Bar):

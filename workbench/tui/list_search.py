@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 SLICE_SECONDS = 0.03
 """Seconds of searching at a time, so that keys stay responsive."""
 
-HINT = "enter accept · esc cancel · capital letters match case"
+WAYS = (("enter", "accept"), ("esc", "cancel"))
+HINT = "capital letters match case"
 
 
 class ListSearch:
@@ -66,7 +67,7 @@ class ListSearch:
         if self._prompt is None:
             self._view = self._view_of()
             self._origin = self._view.position
-            self._prompt = Prompt("/", self.wanted, self.begin, self._close)
+            self._prompt = Prompt("/", self.wanted, self.begin, self._close, ways=WAYS)
             self.screen.mount(self._prompt, before="#keys")
             self.screen.call_after_refresh(self._say)
 

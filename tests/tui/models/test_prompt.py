@@ -4,7 +4,7 @@ import pytest
 
 from workbench.errors import FilterError
 from workbench.filters.completion import Suggestion
-from workbench.tui.models.prompt import error_lines, said_lines, suggestion_lines
+from workbench.tui.models.prompt import error_lines, suggestion_lines
 from workbench.views.lines import plain
 
 
@@ -44,8 +44,3 @@ def test_what_is_wrong_is_marked_under_its_characters(
 
 def test_no_filter_in_force_is_said_too() -> None:
     assert plain(error_lines(FilterError("wrong", 0, 1), "(", 0, "")[0]) == "  ^  no filter is applied"
-
-
-def test_what_is_typed_is_said_above_its_keys() -> None:
-    assert [plain(line) for line in said_lines("3 of 9 shown", "enter applies")] == ["3 of 9 shown", "enter applies"]
-    assert plain(said_lines("", "enter applies")[0]) == ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.safetext import cells
-from workbench.views import BLANK, Line, Span, line
+from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.errors import FilterError
@@ -44,8 +44,3 @@ def error_lines(error: FilterError, typed: str, scrolled: int, in_force: str) ->
     stays = f"active filter: {in_force}" if in_force else "no filter is applied"
     marks = line(Span(" " * start), Span("^" * length, "error strong"), Span(f"  {stays}", "muted"))
     return [marks, line(Span(f"✗ {says}", "error"))]
-
-
-def said_lines(says: str, hint: str) -> list[Line]:
-    """Meaning of the text typed, and the keys to continue."""
-    return [line(Span(says, "strong")) if says else BLANK, line(Span(hint, "muted"))]

@@ -9,14 +9,15 @@ from textual.app import ComposeResult
 
 from workbench.safetext import HIDDEN
 from workbench.tui.bars import Bar
-from workbench.tui.models.prompt import error_lines, said_lines, suggestion_lines
+from workbench.tui.models.prompt import error_lines, suggestion_lines
 from workbench.tui.panes.prompt import Prompt
+from workbench.views import Span, line
 
 if TYPE_CHECKING:
     from workbench.errors import FilterError
     from workbench.filters import Suggestion, Values
 
-HINT = "tab complete · ↓ next suggestion · ↑ earlier filters · enter apply · esc cancel"
+WAYS = (("enter", "apply"), ("tab", "complete"), ("esc", "cancel"), ("↓", "next"), ("↑", "earlier filters"))
 
 
 class FilterBar(Prompt):
@@ -46,7 +47,7 @@ class FilterBar(Prompt):
         in_force: Callable[[], str],
         done: Callable[[str | None], None],
     ) -> None:
-        super().__init__("&", text, self._on_typed, done, height=2)
+        super().__init__("&", text, self._on_typed, done, ways=WAYS)
         self._in_force = in_force
         self._history = history
         self._back = 0
@@ -68,7 +69,7 @@ class FilterBar(Prompt):
 
         found = self._judge(text)
         if isinstance(found, str):
-            self.say(said_lines(found, HINT))
+            self._say_meaning(found)
         else:
             self.say(error_lines(found, text, int(self.input.scroll_offset.x), self._in_force()))
         self._found = suggest(text, self.input.cursor_position, self._values)
@@ -86,7 +87,13 @@ class FilterBar(Prompt):
         """Update the text below the filter: its result has changed."""
         found = self._judge(self.input.value)
         if isinstance(found, str):
-            self.say(said_lines(found, HINT))
+            self._say_meaning(found)
+
+    def _say_meaning(self, words: str) -> None:
+        self.say([line(Span(words, "strong"))])
+
+    def on_resize(self) -> None:
+        self._show()
 
     def action_complete(self) -> None:
         """Put the chosen suggestion in place of what it completes."""

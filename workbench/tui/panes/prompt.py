@@ -1,4 +1,4 @@
-"""A line of input below the panes, with one or two lines about the typed text. The panes stay visible."""
+"""A line of input below the panes, with a line about the typed text, and its own keys in place of the footer."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from workbench.safetext import SHOWABLE, visible
-from workbench.tui.bars import Bar
+from workbench.tui.bars import Bar, Ways
 from workbench.tui.models.prompt import LEFT as SIGN_WIDTH
 from workbench.views import Line, Span, line
+
+ASKING = "-asking"
+"""Class of a screen while it has an input line: its footer is hidden, whose keys do not work then."""
 
 
 class Prompt(Vertical):
@@ -24,13 +27,14 @@ class Prompt(Vertical):
         text: initial text; it is selected, so that typing replaces it.
         typed: called at each change.
         done: called once, with the text, or None if the user leaves.
-        height: lines below the text.
+        ways: keys of the input line, each with a word; the most useful first.
         most: maximum number of characters.
         switch: called with the text in place of ``done`` if the user presses tab; without it tab does nothing.
     """
 
     DEFAULT_CSS = """
     Prompt { height: auto; background: $panel; }
+    Prompt Ways { dock: none; }
     Prompt Horizontal { height: 1; }
     Prompt Input, Prompt Input:focus { height: 1; width: 1fr; border: none; padding: 0; background: $surface; }
     """
@@ -47,12 +51,12 @@ class Prompt(Vertical):
         typed: Callable[[str], None],
         done: Callable[[str | None], None],
         *,
-        height: int = 1,
+        ways: Sequence[tuple[str, str]] = (),
         most: int = 2000,
         switch: Callable[[str], None] | None = None,
     ) -> None:
         super().__init__()
-        self._sign, self._text, self._height, self._most = sign, visible(text), height, most
+        self._sign, self._text, self._ways, self._most = sign, visible(text), ways, most
         self._typed, self._done, self._switch = typed, done, switch
         self._before: Widget | None = None
 
@@ -61,12 +65,13 @@ class Prompt(Vertical):
             yield Bar(id="sign")
             yield Input(self._text, restrict=SHOWABLE, max_length=self._most, select_on_focus=True)
         yield Bar(id="words")
+        yield Ways(*self._ways)
 
     def on_mount(self) -> None:
         self._before = self.screen.focused
         self.query_one("#sign", Bar).styles.width = SIGN_WIDTH
         self.query_one("#sign", Bar).show([line(Span(self._sign, "accent strong"))])
-        self.query_one("#words", Bar).styles.height = self._height
+        self.screen.add_class(ASKING)
         self.input.focus()
 
     @property
@@ -77,6 +82,7 @@ class Prompt(Vertical):
     def say(self, lines: Sequence[Line]) -> None:
         """Show lines below the text."""
         for bar in self.query("#words").results(Bar):  # none while the app ends
+            bar.styles.height = len(lines)
             bar.show(lines)
 
     def on_input_changed(self, message: Input.Changed) -> None:
@@ -104,5 +110,6 @@ class Prompt(Vertical):
         """Return the focus to the earlier widget, and call ``done``."""
         if self._before and self._before.is_mounted:
             self._before.focus(scroll_visible=False)
+        self.screen.remove_class(ASKING)
         self.remove()
         self._done(text)

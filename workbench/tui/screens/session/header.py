@@ -11,7 +11,6 @@ from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.keymap import keymap_of
 from workbench.tui.models.headline import headline, key_words, mode_words, origin_word, upstream_of
 from workbench.tui.models.state_line import state_line
-from workbench.views import plain
 
 if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
@@ -45,9 +44,9 @@ class SessionHeader:
         self.show_keys()
 
     def _with_state(self, facts: list[Line], state: Line) -> list[Line]:
-        """The line of facts with the state below it; in a short window the state alone, if nothing is lost by it."""
+        """The line of facts with the state below it; in a short window the state alone, unless they change."""
         told = self.screen.state
-        is_told = origin_word(told) in plain(state) and not told.progress() and not told.shown_words()
+        is_told = not told.progress() and not told.shown_words()
         return [state] if is_told and not self.screen.has_class("-tall") else [*facts, state]
 
     def _progress(self, origin: str) -> str:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.tui.selection import ExchangeSelection
 
+WAYS = (("enter", "go"), ("esc", "cancel"))
+
 
 class SessionJumps:
     """Asks for a place, and goes there."""
@@ -29,7 +31,7 @@ class SessionJumps:
         from workbench.tui.panes.prompt import Prompt
 
         if self._prompt is None:
-            self._prompt = Prompt("#", "", self._say, self._close)
+            self._prompt = Prompt("#", "", self._say, self._close, ways=WAYS)
             self.screen.mount(self._prompt, before="#keys")
             self.screen.call_after_refresh(self._say, "")
 

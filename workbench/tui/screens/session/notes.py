@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
 
 MARK, NOTE = "⚑", "✎"
+WAYS = (("enter", "save"), ("esc", "cancel"))
 """Signs of a mark and of a note."""
 
 
@@ -107,9 +108,9 @@ class SessionNotes:
             return
         note = self.book.at(place)
         what = f"{place.side} {place.pointer}".strip() or "the exchange"
-        self._prompt = Prompt(NOTE, note.text, lambda _: None, partial(self._finish, note), most=MAX_NOTE)
+        self._prompt = Prompt(NOTE, note.text, lambda _: None, partial(self._finish, note), ways=WAYS, most=MAX_NOTE)
         self.screen.mount(self._prompt, before="#keys")
-        hint = "enter save · empty: remove · esc cancel"
+        hint = "an empty note is removed"
         room = max(12, self.screen.size.width - cells(hint) - len("note on   "))
         end = visible(what) if cells(visible(what)) <= room else f"…{clip_start(visible(what), room - 1)}"
         words = line(Span(f"note on {end}", "strong"), Span(f"  {hint}", "muted"))

@@ -25,7 +25,8 @@ SLICE_SECONDS = 0.03
 LAST = 1 << 60
 """Position behind every match."""
 
-HINT = "tab: bytes of all exchanges · enter · esc · capitals match case"
+WAYS = (("enter", "accept"), ("tab", "all exchanges"), ("esc", "cancel"))
+HINT = "capital letters match case"
 
 
 class PaneSearch:
@@ -64,7 +65,7 @@ class PaneSearch:
             return
         before = self.wanted
         self._origin, self.view = view.position, view
-        self._prompt = Prompt("/", before, self._search_for, self._close, switch=self._search_all)
+        self._prompt = Prompt("/", before, self._search_for, self._close, ways=WAYS, switch=self._search_all)
         self.screen.mount(self._prompt, before="#keys")
         self.screen.call_after_refresh(self._say)
 
