@@ -61,7 +61,7 @@ async def test_keys_behind_one_that_waits_wait_too_and_it_is_said_when_they_are_
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await pilot.press("m", "question_mark", *"jj")
         assert isinstance(app.screen, SessionScreen)
-        await until(pilot, lambda: "3 keys wait for the file to open; this key is ignored" in screen_text(app))
+        await until(pilot, lambda: "3 keys are waiting for the file; this key is ignored" in screen_text(app))
         await pilot.press("q")
         await until(pilot, lambda: isinstance(app.screen, HomeScreen))
         slow.may.set()

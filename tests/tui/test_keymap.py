@@ -140,4 +140,4 @@ def test_own_keys_win_over_the_keymap_they_are_laid_over() -> None:
 
 
 def test_an_unknown_keymap_is_named() -> None:
-    assert keymap.read({"keymap": "vim"}).problems == ("keymap: no keymap 'vim'; there is classic",)
+    assert keymap.read({"keymap": "vim"}).problems == ("keymap: no keymap 'vim'; available: classic",)

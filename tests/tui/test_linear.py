@@ -35,7 +35,7 @@ def test_it_begins_with_the_session_and_its_first_break() -> None:
         ("2", 'request 2 1 of 23: {"model": "deepseek-v4-flash",'),
         ("2 r", 'response 2 1 of 5: {"error": {'),
         ("K", "exchange 1 of 2: 1 200"),
-        ("K K", "no further exchange"),
+        ("K K", "no more exchanges"),
         ("K ]", "finding 1 of 1"),
         ("]", "no further break"),
         ("S j", "story 2 of"),

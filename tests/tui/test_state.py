@@ -90,7 +90,7 @@ def test_which_key_is_used_while_a_session_is_recorded() -> None:
     state.follow(known[:1], is_live=True, about={})
     assert key_words(state) == "client's API key not stored"
     state.follow(known, is_live=True, about={})
-    assert key_words(state) == "key of $DEEPSEEK_API_KEY"
+    assert key_words(state) == "key from $DEEPSEEK_API_KEY"
     assert upstream_of(state) == known[-1].url.split("/")[2]
 
 

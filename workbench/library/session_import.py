@@ -41,7 +41,7 @@ def check_output(out: Path, source: Path | None, *, may_replace: bool) -> None:
         may_replace: an existing file may be replaced, unless it is the source.
     """
     if source and _is_same(source, out):
-        raise UsageError(f"{out} is the file to import", hint="it is never overwritten: choose another name")
+        raise UsageError(f"{out} is the input file", hint="it is never overwritten: choose another name")
     if str(out) == "-" or (out.exists() and not out.is_file()) or out.is_symlink():
         raise UsageError(f"{out} is not a regular file", hint="name a file to write")
     if out.exists() and not may_replace:

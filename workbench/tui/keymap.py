@@ -119,7 +119,7 @@ def read(value: JsonValue) -> Keymap:
         except ValueError as error:
             problems.append(f"{id}: {error}")
     if value.get(HINTS) not in (None, "none"):
-        problems.append(f"{HINTS}: the only value is none, which switches them off")
+        problems.append(f"{HINTS}: the only accepted value is none, which switches the hints off")
     kept = _settle(wanted, problems)
     return Keymap(kept, tuple(problems), is_quiet=value.get(HINTS) == "none")
 
@@ -133,7 +133,7 @@ def _base(value: Mapping[str, JsonValue], problems: list[str]) -> Mapping[str, J
         return {}
     found = {file.stem: file for file in (Path(__file__).parent / "keymaps").glob("*.yaml")}
     if name not in found:
-        problems.append(f"{KEYMAP}: no keymap {name!r}; there is {', '.join(sorted(found))}")
+        problems.append(f"{KEYMAP}: no keymap {name!r}; available: {', '.join(sorted(found))}")
         return {}
     entries = parse(found[str(name)].read_bytes(), name=f"{name}.yaml")
     return entries if isinstance(entries, dict) else {}

@@ -171,7 +171,7 @@ class LinearReader:
     def go_to_exchange(self, index: int) -> list[str]:
         """Open an exchange, and say it."""
         if not 0 <= index < len(self.inspector.rows):
-            return ["no further exchange"]
+            return ["no more exchanges"]
         self._open(index)
         return self._show("exchanges")
 

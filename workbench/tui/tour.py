@@ -40,17 +40,17 @@ class TourStep(NamedTuple):
 STEPS = (
     TourStep(
         "session.ir",
-        "The provider refused this request; the marked bytes are the cause. Look at the same place, decoded",
+        "The provider refused this request; the marked bytes are the cause. See the same bytes decoded",
         pane="ir",
     ),
     TourStep(
         "session.reasoning",
-        "One selection drives all panes. See which reasoning was received, and whether it was sent back",
+        "The selection is linked across all panes. See which reasoning was received, and whether it was sent back",
         pane="reasoning",
     ),
-    TourStep("session.story", "Look at the whole session from top to bottom, and over time", ("StoryScreen",)),
-    TourStep("pane.open", "The break is under the cursor. Every line opens in the panes"),
-    TourStep("session.repairs", "Look at the repairs of the finding and what each one changes", ("RepairsScreen",)),
+    TourStep("session.story", "See the whole session from top to bottom, and over time", ("StoryScreen",)),
+    TourStep("pane.open", "The break is under the cursor. Each line can be opened in the panes"),
+    TourStep("session.repairs", "See the repairs of the finding and what each one changes", ("RepairsScreen",)),
     TourStep("repairs.apply", "Apply the repair: it creates a branch, the recording is not changed", ("EditScreen",)),
     TourStep("edit.send", "The contract accepts the request now. Send it", ("TargetScreen", "SendScreen")),
     TourStep("pane.open", "The first target is a simulator that refuses what the provider refuses", ("SendScreen",)),

@@ -24,8 +24,8 @@ Range = tuple[int, int]
 WORDS = {
     "structured": "the structured content",
     "part": "part of the content",
-    "cut": "part of a text",
-    "shadowed": "a text: the client forwards the structured content instead",
+    "cut": "part of the text",
+    "shadowed": "text: the client forwards the structured content instead",
 }
 """Kind of a lost part → what it is."""
 
@@ -126,7 +126,7 @@ def passage_facts(passage: ToolPassage) -> Iterator[Line]:
 
 def _missing(part: LostPart) -> str:
     if part.form:
-        return f"{count(part.size, 'byte')} reached the model in another form: {part.form}"
+        return f"{count(part.size, 'byte')} reached the model in a different form: {part.form}"
     piece = f" (characters {part.piece[0]:,} to {part.piece[1]:,})" if part.piece else ""
     return f"{count(part.size, 'byte')}{piece} did not reach the model: {WORDS[part.kind]}"
 

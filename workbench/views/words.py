@@ -155,8 +155,8 @@ RATES = (
     Rate("reasoning errors", "reasoning_errors", ("replays",), "error", "requests with missing or altered reasoning"),
     Rate("calls in text", "text_calls", ("exchanges",), "error", "responses with a tool call written as text"),
     Rate("serial", "serial", ("with_tools",), "info", "requests that disable parallel tool calls"),
-    Rate("repaired", "repaired", ("broken",), "ok", "faulty tool calls that the model then corrected"),
-    Rate("blocked", "blocked", ("blocked", "executed"), "ok", "unusable tool calls that got an error as result"),
+    Rate("repaired", "repaired", ("broken",), "ok", "faulty tool calls that the model later corrected"),
+    Rate("blocked", "blocked", ("blocked", "executed"), "ok", "unusable tool calls that got an error result"),
     Rate("refused", "refused", ("exchanges",), "error", "requests refused with a status of 400 to 499"),
 )
 

@@ -81,7 +81,7 @@ def group(of: HttpView, title: str) -> list[HttpRow]:
             ("requests", "40 of 4,000 left · [==========] 99 % used · resets in 5.0 s"), ("x-ratelimit-odd", "?"),
         ]),
         ("retries", [("X-Stainless-Retry-Count", "2"), ("retry-after", "31")]),
-        ("ids", [("request-id", "req_1"), ("id of the response", "msg_1")]),
+        ("ids", [("request-id", "req_1"), ("response id", "msg_1")]),
         ("version and betas", [
             ("anthropic-version", "2023-06-01"), ("anthropic-beta", "a-1"), ("anthropic-beta", "b-2"),
             ("betas", "c-3"), ("betas", "4"),

@@ -128,7 +128,7 @@ def test_a_framed_event_shows_its_data() -> None:
     lines = [plain(line).strip() for line in made.details(10, 80, 12)]
     assert lines[0].startswith("a message of ") and lines[0].endswith("named chunk; its data, decoded from base64:")
     assert lines[1].startswith('{"type":"message_stop"')
-    assert made.agreement == "no comparison of clients for bedrock-invoke"
+    assert made.agreement == "clients cannot be compared for bedrock-invoke"
 
 
 def test_items_are_one_answer_and_long_types_keep_their_ends() -> None:

@@ -75,7 +75,7 @@ async def test_two_places_open_at_the_first_divergence_and_n_goes_through_all() 
             kinds.append((screen.damage.side, str(screen.damage.kind)))
             await driver.press("]")
         assert ("response", "events re-cut") in kinds
-        assert screen.turn is screen.comparison.turns[2] and "this exchange is on one side only" in driver.text
+        assert screen.turn is screen.comparison.turns[2] and "this exchange is only on one side" in driver.text
         await driver.press("]")
         assert screen.turn is screen.comparison.turns[2]
         await driver.press("[")

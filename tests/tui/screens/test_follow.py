@@ -114,7 +114,7 @@ async def test_the_stream_screen_goes_along_while_events_arrive(recorder: Record
         screen = await stepping(driver, 2)
         assert "2 events · still arriving" in screen_text(driver.app)
         assert "marked" not in screen_text(driver.app)
-        assert "compared when the stream has ended" in screen_text(driver.app)
+        assert "compared when the stream ends" in screen_text(driver.app)
         recorder.streams(seq, *(delta(f"number {n} ") for n in range(60)))
         await has_events(driver, screen, 62)
         assert (screen.events.cursor, screen.built.event) == (61, 61)

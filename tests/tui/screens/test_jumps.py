@@ -29,7 +29,7 @@ async def test_exchange_message_byte_and_pointer() -> None:
         await jump(driver, "99")
         assert "exchange 99: the session has 3 exchanges" in driver.text
         await jump(driver, "e99999")
-        assert "event 99,999: the open exchange has no such place" in driver.text
+        assert "event 99,999: this place does not exist in the open exchange" in driver.text
 
 
 async def test_an_id_is_found_in_another_exchange() -> None:
@@ -42,7 +42,7 @@ async def test_an_id_is_found_in_another_exchange() -> None:
         assert driver.screen.pointer.selection
         assert "tool_calls" in driver.screen.pointer.selection.pointer
         await jump(driver, "nobody_knows_this")
-        await until(driver.pilot, lambda: "not in the inspected exchanges" in driver.text)
+        await until(driver.pilot, lambda: "not found in the inspected exchanges" in driver.text)
 
 
 async def test_leaving_the_line_goes_nowhere() -> None:

@@ -73,7 +73,7 @@ async def test_an_endpoint_is_asked_when_somebody_says_so_and_can_be_stopped() -
             assert "LIVE 127.0.0.1" in driver.text and "not sent yet" in driver.text
             await driver.press("s")
             assert isinstance(driver.app.screen, ConfirmScreen)
-            assert "1 request, each with all of this conversation" in driver.text
+            assert "1 request, each with this whole conversation" in driver.text
             await driver.press("n", "A")
             assert f"{len(screen.sendable())} requests" in driver.text and not held.asked
             await driver.press("n", "s", "y")

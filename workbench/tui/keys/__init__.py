@@ -184,7 +184,7 @@ def _with_hint(id: str, word: str, text: str, rank: int) -> Key:
     return table()[id]._replace(word=word, text=text, rank=rank)
 
 
-PASS_ON = _with_hint("edit.send", "forward", "forward the edited bytes instead of what is paused", 1)
+PASS_ON = _with_hint("edit.send", "forward", "forward the edited bytes instead of the paused ones", 1)
 EDIT_HELD = tuple(PASS_ON if key.id == PASS_ON.id else key for key in EDIT)
 SEARCH = (  # what the footer shows instead while a search is active
     _with_hint("session.next-match", "next match", "next match of the search", 1),
@@ -215,14 +215,14 @@ OPEN_CHANGE = _with_hint("pane.open", "show bytes", "show the bytes of the chang
 OPEN_LOSS = _with_hint("pane.open", "show bytes", "show the bytes of the loss in the session", 1)
 OPEN_DECLARATION = _with_hint("pane.open", "show bytes", "show the bytes of the declaration in the session", 1)
 OPEN_FAULT = _with_hint("pane.open", "show bytes", "show the bytes of the fault in the session", 6)
-OPEN_STORY = _with_hint("pane.open", "open", "open the place in the panes of the session; on a group: fold it", 1)
+OPEN_STORY = _with_hint("pane.open", "open", "open this place in the session's panes; on a group: fold it", 1)
 OPEN_PASSAGE = _with_hint("pane.open", "show bytes", "show the bytes under the cursor in the session", 1)
 OPEN_MATCH = _with_hint("pane.open", "open", "open the exchange at its first match", 1)
 OPEN_CALL = _with_hint("pane.open", "show bytes", "show the bytes of the call in the session", 1)
 OPEN_SEND = _with_hint("pane.open", "send", "send the request", 1)
 OPEN_ANSWER = _with_hint("pane.open", "open", "open the new exchange: wire, IR, reasoning, closure", 4)
-OPEN_MEND = _with_hint("pane.open", "make branch", "make a branch of what is under the cursor, to edit it further", 1)
-OPEN_STEP = _with_hint("pane.open", "do step", "do the pending step", 1)
+OPEN_MEND = _with_hint("pane.open", "make branch", "create a branch from the line under the cursor, to edit it", 1)
+OPEN_STEP = _with_hint("pane.open", "run step", "run the pending step", 1)
 OPEN_NODE = _with_hint("pane.open", "continue", "make this node the current one: edit and send it", 1)
 OPEN_FORM = _with_hint("pane.open", "write", "write the export in the format under the cursor", 1)
 OPEN_CELL = _with_hint("pane.open", "show", "show the exchange of the outcome next to the original", 1)

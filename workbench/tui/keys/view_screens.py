@@ -32,7 +32,14 @@ LANES = (
 )
 
 STREAM = (
-    Key("stream.next-mark", "]", "mark(1)", "next anomaly", "next anomaly, or event from which a client differs", 1),
+    Key(
+        "stream.next-mark",
+        "]",
+        "mark(1)",
+        "next anomaly",
+        "next anomaly, or next event that clients read differently",
+        1,
+    ),
     Key("stream.previous-mark", "[", "mark(-1)", "previous", "previous such event", 2),
     Key("stream.next-match", "n", "match(1)", "next match", "next match of the search"),
     Key("stream.previous-match", "N", "match(-1)", "previous match", "previous match of the search"),
@@ -102,7 +109,7 @@ TOOLS = (
 )
 
 MATRIX = (
-    Key("matrix.pane", "tab,shift+tab", "pane", "pane", "next pane: contracts, findings of one, request", 3),
+    Key("matrix.pane", "tab,shift+tab", "pane", "pane", "next pane: contracts, findings, request", 3),
     Key(
         "matrix.next-refusal",
         "]",

@@ -6,7 +6,14 @@ from workbench.tui import session_panes
 from workbench.tui.key import Key, search_keys
 
 GLOBAL = (
-    Key("global.help", "?,f1", "help", "help", "explain this screen, its signs and keys; the filter; the glossary", 3),
+    Key(
+        "global.help",
+        "?,f1",
+        "help",
+        "help",
+        "explain this screen, its signs and keys, the filter and the glossary",
+        3,
+    ),
     Key("global.palette", ":,ctrl+p", "command_palette", "palette", "list all commands by name, and the themes"),
     Key("global.suspend", "ctrl+z", "suspend_process", "suspend", "suspend Workbench; the shell command fg resumes it"),
     Key("global.quit", "ctrl+q", "quit", "quit", "quit from anywhere"),
@@ -20,7 +27,7 @@ PANE = (
     Key("pane.page-up", "pageup,ctrl+u", "page(-1)", "page up", "scroll a page up"),
     Key("pane.first", "g,home", "end(-1)", "first", "first line"),
     Key("pane.last", "G,end", "end(1)", "last", "last line"),
-    Key("pane.open", "enter", "enter", "open", "open the line: a part in full, the bytes of a finding"),
+    Key("pane.open", "enter", "enter", "open", "open the line: show a part in full, or the bytes of a finding"),
 )
 
 WIRE = (
@@ -128,7 +135,7 @@ SESSION = (
         "R",
         "passages",
         "tool results",
-        "show what tool servers (MCP) returned next to what the model received",
+        "compare what tool servers (MCP) returned with what the model received",
         15,
     ),
     Key("session.matrix", "m", "matrix", "matrix", "show which providers accept this request", 16),
@@ -186,7 +193,7 @@ SESSION = (
 
 REPAIRS = (
     Key("repairs.next", "f,l,right", "repair(1)", "next repair", "show the next repair of the finding", 2),
-    Key("repairs.apply", "a", "apply", "apply", "apply it as a branch and edit that; enter does the same", 1),
+    Key("repairs.apply", "a", "apply", "apply", "apply the repair as a branch and edit it; enter does the same", 1),
     Key("repairs.previous", "h,left", "repair(-1)", "previous", "show the previous repair", 6),
     *(Key(f"repairs.number-{n}", str(n), f"choose({n})", f"repair {n}", f"show repair {n}") for n in range(1, 10)),
     Key("repairs.pane", "tab,shift+tab", "pane", "meaning, bytes", "switch between the changes and their bytes", 4),
@@ -197,7 +204,7 @@ REPAIRS = (
 
 EDIT = (
     Key("edit.write", "e", "write", "edit", "edit the value here, as text or JSON; enter does the same", 1),
-    Key("edit.editor", "E", "editor", "$EDITOR", "edit the value in the program named by EDITOR", 6),
+    Key("edit.editor", "E", "editor", "$EDITOR", "edit the value in $EDITOR", 6),
     Key("edit.json", "v", "write_json", "as JSON", "edit the value here as JSON", 14),
     Key(
         "edit.raw",
@@ -285,7 +292,7 @@ ANSWER = (
 CONTINUE = (
     Key("continue.run", "r", "run", "run", "run step after step until a decision is needed", 2),
     Key("continue.edit", "e", "edit", "edit", "edit the tool result, the request, or the next user message", 3),
-    Key("continue.editor", "E", "editor", "$EDITOR", "edit it in the program named by EDITOR"),
+    Key("continue.editor", "E", "editor", "$EDITOR", "edit the step in $EDITOR"),
     Key("continue.offer", "o", "offer", "other result", "use another available result: recorded, or an error", 6),
     Key("continue.error", "x", "error", "error", "mark the result as an error: the tool failed; again: undo", 7),
     Key("continue.undo", "u", "undo", "step back", "go one step back; sent requests stay as branches", 5),
@@ -334,7 +341,7 @@ EXPORT = (
     Key("export.redact", "R", "redact", "redact", "replace private text by stand-ins; the findings stay the same", 5),
     Key("export.pane", "tab,shift+tab", "pane", "pane", "switch between the formats and the preview", 6),
     *search_keys("export")[:-1],
-    Key("export.leave", "escape", "leave", "cancel", "cancel what is being made; else end the search, or go back", 1),
+    Key("export.leave", "escape", "leave", "cancel", "cancel the export; else end the search, or go back", 1),
     Key("export.back", "q,x", "back", "back", "go back to the session", 2),
 )
 
@@ -361,7 +368,14 @@ LAB = (
     Key("lab.run-all", "A", "run_all", "run on all", "run the marked probes against all targets", 8),
     Key("lab.step", "s", "step", "step", "step through the probe: see and edit each request before it is sent", 3),
     Key("lab.mark", "space", "mark", "mark", "mark or unmark the probe", 5),
-    Key("lab.mark-all", "a", "mark_all", "mark all", "mark all probes; again: the seven of a profile; again: none", 10),
+    Key(
+        "lab.mark-all",
+        "a",
+        "mark_all",
+        "mark all",
+        "mark all probes; press again: the seven of a profile, then none",
+        10,
+    ),
     Key("lab.mark-due", "f", "mark_due", "mark stale", "mark the stale, unmeasured and cheap probes"),
     Key("lab.samples", "n", "samples", "samples", "set the number of samples per probe", 9),
     Key("lab.target", "T", "target", "add target", "add a target", 6),
@@ -379,7 +393,7 @@ LAB = (
 
 STEP = (
     Key("step.edit", "e", "edit", "edit", "edit the value under the cursor before the request is sent", 2),
-    Key("step.editor", "E", "editor", "$EDITOR", "edit the value in the program named by EDITOR", 6),
+    Key("step.editor", "E", "editor", "$EDITOR", "edit the value in $EDITOR", 6),
     Key("step.undo", "u", "undo", "undo", "undo your changes; without changes: go back one request", 4),
     Key("step.run", "r", "run", "run", "send all remaining requests unchanged", 3),
     Key("step.again", "a", "again", "restart", "restart the probe as another sample", 9),
@@ -393,7 +407,7 @@ STEP = (
 )
 
 BREAKS = (
-    Key("breaks.continue", "c", "continue", "continue", "forward what is paused, unchanged", 1),
+    Key("breaks.continue", "c", "continue", "continue", "forward the paused exchange unchanged", 1),
     Key(
         "breaks.edit",
         "e",
@@ -402,9 +416,9 @@ BREAKS = (
         "edit the paused message; s in the editor forwards it, and keeps it as a branch",
         2,
     ),
-    Key("breaks.editor", "E", "editor", "$EDITOR", "edit its bytes in the program named by EDITOR and forward them"),
+    Key("breaks.editor", "E", "editor", "$EDITOR", "edit the paused bytes in $EDITOR and forward them"),
     Key("breaks.answer", "a", "answer", "answer", "let the simulator of a contract respond instead of the upstream", 3),
-    Key("breaks.drop", "d", "drop", "drop", "close the client's connection; asks once", 4),
+    Key("breaks.drop", "d", "drop", "drop", "close the client's connection; asks first", 4),
     Key("breaks.arm", "space", "arm", "arm", "arm or disarm the breakpoint under the cursor; enter does the same", 5),
     Key("breaks.filter", "&", "filter", "filter", "break on exchanges that match a filter: tool:bash, text~word", 8),
     Key("breaks.show", "o", "show", "show", "show the exchange in the session: wire, IR, reasoning, closure", 7),

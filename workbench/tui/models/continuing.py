@@ -178,7 +178,7 @@ def detail(pending: Pending | None, offer: Offer | None, said: str, width: int) 
 
 
 def _call(step: AnswerCall, width: int) -> Iterator[Line]:
-    of = f"call {step.number + 1} of {step.of}" if step.of > 1 else "the only call of the response"
+    of = f"call {step.number + 1} of {step.of}" if step.of > 1 else "only call in the response"
     told = f"  {step.call.id or 'no id'} · {of}"
     yield line(Span(step.call.name or "(no name)", "call strong"), Span(told, "muted"))
     if step.refusal:

@@ -100,7 +100,7 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "clients": Guide(
         "Clients",
-        "What common SDKs build from the same events, if it differs. They are compared when the stream has ended.",
+        "What common SDKs build from the same events, if it differs. They are compared when the stream ends.",
         ("agrees", "differs"),
     ),
     "changes": Guide(
@@ -299,7 +299,8 @@ GUIDES: Mapping[str, Guide] = {
     "steps": Guide(
         "Steps",
         "The conversation step by step: answered tool calls, sent requests with status and verdict; the last line "
-        "is the next step. Enter does it, r runs until a decision is needed. Tools are never run: a call gets the "
+        "is the next step. Enter runs it, r runs steps until a decision is "
+        "needed. Tools are never run: a call gets the "
         "recorded result, an error, or what you write. The header shows corrections from a profile of exactly "
         "this target and model; P explains and switches them.",
         ("taken", "error", "warning", "cursor"),

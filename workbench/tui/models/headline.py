@@ -100,4 +100,4 @@ def key_words(state: SessionState) -> str:
     from workbench.recorder.translation import own_key  # a live session has loaded what it needs
 
     names = dict.fromkeys(filter(None, (own_key(summary.note) for summary in state.summaries[-RECENT:])))
-    return f"key of ${', $'.join(names)}" if names else CLIENTS_KEY
+    return f"key from ${', $'.join(names)}" if names else CLIENTS_KEY

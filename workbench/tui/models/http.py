@@ -250,9 +250,9 @@ def _ids(opened: ExchangeView) -> Iterator[HttpRow]:
     yield from _of(opened.decoded.exchange, known.Topic.ID)
     answer = opened.decoded.response
     if answer and answer.id:
-        yield HttpRow("id of the response", answer.id, "", RESPONSE, "in the body", "/id")
+        yield HttpRow("response id", answer.id, "", RESPONSE, "in the body", "/id")
     if answer and answer.error and answer.error.request_id:
-        yield HttpRow("id of the request", answer.error.request_id, "", RESPONSE, "in the error's body", "/request_id")
+        yield HttpRow("request id", answer.error.request_id, "", RESPONSE, "in the error body", "/request_id")
 
 
 def _version(opened: ExchangeView) -> Iterator[HttpRow]:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 UNKNOWN = (
     "No rule matches this error message.",
-    "Paste all of it, with the status and the JSON around it: rules are found by the provider's own text, not by "
-    "that of a library.",
+    "Paste all of it, with the status and the JSON around it: rules are matched by the provider's "
+    "own error text, not by the text of a client library.",
     "Otherwise check the request: record it (r on Home), or open a file that contains it (o).",
 )
 EMPTY = "paste a log line, an error body or plain text above · all rules:"

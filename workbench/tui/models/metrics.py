@@ -277,7 +277,7 @@ def _about_turn(turn: TurnCost, width: int) -> Iterator[Line]:
     if turn.reasoning:
         yield line(Span(f"  of the output {turn.reasoning:,} are reasoning", "muted"))
     if turn.cache_read or turn.cache_write:
-        words = f"  read from a cache {turn.cache_read:,} · written to it {turn.cache_write:,}"
+        words = f"  read from the cache {turn.cache_read:,} · written to the cache {turn.cache_write:,}"
         yield line(Span(words, "strong"))
 
 

@@ -269,7 +269,7 @@ def _wrap_facts(of: Line, width: int) -> list[Line]:
 DEEDS: Mapping[str, str] = {
     "continue": "forwarded unchanged",
     "edit": "forwarded with the edits",
-    "answer": "answered in place of the server",
+    "answer": "answered instead of the server",
     "drop": "dropped",
 }
 """Decision → its outcome in words."""

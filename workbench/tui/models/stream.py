@@ -210,9 +210,9 @@ class StreamTable:
     def agreement(self) -> str:
         """Number of clients that build another message, in words."""
         if self.decoded.is_arriving:
-            return "compared when the stream has ended"
+            return "compared when the stream ends"
         if not self.groups:
-            return f"no comparison of clients for {self.decoded.protocol or 'an unknown protocol'}"
+            return f"clients cannot be compared for {self.decoded.protocol or 'an unknown protocol'}"
         names = sum(len(g.policies) for g in self.groups)
         differing = sum(len(g.policies) for g in self.groups if not g.agrees)
         if not differing:

@@ -147,5 +147,5 @@ def details(group: FailureGroup | None, weeks: Sequence[str], width: int) -> lis
     if group is None:
         return []
     told = [f"{week}: {group.weeks[week]:,}" for week in weeks if week in group.weeks]
-    words = "; ".join(told) if told else "the exchanges have no times"
+    words = "; ".join(told) if told else "the exchanges have no timestamps"
     return [line(Span(clip(f" {words}", width), "muted"))]

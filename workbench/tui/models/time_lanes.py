@@ -275,7 +275,7 @@ def _spans(columns: Sequence[tuple[str, str]]) -> Iterable[Span]:
 def ruler_line(times: TimeMap, window: TimeWindow) -> Line:
     """The times above the lanes."""
     if not times.has_times:
-        return line(Span(" " * times.label), Span("in order: the exchanges have no times", "muted"))
+        return line(Span(" " * times.label), Span("in order: the exchanges have no timestamps", "muted"))
     step = next((s for s in _STEPS if s / (window.end - window.start) * window.columns >= _TICK), _STEPS[-1])
     text = [" "] * window.columns
     ticks = int(times.seconds(window.end) / step) + 1

@@ -119,7 +119,7 @@ class HomePane(LineView):
         if row.item:
             where = "" if row.item.section == EXAMPLES else self._where(row.item.path)
             if row.item.path in self.listening:
-                where = f"listens at {self.listening[row.item.path]} · {where}"
+                where = f"listening on {self.listening[row.item.path]} · {where}"
             held = home.held_lines(self._held_in(row.item), width, self._clock())
             return held + home.item_body(row.item, self.stories.get(row.item.path), width, where)
         return home.note_lines(row.note, width)[1:]

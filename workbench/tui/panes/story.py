@@ -161,7 +161,7 @@ class TimePane(LineView):
         return lane_line(self.times, item, self.window, self.exchange)
 
     def nothing(self, width: int) -> list[Line]:
-        return wrap("no exchange is inspected yet", width, "muted")
+        return wrap("no exchanges inspected yet", width, "muted")
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)

@@ -96,7 +96,7 @@ class Writing(TextArea):
             insert = insert.removesuffix("\n")  # what is pasted ends with the end of its line
         kept = HIDDEN.sub(lambda found: found[0] if found[0] == "\n" else "", insert)
         if kept != insert:
-            self.app.notify("characters that cannot be shown were removed · E: use your editor", markup=False)
+            self.app.notify("characters that cannot be shown were removed · E: open your editor", markup=False)
         return super().replace(kept, start, end, maintain_selection_offset=maintain_selection_offset)
 
     async def _on_key(self, event: events.Key) -> None:

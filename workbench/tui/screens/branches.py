@@ -130,7 +130,7 @@ class BranchesScreen(Screen[bool]):
         """Node under the cursor. None for a row of collapsed trials, with a notice."""
         row = self.row_here
         if row and row.trials:
-            self.notify("this row is several requests · enter: expand", markup=False)
+            self.notify("this row contains several requests · enter: expand", markup=False)
             return None
         return row.node if row else None
 
@@ -151,7 +151,7 @@ class BranchesScreen(Screen[bool]):
         row = self.row_here
         fold = next((b for b in self.branches if row and b.trials and (b is row or row.node in b.trials)), None)
         if fold is None:
-            self.notify("nothing to expand here; a what-if (V) makes rows that expand", markup=False)
+            self.notify("nothing to expand here; a what-if (V) creates rows that can be expanded", markup=False)
             return
         self._unfolded ^= {fold.node.id}
         self.tree_list.move_to(self.branches.index(fold))
@@ -270,7 +270,7 @@ class NodeComparison:
         why = (
             "several requests · enter: expand"
             if row and row.trials
-            else "first node of the tree · space: mark it, to compare others with it"
+            else "first node of the tree · space: mark it to compare others with it"
         )
         for pane, words in ((self.screen.meaning, " Meaning "), (self.screen.hunks, " Bytes ")):
             pane.title(line(words))

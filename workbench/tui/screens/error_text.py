@@ -154,7 +154,7 @@ class ErrorTextScreen(ModalScreen[None]):
             return line(Span(f" {matches.EMPTY}", "muted"))
         if not pane.known:
             return line(Span(" ? not recognised", "warning strong"))
-        others = f"; {len(pane.known) - 1} less likely below" if len(pane.known) > 1 else ""
+        others = f"; {len(pane.known) - 1} less likely, below" if len(pane.known) > 1 else ""
         return line(Span(f" ✓ {pane.known[0].rule}", "ok strong"), Span(others, "muted"))
 
     def on_line_view_activation(self, message: LineView.Activation) -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
     from workbench.wire.session import Session
 
-CANCELLED = ("cancelled: nothing was written", "R switches redaction, a the scope; both make it again")
+CANCELLED = ("cancelled: nothing was written", "R switches redaction, a the scope; both create a new preview")
 REPAIR_FIRST = "a test needs a correct request: apply a repair (f) or edit it (e), then export that"
 
 

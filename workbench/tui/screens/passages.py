@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 NONE = """\
 no tool result of this conversation comes from a recorded tool server
 
-This screen shows what a tool server (MCP) returned next to what the model received of it, and what was lost between.
+This screen shows what a tool server (MCP) returned, what the model received of it, and what was lost in between.
 Record the servers with the model: workbench record --mcp -- CLIENT
-or one server alone: workbench mcp-tap NAME -o FILE -- COMMAND"""
+or only one server: workbench mcp-tap NAME -o FILE -- COMMAND"""
 
 
 class PassageSource(WorklistSource["ToolLink", ToolPassage]):

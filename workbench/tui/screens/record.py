@@ -88,10 +88,10 @@ class RecordScreen(FormScreen["StartedRecording"]):
                 translated = f"requests are translated to {text.strip()}, responses back" if text.strip() else ""
                 return translated or "everything is forwarded in the client's own protocol, unchanged"
             case "hop":
-                return "names this hop, to compare it with a recording at another one, such as behind a gateway"
+                return "names this hop, to compare it with a recording at another hop, such as behind a gateway"
             case "breaks":
                 return _break_words(text)
-        return "appended to this file" if paths.expand(text).exists() else "a new file; it opens with enter from Home"
+        return "appended to this file" if paths.expand(text).exists() else "a new file; enter on Home opens it"
 
     def submit(self, field: str, text: str) -> None:
         if self._is_starting:
@@ -216,7 +216,7 @@ def _break_words(text: str) -> str:
         armed = kinds(text)
     except WorkbenchError:
         return ""
-    return f"pauses exchanges that break {', '.join(armed)}, until you decide" if armed else "nothing is paused"
+    return f"pauses exchanges that break {', '.join(armed)} until you decide" if armed else "nothing is paused"
 
 
 def targets(text: str, spoken: str) -> dict[str, str]:

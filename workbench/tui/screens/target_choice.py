@@ -63,7 +63,7 @@ class TargetScreen(FormScreen[Target]):
         except (WorkbenchError, OSError):
             return ""
         if target.is_simulator:
-            return f"enter: {target.name} checks the request and answers; nothing leaves this program"
+            return f"enter: {target.name} checks the request and responds; nothing is sent over the network"
         state = is_set(target.key_variable, os.environ) if target.key_variable else True
         return f"enter: a preview for {where(target)} · {key_words(target, is_set=state)}; nothing is sent yet"
 
@@ -153,5 +153,5 @@ def _matching(suggestions: Iterable[FormSuggestion], typed: str, more: Iterable[
 
 
 def _simulator(label: str, *, is_own: bool) -> str:
-    words = "the contract of this exchange · nothing leaves this program" if is_own else "simulated"
+    words = "the contract of this exchange · nothing is sent over the network" if is_own else "simulated"
     return f"{f'sim:{label}':<{NAME}} {words}"

@@ -61,7 +61,7 @@ class PauseDetails:
         if kind.startswith(TOOLS):
             words = "a tools/call before it is sent, and its result before it is returned"
         if kind.startswith(FRAMES):
-            words = "messages of this type on WebSockets that are opened from now on"
+            words = "messages of this type on WebSockets opened from now on"
         texts: tuple[str, ...] = (kind, f"Pauses {words}.") if kind else ()
         if kind in KINDS:
             sides = " and ".join(f"the {side}" for side in ("request", "response") if side in KINDS[kind].sides)
@@ -73,7 +73,7 @@ class PauseDetails:
             texts = (
                 "A filter, as with & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",
                 "mcp:SERVER or mcp:SERVER/TOOL: calls to a tool server, and their results.",
-                "frame:TYPE, frame:sent/TYPE, frame:received/TYPE: messages of WebSockets that are opened from now on.",
+                "frame:TYPE, frame:sent/TYPE, frame:received/TYPE: messages of WebSockets opened from now on.",
             )
         return [piece for text in texts for piece in wrap(text, self.screen.why.text_width, "muted")]
 

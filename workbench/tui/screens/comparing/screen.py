@@ -227,7 +227,7 @@ class ComparingScreen(Screen["SessionSpot | None"]):
             return
         self.sides = sides
         is_alone = None in (turn.before, turn.after)
-        self.beside.show(compared_rows, "this exchange is on one side only" if is_alone else SAME)
+        self.beside.show(compared_rows, "this exchange is only on one side" if is_alone else SAME)
         self.beside.title(line(f" Side by side · {sum(not p.row.is_same for p in compared_rows):,} "))
         self._head_columns()
         self._light()
@@ -328,7 +328,7 @@ class ComparingScreen(Screen["SessionSpot | None"]):
         begin(self.session, self.index, self._choose, self._notify_none, self.comparison.source)
 
     def _notify_none(self) -> None:
-        self.notify("this session was recorded at one hop only", markup=False)
+        self.notify("this session was recorded at only one hop", markup=False)
 
     def action_back(self) -> None:
         self.dismiss(None)

@@ -168,7 +168,7 @@ class ContinuingScreen(Screen[None]):
         elif self.stepper.settings and self.stepper.settings.choice.decided:
             self.app.push_screen(CorrectingScreen(self.stepper.settings.choice), self._switch_corrections)
         else:
-            self.notify("no corrections: no capability profile of this target and model needs any", markup=False)
+            self.notify("no corrections: no capability profile of this target and model requires any", markup=False)
 
     def _switch_corrections(self, off: frozenset[str] | None) -> None:
         if off is not None and off != self.stepper.off:

@@ -183,7 +183,7 @@ class SessionFilter:
 
 
 def _cannot_read() -> Exchange:
-    raise AssertionError("this filter needs only the list; no exchange has to be read")
+    raise AssertionError("this filter only needs the list; no exchange has to be read")
 
 
 def _decide(

@@ -63,7 +63,7 @@ class SessionJumps:
         elif jump.kind == "id":
             self._look_in_session(jump)
         else:
-            self._refuse(jump, "the open exchange has no such place")
+            self._refuse(jump, "this place does not exist in the open exchange")
 
     def _refuse(self, jump: Jump, why: str) -> None:
         self.screen.notify(f"{visible(jump.words())}: {why}", severity="warning", markup=False)
@@ -100,7 +100,7 @@ class SessionJumps:
         from workbench.tui.screens.session.navigation import Goal
 
         if found is None:
-            self._refuse(jump, "not in the inspected exchanges")
+            self._refuse(jump, "not found in the inspected exchanges")
         else:
             index, side, pointer = found
             self.screen.navigation.go(Goal(index, note=(side, pointer)))

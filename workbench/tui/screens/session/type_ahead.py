@@ -60,7 +60,7 @@ class TypeAhead:
         if len(self._kept) < MOST:
             self._kept.append((event.key, event.character))
         else:
-            self.screen.notify(f"{MOST} keys wait for the file to open; this key is ignored", markup=False)
+            self.screen.notify(f"{MOST} keys are waiting for the file; this key is ignored", markup=False)
         return True
 
     def note_handled(self, event: events.Key) -> None:
