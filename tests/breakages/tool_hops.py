@@ -30,6 +30,7 @@ CATALOGUES = (
     "tool-hops-5.yaml",
     "tool-hops-6.yaml",
     "tool-hops-7.yaml",
+    "tool-hops-8.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 
@@ -196,12 +197,13 @@ class HopArtefact:
         if line["dir"] == "c2s":
             url = f"https://tools.example.com{http.get('path', '/mcp')}"
             request = HttpRequest(http["method"], url, headers, Body(body.encode()))
-            self._exchanges.append(Exchange(f"h{number}", request, started_at=BEGAN + self._at))
+            begun = Exchange(f"h{number}", request, state=State.ABORTED, started_at=BEGAN + self._at)
+            self._exchanges.append(begun)
         else:
             asked = self._exchanges[-1]
             assert isinstance(asked, Exchange)
             response = HttpResponse(http["status"], headers, Body(body.encode()))
-            self._exchanges[-1] = replace(asked, response=response)
+            self._exchanges[-1] = replace(asked, response=response, state=State.COMPLETE)
         self._at += 1
         self._https[number] = len(self._exchanges) - 1
 

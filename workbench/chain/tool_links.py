@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.chain.passed_results import LostPart, lost_parts, text_told
 from workbench.fingerprint import ANSWERING
-from workbench.ir import Media, Message, ToolCallIR, ToolResultIR
+from workbench.ir import JsonValue, Media, Message, ToolCallIR, ToolResultIR
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST
@@ -147,14 +147,15 @@ class ToolLinks:
             others: outcomes whose client does not state the id, by their arguments.
         """
         name, given = (call.name, call.input) if call else (told.result.name, None)
-        equal = [one for one in reversed(others.get(argument_key(given), ())) if self._is_open(one, name)]
+        equal = [one for one in reversed(others.get(argument_key(given), ())) if self._is_open(one, name, given)]
         if equal or call is None or not told.is_newest:
             return _best_of(equal, text_told(told.result)) if equal else None
-        same = [one for kept in others.values() for one in kept if self._is_open(one, name)]
-        return same[0] if len(same) == 1 else None
+        same = [one for kept in others.values() for one in kept if self._is_open(one, name, given)]
+        equal = [one for one in same if one.is_of(call.id, name, given)]
+        return same[0] if len(same) == 1 else _best_of(equal, text_told(told.result)) if equal else None
 
-    def _is_open(self, outcome: ToolOutcome, name: str | None) -> bool:
-        return outcome.is_named(name) and any(one is outcome for one in self.waiting)
+    def _is_open(self, outcome: ToolOutcome, name: str | None, given: JsonValue) -> bool:
+        return outcome.asked_by(name, given) is not None and any(one is outcome for one in self.waiting)
 
 
 def _best_of(equal: Sequence[ToolOutcome], told: str) -> ToolOutcome:

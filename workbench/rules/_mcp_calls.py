@@ -101,11 +101,12 @@ class ModelCalls:
         pending = self.pending
         if outcome.call_id:
             return next((one for one in pending if one.call.id == outcome.call_id), None)
-        named = [one for one in pending if outcome.is_named(one.call.name)]
+        found = ((one, outcome.asked_by(one.call.name, one.call.input)) for one in pending)
+        named = [(one, asked[0]) for one, asked in found if asked]
         key = argument_key(outcome.arguments)
-        equal = [one for one in named if one.key == key]
+        equal = [one for one, asked in named if (one.key if asked is one.call.input else argument_key(asked)) == key]
         fresh = [one for one in equal if one.carried is None]
-        others = [one for one in named if one.carried is None]
+        others = [one for one, _ in named if one.carried is None]
         return fresh[0] if fresh else equal[-1] if equal else others[0] if len(others) == 1 else None
 
     def drop(self, ids: frozenset[str | None]) -> tuple[ModelCall, ...]:
@@ -129,7 +130,8 @@ def of_call(
     if before is None or member(params, "inputResponses") is not None:
         return
     how = "" if outcome.call_id else "matched by tool name, which is a guess"
-    change = _first_change(before.call.input, outcome.arguments or {}, "", member(entry, "inputSchema"))
+    asked = outcome.asked_by(before.call.name, before.call.input) or (before.call.input,)
+    change = _first_change(asked[0], outcome.arguments or {}, "", member(entry, "inputSchema"))
     if change is not None:
         pointer, words = change
         text = f"{words}: the model wrote something else in exchange {before.exchange + 1}"

@@ -23,6 +23,10 @@ def of_connection(decoded: DecodedExchange, facts: ChannelFacts, asked_later: in
         number, why = facts.odd_responses[0]
         more = f" ({len(facts.odd_responses):,} such responses)" if len(facts.odd_responses) > 1 else ""
         yield make(decoded, RESPONSE_ID, RESPONSE, "", f"message {number} of the server {why}{more}")
+    if facts.reused_ids:
+        number, id_ = facts.reused_ids[0]
+        text = f"message {number} of the client reuses the id {id_} of an open request: one of the two gets no response"
+        yield make(decoded, RESPONSE_ID, REQUEST, "", text)
     if facts.stale_call:
         changed, called = facts.stale_call
         text = f"message {changed} says that the tool list changed; message {called} calls a tool without tools/list"

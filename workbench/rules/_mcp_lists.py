@@ -11,7 +11,7 @@ from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import ChannelFacts, changes_of_list, is_over_http, response_message
+from workbench.protocols.mcp import ChannelFacts, changes_of_list, is_named, is_over_http, response_message
 from workbench.rules._mcp_rules import (
     DESCRIPTION_CHANGED,
     HIDDEN_TEXT,
@@ -20,6 +20,7 @@ from workbench.rules._mcp_rules import (
     LIST_CHANGED,
     NAME,
     PAGINATION,
+    SCHEMA_CHANGED,
     SCHEMA_REJECTED,
     make,
     member,
@@ -127,6 +128,50 @@ def of_list(
             text = f"the description of {quote(name)} differs from the one that the server listed before"
             evidence = f"before: {quote(before)}; now: {quote(now)}"
             yield make(decoded, DESCRIPTION_CHANGED, RESPONSE, f"{pointer}/description", text, evidence)
+
+
+_ABOUT = ("title", "description", "annotations", "outputSchema", "icons", "execution", "_meta")
+"""Members of a listed tool that say what it is; a gateway has to pass them on."""
+
+
+def of_gateway(decoded: DecodedExchange, others: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[Finding]:
+    """What of the tools of one server is missing in the list of another that has all of them: its gateway.
+
+    Args:
+        others: server → its tools as listed so far, by name.
+    """
+    tools = member(message_of(response_message(decoded)), "result", "tools")
+    listed = tools if isinstance(tools, list) else []
+    here = {str(member(entry, "name")): entry for entry in listed}
+    for server, there in others.items():
+        for outer, inner, words in ((here, there, "here"), (there, here, f"in the list of {quote(server)}")):
+            pairs = _pairs(outer, inner)
+            lost = [(own, other, _missing(own, other)) for own, other in pairs if _missing(own, other)]
+            if lost:
+                own, other, names = lost[0]
+                number = next(n for n, entry in enumerate(listed) if entry is own or entry is other)
+                more = f" ({len(lost):,} such tools)" if len(lost) > 1 else ""
+                text = f"{', '.join(map(quote, names))} of {quote(member(other, 'name'))} are missing {words}{more}"
+                how = f"{quote(server)} lists the same tools: one of the two is taken for the gateway of the other"
+                yield make(decoded, SCHEMA_CHANGED, RESPONSE, f"/result/tools/{number}", text, how, INFO)
+                return
+
+
+def _pairs(outer: Mapping[str, JsonValue], inner: Mapping[str, JsonValue]) -> list[tuple[JsonValue, JsonValue]]:
+    """Each inner tool with the outer one of its name and schema; empty if one has none."""
+    found = [
+        next((own for name, own in outer.items() if is_named(name, tool) and _takes(own) == _takes(entry)), None)
+        for tool, entry in inner.items()
+    ]
+    return [] if None in found else list(zip(found, inner.values(), strict=True))
+
+
+def _takes(entry: JsonValue) -> JsonValue:
+    return member(entry, "inputSchema")
+
+
+def _missing(outer: JsonValue, inner: JsonValue) -> list[str]:
+    return [name for name in _ABOUT if member(inner, name) and member(outer, name) is None]
 
 
 def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | None) -> Iterator[Finding]:

@@ -17,8 +17,10 @@ from workbench.protocols.mcp import (
     OVER_HTTP,
     ChannelFacts,
     ServerFacts,
+    fault_of_line,
     is_named,
     is_over_http,
+    needed_capability,
     response_message,
 )
 from workbench.rules._mcp_rules import (
@@ -26,11 +28,13 @@ from workbench.rules._mcp_rules import (
     CANCELLED_END,
     CAPABILITY,
     ERROR_FLAG,
+    FRAMING,
     INFO,
     NAME,
     NO_ANSWER,
     OUTPUT_SCHEMA,
     PROTOCOL_ERROR,
+    RESPONSE_ID,
     SESSION_LOST,
     TIMEOUT,
     VERSION,
@@ -55,6 +59,9 @@ _MEMBERS: dict[str, tuple[tuple[str, type], ...]] = {
 
 _NEGOTIATION = (-32020, -32021, -32022, -32042)
 """Codes with which a server asks the client for something: another version, a capability, a page to open."""
+
+_NO_METHOD = -32601
+"""Code of JSON-RPC for a method that is not known."""
 
 _OF_JSON_RPC = (-32700, *range(-32603, -32599))
 """Codes of JSON-RPC itself: the request was not understood, and no tool has run."""
@@ -88,6 +95,13 @@ _FAILED = regex.compile(
 )
 """How a text begins that tells of a failure."""
 
+_REFUSES = regex.compile(
+    r"[^\n.:]{0,60}\b(?:exceeds (?:the )?(?:max|limit|allowed)|must (?:not )?be\b|cannot be (?:empty|null|blank)"
+    r"|is (?:required|invalid|not allowed|not valid|too (?:long|large|short|big))\b)[^\n]{0,80}",
+    re.IGNORECASE,
+)
+"""A text of one short line that refuses an argument."""
+
 _ERROR_CODE = regex.compile(r"(?i)\berr|_err|error|^E_|fail|exception")
 """Names of errors, where an object has a code and a message."""
 
@@ -107,6 +121,9 @@ _REVISION = regex.compile(r"\d{4}-\d{2}-\d{2}|(?i:draft)\S*")
 
 _STATELESS = "2026-07-28"
 """First revision without ``initialize``."""
+
+_NO_SESSION_STATUS = (400, 404)
+"""Statuses of a request without a session that the server knows; its error may be without an id."""
 
 _AUTH = (401, 403)
 """Statuses with which a server asks the client to sign in."""
@@ -133,6 +150,15 @@ def of_request(decoded: DecodedExchange, facts: ServerFacts, channel: ChannelFac
         yield make(decoded, CAPABILITY, REQUEST, "/method", text)
     if asked_by == "client":
         yield from _of_client(decoded, http.method, facts, channel)
+    elif not missing and facts.client is not None:
+        yield from _of_server(decoded, needed_capability(http.method, asked_by))
+
+
+def _of_server(decoded: DecodedExchange, declared: str) -> Iterator[Finding]:
+    """Findings on a request of the server that needs a capability which the client declared."""
+    if declared and member(message_of(response_message(decoded)), "error", "code") == _NO_METHOD:
+        text = f"the client declared the capability {declared!r}, but does not know this method"
+        yield make(decoded, CAPABILITY, RESPONSE, "/error", text)
 
 
 def _of_client(
@@ -167,6 +193,11 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     error = member(message_of(response_message(decoded)), "error")
     told = str(member(error, "message") or error or body)
     url = str(decoded.exchange.meta[OVER_HTTP][1]).lower()
+    yield from _of_id(decoded, http.status)
+    version = request.headers.get("mcp-protocol-version") or ""
+    if version and not _REVISION.fullmatch(version) and http.status < 400:
+        text = f"the header MCP-Protocol-Version is {quote(version)}, which is not a version; a server must answer 400"
+        yield make(decoded, VERSION, REQUEST, "", text)
     has_session = bool(request.headers.get("mcp-session-id")) or "sessionid=" in url
     is_unknown = http.status == 404 or (_NO_SESSION.search(told) and not _has_result(decoded))
     if has_session and method != END and is_unknown:
@@ -185,12 +216,39 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         if method == "initialize" and not request.headers.get("mcp-protocol-version"):
             text += "; clients send MCP-Protocol-Version only after initialize, so a server must not require it earlier"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "", text, quote(told))
+    elif http.status == 200 and method in _MUST_RESULT and _is_cut(decoded):
+        text = f"the stream ends within the response to {method}"
+        yield make(decoded, FRAMING, RESPONSE, "", text, quote(body[-60:]))
     elif http.status == 200 and method in _MUST_RESULT and not response_message(decoded).strip():
         text = f"the response to {method} ended without its message"
         yield make(decoded, NO_ANSWER, RESPONSE, "", text)
     elif method in _MUST_RESULT and decoded.events and not decoded.events[-1].terminated:
         text = f"no blank line ends the event with the response to {method}: clients wait for it, or drop the event"
         yield make(decoded, NO_ANSWER, RESPONSE, "", text)
+
+
+def _of_id(decoded: DecodedExchange, status: int) -> Iterator[Finding]:
+    """A response whose id is not that of its request."""
+    request, response = message_of(decoded.request_text), message_of(response_message(decoded))
+    if response.keys().isdisjoint(("result", "error")):
+        return
+    asked, given = request.get("id"), response.get("id")
+    if "id" not in request:
+        if status < 400 and "method" in request:
+            text = f"{quote(request['method'])} has no id: it is a notification, which a server answers with 202 alone"
+            yield make(decoded, RESPONSE_ID, RESPONSE, "", text)
+    elif given is None and status not in _NO_SESSION_STATUS:
+        text = f"the response has the id null, not {quote(asked)}: a client may wait for the response of its request"
+        yield make(decoded, RESPONSE_ID, RESPONSE, "", text, severity=INFO)
+    elif given is not None and (given != asked or type(given) is not type(asked)):
+        text = f"the response has the id {quote(given)}, not {quote(asked)}: a client drops it, and waits"
+        yield make(decoded, RESPONSE_ID, RESPONSE, "", text)
+
+
+def _is_cut(decoded: DecodedExchange) -> bool:
+    """The stream ends within an event that has a beginning of JSON."""
+    last = decoded.events[-1] if decoded.events else None
+    return bool(last and not last.terminated and fault_of_line(last.data or b""))
 
 
 def _has_result(decoded: DecodedExchange) -> bool:
@@ -335,7 +393,7 @@ def _flag(decoded: DecodedExchange, result: JsonValue, told: str) -> Iterator[Fi
             text = "the result is marked as an error, but its text reports a success"
             yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError", text, quote(told), INFO)
     elif (
-        (_FAILED.match(told) or _denies_success(value_in(told)))
+        (_FAILED.match(told) or _REFUSES.fullmatch(told) or _denies_success(value_in(told)))
         and len(texts_of(result)) == 1
         and member(result, "structuredContent") is None
     ) or _denies_success(member(result, "structuredContent")):

@@ -29,10 +29,11 @@ from workbench.protocols.mcp import (
 from workbench.rules._mcp_calls import ModelCalls, of_call, of_passed_on, of_uncalled
 from workbench.rules._mcp_connection import of_connection
 from workbench.rules._mcp_declared import ListedTool, of_declared
-from workbench.rules._mcp_lists import ListRead, of_list, of_used_list, texts_aimed_at_model
+from workbench.rules._mcp_lists import ListRead, of_gateway, of_list, of_used_list, texts_aimed_at_model
 from workbench.rules._mcp_requests import of_request
 from workbench.rules._mcp_results import of_told
 from workbench.rules._mcp_rules import RULES, member, message_of, texts_of
+from workbench.rules._mcp_versions import RefusedProbe, of_probe, refused_probe
 from workbench.undo_log import Journal
 from workbench.wire import CONNECTION, TURNS, Exchange, ExchangeKind, State, Summary
 
@@ -60,6 +61,7 @@ class ToolHops:
         self._streams = ToolStreams()
         self._declared: dict[str, object] = {}
         self._lists: dict[str, ListRead] = {}
+        self._probes: dict[str, RefusedProbe] = {}
         self._links = ToolLinks(journal)
         self._calls = ModelCalls(journal)
 
@@ -88,6 +90,7 @@ class ToolHops:
         if exchange.request and connection not in self._servers:
             self._journal.put(self._servers, connection, server_of(exchange.request.url))
         self._journal.put(self._facts, connection, after)
+        self._take_probe(decoded)
         return (*found, *self._check_call(decoded, facts))
 
     def answered_by(self, stream: Exchange) -> frozenset[int]:
@@ -126,6 +129,8 @@ class ToolHops:
         earlier = [self._facts[other].tools for other, name in self._servers.items() if name == server]
         known = {name: entry for tools in (*earlier, facts.tools) for name, entry in tools.items()}
         yield from of_list(decoded, self._channels.get(connection), known)
+        others = {name: self._facts[other].tools for other, name in self._servers.items() if name != server}
+        yield from of_gateway(decoded, others)
 
     def _check_lists_over_http(self, decoded: DecodedExchange, connection: str = "") -> Iterator[Finding]:
         """What was left out of a list that is used: over HTTP no connection says in the end what was asked.
@@ -146,6 +151,22 @@ class ToolHops:
                 found = tuple(of_used_list(decoded, read))
                 if found:
                     self._journal.put(self._lists, name, read.without_findings())
+                yield from found
+
+    def _take_probe(self, decoded: DecodedExchange) -> None:
+        """Remember a server that refused ``server/discover``, until the client sends ``initialize``."""
+        http = decoded.exchange.request
+        server = server_of(http.url) if http else ""
+        if probe := refused_probe(decoded):
+            self._journal.put(self._probes, server, probe)
+        elif server in self._probes and http and http.method == "initialize":
+            self._journal.put(self._probes, server, RefusedProbe())
+
+    def _check_probes(self, decoded: DecodedExchange) -> Iterator[Finding]:
+        """Servers that the client gave up after their refusal, at the first request to the model behind it."""
+        for server, probe in list(self._probes.items()):
+            if found := tuple(of_probe(decoded, server, probe)):
+                self._journal.put(self._probes, server, RefusedProbe())
                 yield from found
 
     def _check_call(self, decoded: DecodedExchange, facts: ServerFacts) -> Iterator[Finding]:
@@ -173,6 +194,7 @@ class ToolHops:
         links = self._links.links(decoded)
         found = [
             *self._check_lists_over_http(decoded),
+            *self._check_probes(decoded),
             *self._check_declared(decoded),
             *self._check_told(decoded, links, waiting),
         ]

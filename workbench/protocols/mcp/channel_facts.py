@@ -24,6 +24,7 @@ class ChannelFacts:
         stale_call: that message, and the first call that the client made all the same.
         is_used: the client sent something after its handshake.
         odd_responses: responses of the server that answer no open request, and why, in words.
+        reused_ids: requests of the client whose id an open request has, each with that id.
         silent_after_cancel: number of the message that cancelled a request, if the server sent nothing from then on
             although it was asked.
     """
@@ -34,6 +35,7 @@ class ChannelFacts:
     stale_at: float | None = None
     stale_call: tuple[int, int] | None = None
     odd_responses: list[tuple[int, str]] = field(default_factory=list)
+    reused_ids: list[tuple[int, str]] = field(default_factory=list)
     silent_after_cancel: int | None = None
 
 
@@ -73,6 +75,8 @@ class _FactReader:
             self._cancel, self._asked_after_cancel = number, False
         if not isinstance(method, str) or "id" not in message:
             return
+        if id_ in self._open:
+            self.facts.reused_ids.append((number, id_))
         self._open.add(id_)
         self._answered.discard(id_)
         self._asked_after_cancel = True
@@ -90,15 +94,17 @@ class _FactReader:
         self._cancel = None
         if method == CHANGED and self._is_listed:
             self.facts.stale, self.facts.stale_at = number, frame.at
-        elif method is None and "id" in message:
+        elif method is None and not message.keys().isdisjoint(("id", "result", "error")):
             self._is_listed = self._is_listed or id_ in self._lists
             self._answer(number, id_, message)
 
     def _answer(self, number: int, id_: str, message: dict[str, JsonValue]) -> None:
         if ("result" in message) == ("error" in message):
             self.facts.odd_responses.append((number, "has neither a result nor an error, or both"))
-        elif message.get("id") is None and self._open and _code_of(message) not in _UNREADABLE:
-            self.facts.odd_responses.append((number, "has the id null, so it answers none of the open requests"))
+        elif message.get("id") is None and _code_of(message) not in _UNREADABLE:
+            has = "has the id null" if "id" in message else "has no id"
+            why = "so it answers none of the open requests" if self._open else "as if it answered a notification"
+            self.facts.odd_responses.append((number, f"{has}, {why}"))
         elif id_ in self._answered:
             self.facts.odd_responses.append((number, f"answers request {id_} a second time"))
         elif id_ not in self._open and message.get("id") is not None:

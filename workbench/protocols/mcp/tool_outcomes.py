@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from workbench.protocols.decode import DecodedExchange
 
 _OTHERS = regex.compile(r"[^A-Za-z0-9]+")
+_TOOL_KEY = regex.compile(r"(?i)(?:mcp_?)?(?:tool|function|method|action)(?:_?name)?|name")
+"""Names of the argument in which a tool that calls tools is told which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +75,27 @@ class ToolOutcome:
         """The result is not yet what the tool returned: the server asks for input, or continues as a task."""
         return self.result.get("resultType", "complete") != "complete" or "task" in self.result
 
-    def is_named(self, name: str | None) -> bool:
-        """The model's call names this tool, maybe with the name of its server before it."""
-        return is_named(name, self.tool)
+    def asked_by(self, name: str | None, arguments: JsonValue) -> tuple[JsonValue] | None:
+        """The arguments that a call of the model has for this tool; None if it is for another.
+
+        They are its own if it has the tool's name, maybe with that of its server before it. A tool that calls tools is
+        given both among its arguments.
+        """
+        if is_named(name, self.tool):
+            return (arguments,)
+        given = arguments if isinstance(arguments, dict) else {}
+        names = (value for key, value in given.items() if isinstance(value, str) and _TOOL_KEY.fullmatch(key))
+        if not any(is_named(value, self.tool) for value in names):
+            return None
+        inner = [value for value in given.values() if isinstance(value, dict)]
+        return (inner[0] if len(inner) == 1 else {},)
 
     def is_of(self, call_id: str | None, name: str | None, arguments: JsonValue) -> bool:
         """The model's call is the one that was carried out; a guess unless the client states the id."""
         if self.call_id:
             return self.call_id == call_id
-        return self.is_named(name) and argument_key(arguments) == argument_key(self.arguments)
+        asked = self.asked_by(name, arguments)
+        return asked is not None and argument_key(asked[0]) == argument_key(self.arguments)
 
 
 def argument_key(arguments: JsonValue) -> bytes:
