@@ -38,6 +38,7 @@ ORDINALS = (
     *("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
     "thirteenth",
     "fourteenth",
+    "fifteenth",
 )
 
 

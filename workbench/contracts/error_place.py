@@ -243,7 +243,13 @@ def _from_zero(steps: list[str]) -> list[str]:
 
 
 def _from_root(body: Mapping[str, JsonValue], steps: list[str]) -> list[str]:
-    """The steps from the body on: without the names that validators give the whole (GenerateContentRequest)."""
+    """The steps from the body on: without the names that validators give the whole (GenerateContentRequest).
+
+    ``item`` is the one of a message of a Realtime connection: the last of the conversation that it was added to.
+    """
+    items = body.get("input")
+    if steps[0] == "item" and isinstance(items, list) and items:
+        return ["input", str(len(items) - 1), *steps[1:]]
     at = next((n for n, step in enumerate(steps[:-1]) if _key(body, step) is not None), 0)
     named = _key(body, steps[at]) or _key(body, f"{steps[at]}s")
     return [named or steps[at], *steps[at + 1 :]] if at <= DEEPEST_ROOT else steps

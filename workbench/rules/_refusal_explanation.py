@@ -230,7 +230,9 @@ def _new_finding(
     place = place_of(refusal, error, case.decoded, case.contract, match.captured, match.rule)
     complaint = complaint_of(error.message)
     is_told = complaint is not None and bool(complaint.rule)
-    if match.kind and not is_told and refusal and place and (told := rule_at(place.pointer, refusal)):
+    is_elsewhere = bool(place and match.rule.startswith("args.") and place.pointer.startswith("/tools/"))
+    is_open = is_elsewhere or (match.kind and not is_told)
+    if is_open and refusal and place and (told := rule_at(place.pointer, refusal)):
         match = replace(match, rule=told)
     place = _better_place(case, match.rule, error, place)
     absent = _absent(case, match.rule, ids)

@@ -110,6 +110,7 @@ class LiveTurns:
         key = "client_content" if b'"client_content"' in frame.data[:64] else "clientContent"
         turns = content.get("turns")
         count = len(turns) if isinstance(turns, list) else 0
+        self._judge_told(number, turns)
         self._close_said()
         self._contents += _slices(frame.data, [f"/{key}/turns/{n}" for n in range(count)])
         self._frames.append(number)
@@ -141,6 +142,14 @@ class LiveTurns:
             self._facts.append(SocketFact("socket.cancelled-call", text, (number,)))
         for name in sorted(map(str, names - self._called)):
             text = f"a result was sent for {name!r:.80}, which is the id of no call on this connection"
+            self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
+
+    def _judge_told(self, number: int, turns: JsonValue) -> None:
+        """A result among the words of the user: the model still waits for it."""
+        parts = (part for turn in _chunks(turns) for part in _chunks(get(turn, "parts")))
+        names = {get(get(part, "functionResponse"), "id") for part in parts if get(part, "functionResponse")}
+        for name in sorted(map(str, names & (self._turn.open_calls if self._turn else set()))):
+            text = f"the result of call {name!r:.80} is in clientContent; Live reads results in toolResponse"
             self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
 
     def _add_input(self, number: int, given: Value) -> None:

@@ -134,9 +134,15 @@ def _kind(value: Value) -> str:
     return "error" if not kind and value.get("error") else str(kind or "")
 
 
+def _type_of(error: JsonValue) -> JsonValue:
+    return error.get("type") if isinstance(error, dict) else None
+
+
 def _add(turn: _ResponsesTurn, number: int, frame: Frame, kind: str, value: Value) -> None:
     if kind == "error" and not turn.events:
-        turn.error = value
+        turn.error = {"status": 500 if _type_of(value.get("error")) == "server_error" else 400, **value}
+        if "status_code" in value:
+            turn.error["status"] = value["status_code"]
     turn.add(number, frame, kind)
     response = value.get("response")
     if isinstance(response, dict):
