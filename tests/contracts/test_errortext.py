@@ -53,11 +53,11 @@ WRAPS = {
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", range(len(WRAPS)), ids=WRAPS)
 def test_every_known_text_is_recognised_however_wrapped(number):
-    """Every text bare, and each in three of the wrappings: every wrapping has a third of all texts."""
+    """Every text bare, and each in one or two of the wrappings: every wrapping has a sixth of all texts."""
     wrap, read = list(WRAPS.values())[number], cache(explain)  # several providers say some of them
     missed = []
     for place, (provider, rule, template) in enumerate(TEXTS):
-        if number and (place + number) % 3:
+        if number and (place + number) % 6:
             continue
         message, _ = filled(template)
         found = {(m.provider.partition(":")[0], r) for m in read(wrap(message)) for r in (m.rule, *m.rules)}
@@ -67,7 +67,7 @@ def test_every_known_text_is_recognised_however_wrapped(number):
 
 
 def test_the_values_in_a_message_are_captured():
-    for provider, rule, template in TEXTS:
+    for provider, rule, template in TEXTS[::2]:
         message, values = filled(template)
         match = next(m for m in find_matches(message) if (m.provider.partition(":")[0], m.rule) == (provider, rule))
         if match.template == template and not re.search(r"\}\W{0,3}\{", template):
