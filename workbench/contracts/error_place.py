@@ -39,6 +39,11 @@ _CHAR = regex.compile(
 )
 _QUOTED = regex.compile(r"[`'\"“‘]([^`'\"”’\s]{1,200})[`'\"”’]")
 _LISTS = ("messages", "contents", "input")
+_WRONG = regex.compile(
+    r"\b(?:invalid(?: value)?|unknown(?: variant)?|unexpected|unsupported|got|found|received)\b(?: value| type)?"
+    r"\W{1,4}(?P<value>[A-Za-z][\w.-]{0,80})"
+)
+"""A value that a text says is wrong."""
 
 LONGEST = 20_000
 """Characters of an error text that are searched."""
@@ -160,10 +165,35 @@ def _paths(
         pointer = None if is_bare else _walk(body, steps, decoded, contract)
         if pointer:
             yield ErrorPlace(pointer, decoded.request_index.span(pointer), path)
+        if pointer and (wrong := _wrong_value(body, pointer, steps, text)):
+            yield ErrorPlace(wrong, decoded.request_index.span(wrong), path)
     for how, steps in _in_other_forms(text):
         if isinstance(body, dict) and len(steps) > 1 and _key(body, steps[0]) is not None:
             pointer = _walk(body, steps, decoded, contract)
             yield ErrorPlace(pointer, decoded.request_index.span(pointer), how)
+
+
+def _wrong_value(body: JsonValue, pointer: str, steps: Sequence[str], text: str) -> str:
+    """The only value below a list with the rest of a path without indices, and that the text says is wrong."""
+    values = at_pointer(body, pointer)
+    rest = steps[pointer.count("/") :]
+    wrong = {found["value"] for found in _WRONG.finditer(text)} if isinstance(values, list) and rest else None
+    fits = [at for at, value in _below(values, pointer, rest) if value in wrong] if wrong else []
+    return fits[0] if len(fits) == 1 else ""
+
+
+def _below(value: JsonValue, pointer: str, rest: Sequence[str]) -> Iterator[tuple[str, JsonValue]]:
+    """(pointer, text) of each text below a value with the rest of a path, through lists that it does not number."""
+    if isinstance(value, list):
+        for n, each in enumerate(value[:MOST_FITS]):
+            yield from _below(each, f"{pointer}/{n}", rest)
+    elif isinstance(value, dict):
+        if rest and (key := _key(value, rest[0])) is not None:
+            yield from _below(value[key], f"{pointer}/{escape(key)}", rest[1:])
+        for key in ("content",) if "content" in value and (not rest or rest[0] != "content") else ():
+            yield from _below(value[key], f"{pointer}/{key}", rest)
+    elif isinstance(value, str) and not rest:
+        yield pointer, value
 
 
 def _in_other_forms(text: str) -> Iterator[tuple[str, list[str]]]:

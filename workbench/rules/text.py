@@ -9,6 +9,7 @@ from workbench import regex
 from workbench.contracts import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, NodeRef, Reasoning, Text, ToolCallIR
 from workbench.protocols import RESPONSE
+from workbench.provenance import scalars
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
 from workbench.toolcalls import NO_JSON, READABLE_PROBLEMS
@@ -42,6 +43,12 @@ _IN_NAME = regex.compile(r"<[|｜][^\s]*|</?[A-Za-z_][\w:]*>|\[(?:TOOL_CALLS|ARG
 PARSED_CALLS = "parsed calls"
 """What a recording lacks that has the output of a model, and not what its server made of it."""
 
+_STRUCTURE = regex.compile(
+    r"<\|tool_calls?_(?:section_)?(?:begin|end)\|>|<\|tool_call_argument_begin\|>|<[|｜]tool▁\w+[|｜]>"
+    r"|</?[|｜]DSML[|｜]\w+|\[(?:TOOL_CALLS|ARGS)\](?=\w|[\[{])|<\|(?:call|channel|constrain)\|>"
+)
+"""Tokens of the structure around arguments: what a parser missed of them is inside a value."""
+
 _OPENED = regex.compile(r"\s*<(think|thinking|mm:think)>")
 
 
@@ -62,6 +69,7 @@ def check(case: RuleContext) -> Iterator[Finding]:
                 yield from _open_section(case, ref, part, message)
             elif isinstance(part, ToolCallIR):
                 yield from _in_name(case, ref, part)
+                yield from _in_arguments(case, ref, part)
 
 
 def _in_text(case: RuleContext, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
@@ -188,6 +196,17 @@ def _in_name(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator[Find
         nearest = [name for name in case.tools if call.name.startswith(name)]
         evidence = _meant_words(nearest, call.name)
         yield case.at(TOKEN, ref, message, name="name", evidence=evidence)
+
+
+def _in_arguments(case: RuleContext, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
+    """One token of the structure in a value; a value with several shows or writes the format itself."""
+    values = scalars(call.input) if call.input is not None else (("", call.raw),)
+    for _, value in values:
+        found = _STRUCTURE.findall(value) if isinstance(value, str) else []
+        if isinstance(value, str) and len(found) == 1:
+            message = f"the arguments contain {quote(found[0], 40)}, which belongs to the model's own format"
+            yield case.at(weaker(TOKEN), ref, message, name="input", evidence=quote(value[value.find(found[0]) :]))
+            return
 
 
 def _meant_words(declared: Sequence[str], name: str) -> str:

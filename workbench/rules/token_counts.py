@@ -7,7 +7,7 @@ from itertools import combinations
 
 from workbench import protocols, regex
 from workbench.contracts import Breaks, Finding, Severity
-from workbench.ir import JsonValue, ModelResponse, Part, Text, ToolCallIR, ToolResultIR, Usage
+from workbench.ir import JsonValue, ModelResponse, Part, Reasoning, Text, ToolCallIR, ToolResultIR, Usage
 from workbench.protocols import RESPONSE, TokenCounts
 from workbench.rules._body import values
 from workbench.rules.context import Rule, RuleContext
@@ -72,9 +72,10 @@ LEAST_TEXT = 40
 
 def _check_nothing(case: RuleContext, answer: ModelResponse, raw: JsonValue, counts: TokenCounts) -> Iterator[Finding]:
     """No output is counted, but there is some: a relay does not count, or a count was lost."""
-    written = sum(_length_of(part) for message in answer.messages for part in message.parts)
+    parts = [part for message in answer.messages for part in message.parts]
+    written = sum(map(_length_of, parts)) + sum(len(p.text or "") for p in parts if isinstance(p, Reasoning))
     if _count(raw, counts.output) == 0 and written >= LEAST_TEXT and _count(raw, counts.prompt) != 0:
-        text = f"the response reports 0 output tokens, but has {written:,} characters of text and calls"
+        text = f"the response reports 0 output tokens, but has {written:,} characters of text, reasoning and calls"
         yield case.finding(CONTRADICTION, RESPONSE, counts.at + counts.output, text)
 
 
