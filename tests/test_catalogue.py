@@ -39,6 +39,7 @@ ORDINALS = (
     "thirteenth",
     "fourteenth",
     "fifteenth",
+    "sixteenth",
 )
 
 

@@ -182,6 +182,18 @@ def test_an_index_beyond_a_list_means_the_only_element_with_the_rest_of_the_path
     assert place("anthropic-messages", several, text=text).pointer.count("/") < 4
 
 
+def test_a_path_without_indices_means_the_value_that_the_text_says_is_wrong():
+    listed = "supported values are: `text`, `thinking`, `image`, 'tool_use' and `tool_result`"
+    told = f"The parameter `messages.content.type` is not valid: invalid value: `document`, {listed}."
+    document = {"type": "document", "source": {"type": "text", "data": "x"}}
+    body = {**MERGED, "messages": [*MERGED["messages"], {"role": "user", "content": [RESULT, document]}]}
+    assert place("anthropic-messages", told, text=json.dumps(body).encode()).pointer == "/messages/5/content/1/type"
+    nested = {**MERGED, "messages": [{"role": "user", "content": [{**RESULT, "content": [document]}]}]}
+    found = place("anthropic-messages", told, text=json.dumps(nested).encode())
+    assert found.pointer == "/messages/0/content/0/content/0/type"
+    assert place("anthropic-messages", told).pointer.count("/") < 4  # no value is the wrong one
+
+
 @pytest.mark.parametrize(
     ("protocol", "text", "pointer"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from workbench.cli import main
@@ -37,6 +39,13 @@ def named(name):
     return {"tool_calls": [{**CALL, "function": {**CALL["function"], "name": name}}]}
 
 
+ARGUMENTS = "/choices/0/message/tool_calls/0/function/arguments"
+
+
+def given(arguments):
+    return {"tool_calls": [{**CALL, "function": {**CALL["function"], "arguments": arguments}}]}
+
+
 CASES = [
     ("hermes", answer(HERMES), [("text.unparsed-call", "error", CONTENT)]),
     ("qwen xml behind prose", answer("I will read it.\n\n" + QWEN), [("text.unparsed-call", "error", CONTENT)]),
@@ -66,6 +75,12 @@ CASES = [
         answer(None, "tool_calls", **named("read_file<arg_key>path</arg_key>")),
         [("text.special-token", "error", NAME)],
     ),
+    (
+        "a token of the structure in a value",
+        answer(None, "tool_calls", **given('{"path": "a}.functions.ls:1 <|tool_call_argument_begin|> {"}')),
+        [("text.special-token", "warning", ARGUMENTS)],
+    ),
+    ("the format in a value", answer(None, "tool_calls", **given(json.dumps({"path": DSML}))), []),
     ("a tag left over", answer("All is done.\n</tool_call>"), [("text.special-token", "warning", CONTENT)]),
     ("an open section", answer("<think>I should", "length"), [("text.unclosed-tag", "warning", CONTENT)]),
     ("in a fence", answer(f"Write it so:\n```xml\n{QWEN}\n```\nand wait."), []),

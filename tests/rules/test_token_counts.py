@@ -156,5 +156,7 @@ def test_a_negative_count_and_no_output_for_a_text_contradict_themselves(judge):
     request, answer = chat(SHORT, None, 20, 0)
     answer["choices"][0]["message"]["content"] = "It is 21 C in Rome, and it will be so all day."
     assert judge("openai-chat", (request, answer)) == [("contradiction", "warning", "/usage/completion_tokens")]
+    answer["choices"][0]["message"] |= {"content": "", "reasoning_content": "It is 21 C in Rome. " * 3}
+    assert judge("openai-chat", (request, answer)) == [("contradiction", "warning", "/usage/completion_tokens")]
     answer["usage"]["prompt_tokens"] = 0  # nobody counts
     assert judge("openai-chat", (request, answer)) == []

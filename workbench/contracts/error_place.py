@@ -165,7 +165,7 @@ def _paths(
         pointer = None if is_bare else _walk(body, steps, decoded, contract)
         if pointer:
             yield ErrorPlace(pointer, decoded.request_index.span(pointer), path)
-        if pointer and (wrong := _wrong_value(body, pointer, steps, text)):
+        if wrong := _wrong_value(body, steps, text):
             yield ErrorPlace(wrong, decoded.request_index.span(wrong), path)
     for how, steps in _in_other_forms(text):
         if isinstance(body, dict) and len(steps) > 1 and _key(body, steps[0]) is not None:
@@ -173,12 +173,14 @@ def _paths(
             yield ErrorPlace(pointer, decoded.request_index.span(pointer), how)
 
 
-def _wrong_value(body: JsonValue, pointer: str, steps: Sequence[str], text: str) -> str:
-    """The only value below a list with the rest of a path without indices, and that the text says is wrong."""
-    values = at_pointer(body, pointer)
-    rest = steps[pointer.count("/") :]
-    wrong = {found["value"] for found in _WRONG.finditer(text)} if isinstance(values, list) and rest else None
-    fits = [at for at, value in _below(values, pointer, rest) if value in wrong] if wrong else []
+def _wrong_value(body: Mapping[str, JsonValue], steps: Sequence[str], text: str) -> str:
+    """The only value with the steps of a path without indices that the text says is wrong; empty if there is none."""
+    key = _key(body, steps[0])
+    values = body[key] if key is not None else None
+    if not isinstance(values, list) or len(steps) < 2 or any(step.isdecimal() for step in steps):
+        return ""
+    wrong = {found["value"] for found in _WRONG.finditer(text)}
+    fits = [at for at, value in _below(values, f"/{key}", steps[1:]) if value in wrong] if wrong else []
     return fits[0] if len(fits) == 1 else ""
 
 
