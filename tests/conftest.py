@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
-from workbench.config import resources
 from workbench.contracts import loading
 
 # A busy machine is no failure: no property has a time limit of its own.
@@ -82,17 +80,9 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 @pytest.fixture(scope="session")
 def give_contracts() -> Callable[[Path], None]:
-    """Put the contracts, read ahead, into the cache of a home folder: each process there would read them for itself."""
+    """Put the compiled contracts into the cache of a home folder: each process there would compile them for itself."""
     loading.outlines()
-    kept = [*resources.cache_folder().glob("contracts-*.json")]
-
-    def give(home: Path) -> None:
-        folder = home / ".cache" / "workbench"
-        folder.mkdir(parents=True, mode=0o700)
-        for path in kept:
-            shutil.copy(path, folder)
-
-    return give
+    return loading.copy_compiled
 
 
 @pytest.fixture(scope="session")

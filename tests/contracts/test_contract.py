@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import ast
 import json
 import re
 import string
@@ -65,10 +64,9 @@ CELL = re.compile(r"^\| (`[^|]+`) \|", re.M)
 
 @cache
 def literals() -> frozenset[str]:
-    """Every string that stands in the code."""
-    trees = (ast.parse(p.read_bytes()) for p in Path(workbench.__file__).parent.rglob("*.py"))
-    nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return frozenset(node.value for node in nodes if isinstance(node.value, str))
+    """Every string in the code that may be a term."""
+    texts = (p.read_text(encoding="utf-8") for p in Path(workbench.__file__).parent.rglob("*.py"))
+    return frozenset(found for text in texts for found in re.findall(r'"([a-z]+[.][a-z-]+)"', text))
 
 
 def problems(text: str | bytes) -> list[str]:

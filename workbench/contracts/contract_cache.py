@@ -7,6 +7,7 @@ side. What was made of other files than those that are there now does not count.
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -90,6 +91,17 @@ def common_practices(load: Callable[[str], ContractFile]) -> Mapping[str, Common
 def outline(file: ContractFile) -> ContractFile:
     """A contract without its facts, checks and relations."""
     return replace(file, facts=(), checks=(), relations=())
+
+
+def copy_to(home: Path) -> None:
+    """Copy what was compiled to the cache of another home folder: a process with that home need not compile again.
+
+    A failure is ignored.
+    """
+    with suppress(OSError):
+        folder = home / ".cache" / "workbench"
+        folder.mkdir(parents=True, mode=0o700)
+        shutil.copy(resources.cache_folder() / _file_name(), folder)
 
 
 def forget() -> None:

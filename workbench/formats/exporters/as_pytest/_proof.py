@@ -1,7 +1,7 @@
 """Runs exported test folders: all on the broken transcripts, all on the fixed ones, each run in a clean process.
 
 Clean means: no conftest, plugins, options, contracts or keys of the person who exports, and a scratch working
-directory.
+directory. Only the compiled form of the shipped contracts is copied, which saves each run a second.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from workbench import children
+from workbench.contracts import loading
 from workbench.formats.exporters import ExportProof, ExportRun
 from workbench.formats.exporters.as_pytest._text import BROKEN, TRANSCRIPT, VARIABLE
 
@@ -65,6 +66,7 @@ class _TestProcess:
         self.root = Path(os.path.commonpath(self.folders))
         self.home = scratch / on
         self.home.mkdir()
+        loading.copy_compiled(self.home)
         (self.home / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
         self.report = self.home / "report.xml"
         where = (f"--rootdir={self.root}", "-c", str(self.home / "pytest.ini"), f"--junitxml={self.report}")
