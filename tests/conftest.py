@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+from workbench.config import resources
 from workbench.contracts import loading
 
 # A busy machine is no failure: no property has a time limit of its own.
@@ -82,7 +83,15 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 def give_contracts() -> Callable[[Path], None]:
     """Put the compiled contracts into the cache of a home folder: each process there would compile them for itself."""
     loading.outlines()
-    return loading.copy_compiled
+    kept = [*resources.cache_folder().glob("contracts-*.json")]
+
+    def give(home: Path) -> None:
+        folder = home / ".cache" / "workbench"
+        folder.mkdir(parents=True, mode=0o700)
+        for path in kept:
+            os.link(path, folder / path.name)
+
+    return give
 
 
 @pytest.fixture(scope="session")

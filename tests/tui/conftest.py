@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -61,10 +62,11 @@ Pilot.press = _press_and_paint  # type: ignore[method-assign]
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, give_contracts: Callable[[Path], None]) -> Path:
     """An empty home folder: the app looks for sessions there, and remembers what was opened."""
     home = tmp_path / "home"
     home.mkdir()
+    give_contracts(home)
     monkeypatch.setenv("HOME", str(home))
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.delenv(name, raising=False)
