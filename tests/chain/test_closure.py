@@ -429,7 +429,7 @@ def test_the_server_holds_the_calls() -> None:
 def test_an_unrecorded_answer_is_trusted() -> None:
     (found,) = derive(request("user: =a", previous_id="msg_0"), None, TURNS).lines
     assert (found.state, found.is_remembered) == (CallState.CLOSED, True)
-    assert found.note == "answers a call of an earlier response that only the server stores"
+    assert found.note == "answers a call from an earlier response that only the server stores"
 
 
 def test_nothing_recorded() -> None:

@@ -168,7 +168,7 @@ def test_what_cannot_be_controlled(words: tuple[str, ...], said: str, run: Run, 
 
 def test_a_script_may_wait_for_the_recorder(run: Run, tmp_path: Path) -> None:
     done = run("breakpoints", str(tmp_path / "to-come.wb"), "--wait", "--timeout", "0")
-    assert done.status == 3 and "no recorder appeared" in done.err
+    assert done.status == 3 and "no recorder started" in done.err
 
 
 def test_a_pause_is_announced_with_what_can_be_done() -> None:
@@ -182,7 +182,7 @@ def test_a_pause_is_announced_with_what_can_be_done() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--break", "closures"), "there is no breakpoint 'closures'"),
+        (("--break", "closures"), "no breakpoint named 'closures'"),
         (("--break", "filter:tol:x"), "filter"),
     ],
 )

@@ -111,7 +111,7 @@ def test_a_process_that_dies_is_an_error_of_its_files(run: Run, folder: Path, mo
     status, found = checked(run, folder)
     assert status == 4
     assert found["files"] == []
-    assert all("the process that checked it died" in e["message"] for e in found["errors"])
+    assert all("the checking process died" in e["message"] for e in found["errors"])
 
 
 def test_few_batches_wait_for_their_turn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

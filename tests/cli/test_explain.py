@@ -264,7 +264,7 @@ def test_a_text_without_a_place_says_so(run: Run, tmp_path: Path) -> None:
     file.write_text(json.dumps(CHAT), encoding="utf-8")
     done = run("explain", "segmentation fault (core dumped)", "--in", str(file))
     assert done.status == 3
-    assert "names no place in this request" in done.out
+    assert "does not name a place in this request" in done.out
     found = json.loads(run("explain", "segmentation fault", "--in", str(file), "--format", "json").out)["in"]
     assert found["pointer"] is found["bytes"] is None
 

@@ -109,10 +109,10 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[ExportProof]:
 def test_what_proves_nothing_is_said_and_left(run: Run, tmp_path: Path, tried: list[ExportProof]) -> None:
     fixed, out = tmp_path / "fixed.jsonl", tmp_path / "test"
     run("check", EXAMPLE, "--fix", "-o", fixed)
-    tried[:] = [ExportProof((ExportRun("broken", 4), ExportRun("fixed", 4)), "it passes on the broken request")]
+    tried[:] = [ExportProof((ExportRun("broken", 4), ExportRun("fixed", 4)), "the test passes on the broken request")]
     done = run("export", fixed, "--as", "pytest", "-o", out, "--format", "json")
     assert done.status == 1
-    why = "it passes on the broken request"
+    why = "the test passes on the broken request"
     assert done.err.endswith(f"{out} is not a valid test ({why}); the folder is kept for inspection\n")
     proof = json.loads(done.out)["proof"]
     assert proof["holds"] is False and [r["on"] for r in proof["runs"]] == ["broken", "fixed"]

@@ -403,8 +403,8 @@ def test_the_proof_of_reasoning_is_lost_by_its_own_place() -> None:
     request = ModelRequest("", "m", (Message("assistant", (part, Text("a")), pointer="/messages/0"),))
     fitted = fit_request(NormalRequest(request), protocols.get(CHAT).capabilities)
     assert [loss[:2] for loss in fitted.losses] == [
-        ("/messages/0/content/0/proof", "the signature of reasoning, which is valid in its own protocol only"),
-        ("/messages/0/content/0/sealed", "encrypted state of reasoning"),
+        ("/messages/0/content/0/proof", "the signature of reasoning, which is only valid in its own protocol"),
+        ("/messages/0/content/0/sealed", "encrypted reasoning state"),
     ]
 
 

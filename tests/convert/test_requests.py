@@ -76,7 +76,7 @@ def test_keys_and_values_that_the_types_of_the_target_do_not_have_are_named() ->
     asked = {"model": "m", "messages": [ASK], "logit_bias": {"1": 2}, "temperature": 1.7, "service_tier": "flex"}
     made = request(asked, CHAT, BLOCKS)
     assert told(made)[1:] == [
-        ("/logit_bias", "the parameter 'logit_bias'", "left out: no type of the target has such a key"),
+        ("/logit_bias", "the parameter 'logit_bias'", "left out: no type of the target has this key"),
         (
             "/service_tier",
             "the value 'flex' of 'service_tier'",
@@ -134,8 +134,8 @@ def test_a_parameter_is_told_by_its_keys() -> None:
 @pytest.mark.parametrize(
     ("mode", "names", "choice", "instead"),
     [
-        ("required", ["f"], {"type": "tool", "name": "f"}, "'f', the only one, must be called"),
-        ("required", ["f", "g"], {"type": "any"}, "a call is required, to any tool"),
+        ("required", ["f"], {"type": "tool", "name": "f"}, "'f', the only available tool, must be called"),
+        ("required", ["f", "g"], {"type": "any"}, "a call to any tool is required"),
         ("auto", ["f"], None, "left out: the model decides (auto)"),
     ],
 )
@@ -207,7 +207,7 @@ def test_a_document_without_a_name_is_called_one() -> None:
             {"x": 0.12345678901234568},
             ["the number 0.12345678901234567890 in the arguments"],
         ),
-        ('{"x":1e400}', {"arguments": '{"x":1e400}'}, ["arguments with a number out of the range of a double"]),
+        ('{"x":1e400}', {"arguments": '{"x":1e400}'}, ["arguments with a number outside the range of a double"]),
     ],
     ids=["same-number", "nearest", "beyond"],
 )
@@ -226,7 +226,7 @@ def test_a_choice_among_some_of_the_tools_is_one_of_any() -> None:
     made = request(body, "gemini", CHAT)
     assert at(made, "tool_choice") == "required"
     place = "/toolConfig/functionCallingConfig"
-    assert told(made) == [(place, "a tool choice among some of the tools", "a call is required, to any tool")]
+    assert told(made) == [(place, "a tool choice among some of the tools", "a call to any tool is required")]
 
 
 @pytest.mark.parametrize(
@@ -254,5 +254,5 @@ def test_a_text_with_tags_of_reasoning_is_told_where_readers_take_it_for_reasoni
     said = turns({"type": "text", "text": "q"}, {"type": "text", "text": "a <think>b</think>"})
     made = request({"model": "m", "max_tokens": 9} | said, BLOCKS, CHAT)
     assert at(made, "messages", 1, "content") == "a <think>b</think>"
-    what = "text with think tags, which clients read as reasoning"
+    what = "text with think tags, which clients interpret as reasoning"
     assert told(made) == [("/messages/1/content/0", what, "written unchanged")]

@@ -139,7 +139,7 @@ def test_a_file_that_cannot_be_written_stops_nothing(tmp_path: Path, told: bytes
     (tmp_path / "s.wb").write_text("something else")
     through = run(tmp_path / "s.wb", told, "cat")
     assert (through.stdout, through.returncode) == (told, 0)
-    assert through.stderr.startswith(b"workbench: mcp-tap: recording failed, nothing is recorded: ")
+    assert through.stderr.startswith(b"workbench: mcp-tap: recording failed; nothing is recorded: ")
     assert (tmp_path / "s.wb").read_text() == "something else"
 
 

@@ -66,7 +66,7 @@ async def test_the_turns_of_a_connection_are_exchanges(tmp_path: Path) -> None:
     assert (socket.kind, socket.meta["turns"], socket.state) == (ExchangeKind.WEBSOCKET, 3, State.COMPLETE)
     assert "closed it with 1000" in socket.note
     assert (
-        "1 message sent contained secrets, which were replaced; the raw bytes of this direction were not kept"
+        "1 message sent contained secrets, which were replaced; the raw bytes in this direction were not kept"
         in socket.note
     )
     assert socket.request and socket.response and socket.response.status == 101

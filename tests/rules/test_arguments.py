@@ -211,11 +211,11 @@ UNUSABLE = [
     (
         "pattern of another dialect",
         {"properties": {"a": {"pattern": "[a-"}}},
-        "its pattern '[a-' is not supported here",
+        "the schema's pattern '[a-' is not supported here",
     ),
-    ("reference to itself", {"$ref": "#"}, "it refers to itself endlessly"),
-    ("remote reference", {"$ref": "http://localhost:1/s"}, "its reference 'http://localhost:1/s' has no target"),
-    ("no schema", {"type": "map"}, "it is not a JSON Schema"),
+    ("reference to itself", {"$ref": "#"}, "the schema refers to itself endlessly"),
+    ("remote reference", {"$ref": "http://localhost:1/s"}, "reference 'http://localhost:1/s' has no target"),
+    ("no schema", {"type": "map"}, "is not a valid JSON Schema"),
 ]
 
 

@@ -127,7 +127,7 @@ def test_what_is_refused_for_now_is_sent_again(refusal, headers, waits):
         ("400 Bad Request", [], 1, ""),
         ("401 Unauthorized", [], 1, ""),
         ("500 Internal Server Error", ["x-should-retry: false"], 1, ""),
-        ("429 Too Many Requests", ["Retry-After: 3600"], 1, "not retried: the server asks to wait 3600 s"),
+        ("429 Too Many Requests", ["Retry-After: 3600"], 1, "not retried: the server requests a wait of 3600 s"),
         ("529 Overloaded", [], 3, ""),
     ],
 )

@@ -198,7 +198,7 @@ def test_another_command_on_a_run_that_is_going_on_is_refused(
     catalog: Catalog, survey: Survey, options: SurveyOptions
 ) -> None:
     survey(catalog, replace(options, engine="part:1/2"))
-    with pytest.raises(UsageError, match="other options"):
+    with pytest.raises(UsageError, match="different options"):
         survey(catalog, replace(options, selection=ObjectSelection(sample=0.5)))
 
 
@@ -353,7 +353,7 @@ def test_a_part_is_whole_only_with_its_trailer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["part:2/2", "part:x/2", "part:1", "part:-1/2"])
 def test_a_share_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="not a part of the work"):
+    with pytest.raises(UsageError, match="not a valid part of the work"):
         share_of(text)
 
 

@@ -167,7 +167,7 @@ class _Judge:
             (Flaw.RESULT_ROLE,) if self._has_wrong_role(node) else ()
         )
         if self.is_held:
-            note = "answers a call of an earlier response that only the server stores"
+            note = "answers a call from an earlier response that only the server stores"
         elif not node.result.tool_call_id:
             note = "has no call id, and its position does not show which call it answers"
         elif other and not stands_for:
@@ -258,7 +258,7 @@ class _Judge:
         if self._is_open(node):
             return "pending: no result yet"
         if node.ref.side == REMEMBERED:
-            return "call of a response that the server stores; this request does not answer it"
+            return "call from a response that the server stores; this request does not answer it"
         return f"message {self.turns[node.turn.number + 1].first + 1} follows, but does not contain its result"
 
 

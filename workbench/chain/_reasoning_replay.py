@@ -167,9 +167,9 @@ def _difference(sent: Sequence[Reasoning], received: Sequence[Reasoning], number
     first = next((n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), len(theirs))
     block = numbers[min(first, len(numbers) - 1)]
     if len(ours) != len(theirs):
-        return Replay(ReplayOutcome.ALTERED, block, "count", f"{len(theirs)} blocks received, {len(ours)} are sent")
+        return Replay(ReplayOutcome.ALTERED, block, "count", f"{len(theirs)} blocks received, {len(ours)} sent")
     if Counter(ours) == Counter(theirs):
-        return Replay(ReplayOutcome.ALTERED, block, "order", "the blocks are in another order")
+        return Replay(ReplayOutcome.ALTERED, block, "order", "the blocks are in a different order")
     names = ("text", "signature", "data")
     differs = next(name for name, a, b in zip(names, ours[first], theirs[first], strict=True) if a != b)
     is_lost = differs == "signature" and not ours[first][1]

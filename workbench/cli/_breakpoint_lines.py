@@ -12,17 +12,17 @@ from workbench.cli import _output
 from workbench.ir import JsonValue
 
 KINDS_TEXT = """\
-  closure      a tool call without its result, a result without its call, or either in the wrong place
+  closure      a tool call without its result, a result without its call, or one of them in the wrong place
   reasoning    required reasoning that is missing or was changed
   id           a tool call id of invalid form, without a matching call or result, or used twice
   arguments    a tool call with arguments that need repair or violate the tool's schema
   repeat       the same call with the same arguments again, with nothing new in between, or a loop of steps
-  mcp-damage   a tools/call, its result, or a request that tells the model of it, with a finding of the family mcp
-  mcp:NAME     each tools/call to a tool server and each result of it; mcp:NAME/TOOL: those of one tool
+  mcp-damage   a tools/call, its result, or the request that passes it to the model, with a finding of the mcp family
+  mcp:NAME     each tools/call to a tool server and each of its results; mcp:NAME/TOOL: only those of one tool
   filter:EXPR  exchanges that match a filter, as in the app: 'filter:tool:Bash', 'filter:rule:schema model:gpt'
-  frame:TYPE   messages of a WebSocket by their type, or by a key of theirs, with * for any characters:
-               frame:response.create, frame:toolCall; of one direction: frame:sent/TYPE, frame:received/TYPE
-  all          every kind but mcp:NAME, frame:TYPE and filters"""
+  frame:TYPE   WebSocket messages by type or by a key they contain, with * for any characters:
+               frame:response.create, frame:toolCall; in one direction: frame:sent/TYPE, frame:received/TYPE
+  all          every kind except mcp:NAME, frame:TYPE and filters"""
 
 
 def reasons_line(reasons: Sequence[Mapping[str, JsonValue]]) -> str:
@@ -103,7 +103,7 @@ def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, J
             case {"event": "ended", "pause": number, "how": how}:
                 say(f"pause {number}: {how}")
             case {"event": "unjudged", "exchange": exchange, "why": why}:
-                say(f"exchange {exchange} continued without a check: {why}")
+                say(f"exchange {exchange} was forwarded without a check: {why}")
             case {"event": "trouble", "text": text}:
                 say(str(text))
 

@@ -207,8 +207,8 @@ def _results(batch: Sequence[FileToCheck], future: Future[list[FileOutcome]]) ->
     try:
         return future.result()
     except BrokenExecutor:
-        why = "not checked: the process that checked it died, because of this file or another one in its batch"
-        hint = "check them one by one"
+        why = "not checked: the checking process died on this file or another one in its batch"
+        hint = "check these files one by one"
         return [FileOutcome(file.path, error=f"{file.path}: {why}; {hint}", status=4) for file in batch]
 
 

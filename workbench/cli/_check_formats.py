@@ -115,7 +115,7 @@ def finding_lines(finding: Finding, answered: Finding | None = None) -> Iterator
     if finding.evidence:
         yield f"      seen: {cut(finding.evidence, LONG)}"
     if finding.basis is Basis.COMMON and finding.severity is not Severity.INFO:
-        yield "      basis: most providers refuse this; not known for this provider"
+        yield "      basis: most providers refuse this; unknown for this provider"
     if finding.origin:
         yield f"      began {cut(origin_words(finding, in_full=True), LONG)}"
     if finding.refusal:

@@ -54,7 +54,7 @@ class PointedPlace:
         where = f"In {self.path}, exchange {self.exchange + 1}"
         yield ""
         if self.place is None:
-            yield f"{where}: the error message names no place in this request"
+            yield f"{where}: the error message does not name a place in this request"
             if self.suspected:
                 yield (
                     f"  suspected: {', '.join(self.suspected)}; workbench check gives the reasons, workbench "

@@ -30,7 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="protocol of the upstream: clients of other protocols are translated",
     )
     parser.add_argument(
-        "--model", default="", help="with --as: model to request from the upstream, in place of the client's"
+        "--model", default="", help="with --as: model to request from the upstream instead of the client's"
     )
     _corrections.add(parser)
 

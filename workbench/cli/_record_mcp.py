@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("--mcp", action="store_true", help="record the client's MCP servers, too")
-    group.add_argument("--mcp-only", action="store_true", help="record the client's MCP servers, not its model")
+    group.add_argument("--mcp", action="store_true", help="also record the client's MCP servers")
+    group.add_argument("--mcp-only", action="store_true", help="record only the client's MCP servers, not its model")
 
 
 def check(args: argparse.Namespace) -> None:
@@ -35,7 +35,7 @@ def check(args: argparse.Namespace) -> None:
     if lonely := [kind for kind in tools if not option and kind not in models]:
         raise UsageError(f"--break {lonely[0]} needs --mcp", hint="workbench record --mcp --break mcp:NAME -- claude")
     if lonely := [kind for kind in models if args.mcp_only and kind not in tools]:
-        raise UsageError(f"--break {lonely[0]} is about the model, which --mcp-only does not record")
+        raise UsageError(f"--break {lonely[0]} needs model traffic, which --mcp-only does not record")
 
 
 def servers(args: argparse.Namespace, client: str, out: Path) -> TappedServers:

@@ -30,8 +30,8 @@ exit status:
   3  no verdict: a request or response was not decoded
   4  I/O or network error
   70  an error in Workbench itself; it wrote a report without recorded traffic
-  129, 130, 143  ended by a closed terminal, an interrupt, a SIGTERM
-  for several files the first of 130, 70, 4, 2, 1, 3, 0 that applies
+  129, 130, 143  ended by a closed terminal, an interrupt or SIGTERM
+  for several files: the first of 130, 70, 4, 2, 1, 3, 0 that applies
 """
 
 APP_OPTIONS = ("--theme", "--ascii", "--web", "--port")

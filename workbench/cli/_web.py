@@ -275,7 +275,7 @@ async def _serve(pages: Pages, listening: socket.socket) -> int:
         await web.SockSite(runner, listening).start()
         emit(pages.address)
         sys.stdout.flush()
-        sys.stderr.write(f"workbench: serving on {HOST} to anyone with this address; ctrl-c ends it{os.linesep}")
+        sys.stderr.write(f"workbench: serving on {HOST} to anyone with this address; ctrl-c stops it{os.linesep}")
         return await ended
     finally:
         await runner.cleanup()

@@ -57,8 +57,8 @@ DUMMY = "sk-workbench-audit-0000"
 """The key that is sent unless one is given: no provider ever sees it."""
 
 _STORY = (
-    "an audit of the gateway {}: it contains unusual requests and broken responses on purpose; compare shows "
-    "what the gateway changed"
+    "audit of the gateway {}: contains deliberately unusual requests and broken "
+    "responses; compare shows what the gateway changed"
 )
 
 UNREACHED = 4
@@ -104,7 +104,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=("any", "warning", "error"),
         default="any",
-        help="severity of damage that gives exit status 1",
+        help="lowest severity of damage that causes exit status 1",
     )
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("words", nargs="*", metavar="-- CMD", help="command that starts the gateway")
@@ -152,7 +152,7 @@ def _plan(args: argparse.Namespace) -> AuditPlan:
         known = {case.name for protocol in PROTOCOLS for case in cases_of(protocol)}
         for name in args.case:
             if name not in known:
-                raise UsageError(f"there is no case {name!r}", hint="--format json lists them all")
+                raise UsageError(f"no case named {name!r}", hint="--format json lists them all")
     base = read_base(args.gateway)
     wanted = tuple(dict.fromkeys(args.protocol))
     return AuditPlan(base, wanted, args.to, args.model, _credentials(args, base), tuple(args.case))
@@ -186,11 +186,11 @@ def _out(args: argparse.Namespace) -> Path | None:
         return None
     out = Path(args.out)
     if args.out == "-" or out.is_dir():
-        raise UsageError("--out needs the name of a file", hint="for example --out audit.wb")
+        raise UsageError("--out needs a file name", hint="for example --out audit.wb")
     if out.exists() and not args.force:
         raise UsageError(f"{args.out} exists", hint="choose another name, or use --force")
     if not out.absolute().parent.is_dir():
-        raise UsageError(f"there is no folder {out.parent}", hint="create it, or choose another name")
+        raise UsageError(f"no folder {out.parent}", hint="create it, or choose another name")
     return out
 
 

@@ -84,7 +84,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one.add_argument("--drop", metavar="N", help="abort the client's connection")
     one.add_argument("--body", metavar="N", help="print only the paused body")
     one.add_argument("--wait", action="store_true", help="wait until an exchange is paused")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="with --wait: longest time to wait")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="with --wait: maximum time to wait")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     until = None if args.timeout is None else time.monotonic() + args.timeout
     recorders = _recorders(Path(args.file), until)
     if recorders is None:
-        return _output.complain("no recorder appeared, and nothing was paused", _IN_VAIN)
+        return _output.complain("no recorder started, and nothing was paused", _IN_VAIN)
     with recorders:
         try:
             if args.body is not None:

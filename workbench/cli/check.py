@@ -62,13 +62,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _files.add_provider(parser)
     _files.add_judged_for(parser)
     parser.add_argument(
-        "--fail-on", choices=("error", "warning"), default="error", help="lowest severity that gives exit status 1"
+        "--fail-on", choices=("error", "warning"), default="error", help="lowest severity that causes exit status 1"
     )
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--fix", action="store_true", help="write a repaired copy of one FILE, with -o OUT")
     parser.add_argument("-o", "--output", metavar="OUT", help="output file of --fix; never FILE itself")
     _files.add_force(parser)
-    parser.add_argument("--no-cache", action="store_true", help="inspect every file, and keep no verdict")
+    parser.add_argument("--no-cache", action="store_true", help="check every file again, and store no verdicts")
     parser.add_argument("--filter", metavar="EXPR", help="only findings of matching exchanges, such as 'status:4xx'")
 
 

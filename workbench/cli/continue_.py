@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
     if args.parser:
         formats.get(args.parser)
     if min(args.turns, args.tokens, args.repeats, args.errors or 0) < 0:
-        raise UsageError("a limit is negative", hint="0 means no limit")
+        raise UsageError("a limit must not be negative", hint="0 means no limit")
     _corrections.check(args)
     if args.step and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError("--step needs a terminal", hint="use --states")

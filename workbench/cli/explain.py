@@ -61,14 +61,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "subject",
         metavar="RULE|CONTRACT|KIND|MODEL|'ERROR TEXT'",
         nargs="*",
-        help="slugs of rules, a contract, a kind of failure, a model or an error message; "
-        "- reads standard input; without it, all rules are listed",
+        help=(
+            "rule slugs, a contract, a kind of failure, a model or an error message; - reads "
+            "standard input; without an argument, all rules are listed"
+        ),
     )
     parser.add_argument(
         "--in",
         dest="inside",
         metavar="FILE",
-        help="with an error message: point at the place in this request or session",
+        help="with an error message: show its place in this request or session",
     )
     _files.add_exchange(parser)
     _files.add_provider(parser)

@@ -42,14 +42,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("name", metavar="NAME", help="name of the server, as in the client's configuration")
     parser.add_argument("-o", "--out", metavar="FILE", help="session file, appended to if it exists")
-    parser.add_argument("--config", metavar="FILE", help="configuration of a client: CMD is the server's pointer in it")
+    parser.add_argument(
+        "--config", metavar="FILE", help=("client configuration file: CMD is then the pointer to the server in it")
+    )
     parser.add_argument(
         "--variables",
         choices=("none", "braced", "dollar", "env"),
         default="none",
-        help="how that configuration writes variables: ${NAME}, $NAME or {env:NAME}",
+        help="syntax of variables in that configuration: ${NAME}, $NAME or {env:NAME}",
     )
-    parser.add_argument("--mark", metavar="FOLDER", help="folder for a file that exists until everything is written")
+    parser.add_argument(
+        "--mark", metavar="FOLDER", help=("folder for a marker file that exists until everything is written")
+    )
     _breakpoint_lines.configure(parser)
     parser.add_argument(
         "words", nargs=argparse.PARSER, metavar="-- CMD", help="command of the server, with its arguments"

@@ -45,7 +45,7 @@ BY = ("provider", "model", "client", "day")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("paths", metavar="PATH", nargs="+", help="session files, or folders that contain some")
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="session files, or folders with session files")
     parser.add_argument("--by", choices=BY, default="provider", help="group by (default: provider)")
     parser.add_argument("--turns", action="store_true", help="show what the tokens of each request are used for")
     parser.add_argument("--format", choices=("text", "json"), default="text")

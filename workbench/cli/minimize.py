@@ -61,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument(
-        "--target", metavar="T", help="target to ask (default: the simulator of the exchange's contract)"
+        "--target", metavar="T", help="target to send to (default: the simulator of the exchange's contract)"
     )
     _files.add_exchange(parser)
     _files.add_provider(parser)

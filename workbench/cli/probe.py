@@ -207,9 +207,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", metavar="NAME", default="", help="protocol to use (default: the target's)")
     parser.add_argument("--model", default="", help="model to measure (default: the target's, or its only one)")
     parser.add_argument("--samples", type=int, default=1, metavar="N", help="number of samples of each probe (1)")
-    parser.add_argument(
-        "--refresh", action="store_true", help="run only stale probes, and those that cost almost nothing"
-    )
+    parser.add_argument("--refresh", action="store_true", help="run only stale probes, and cheap ones")
     parser.add_argument(
         "--ttl", type=float, default=30, metavar="DAYS", help="number of days after which a result is stale (30)"
     )

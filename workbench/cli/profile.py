@@ -182,7 +182,7 @@ def _list(args: argparse.Namespace, store: ProfileStore) -> int:
         _output.emit_json({"profiles": [profile.as_json() for profile in profiles]})
         return 0
     if not profiles:
-        _output.emit("no profile yet: workbench probe --target T makes one")
+        _output.emit("no profile yet: workbench probe --target T creates one")
     for number, profile in enumerate(profiles, 1):
         key = profile.key
         stale = profile.why_stale(time.time())

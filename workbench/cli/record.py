@@ -93,7 +93,7 @@ _SIGNAL = 128
 """Exit statuses beyond it: a signal, ctrl-c for one, ended the client."""
 
 NAME = "record"
-HELP = "record a client's traffic, live"
+HELP = "record a client's traffic"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -114,8 +114,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tls-listen",
         action="store_true",
-        help="listen with TLS and a certificate made for this run, for clients "
-        "that accept nothing else (Google's SDK of Gemini Live)",
+        help=(
+            "listen with TLS and a certificate created for this run, for clients "
+            "that require TLS (Google's SDK for Gemini Live)"
+        ),
     )
     parser.add_argument(
         "--no-websocket", action="store_true", help="refuse WebSockets with 426, so that clients use HTTP"
@@ -152,7 +154,7 @@ def run(args: argparse.Namespace) -> int:
         return _record_mcp.run_alone(args, servers, out, name)
     on_event = _breakpoint_lines.announcer(out, _say)
     if args.no_websocket:
-        _say("WebSockets are refused with 426: clients that can use HTTP do")
+        _say("WebSockets are refused with 426: clients that support HTTP fall back to it")
     args.spoken = args.spoken or _record_as.choose(args, client)
     if args.spoken:
         upstreams = _record_as.upstreams(args)
@@ -254,7 +256,10 @@ def _with_client(
     for name, value in (*pointed.variables.items(), *trust.items()):
         _say(f"  {name}={value}")
     if not (pointed.variables or pointed.arguments):
-        _say(f"  {words[0]} gets no URL: name an upstream {', '.join(client.reaches())}, or configure these URLs in it")
+        _say(
+            f"  {words[0]} gets no URL: name an upstream {', '.join(client.reaches())}, "
+            "or set these URLs in its configuration"
+        )
     if client.advice:
         _say(f"  {client.advice}")
     with ExitStack() as stack:
@@ -289,7 +294,7 @@ def _alone(
             _output.emit(line)
         if trust:
             words = " ".join(f"{variable}={shlex.quote(path)}" for variable, path in trust.items())
-            _output.emit(f"certificate of this recording, to be trusted by the client: {words}")
+            _output.emit(f"certificate of this recording; the client must trust it: {words}")
         sys.stdout.flush()
         recording.wait()
 
@@ -315,7 +320,7 @@ def _summarize(recording: RecorderProcess, args: argparse.Namespace, *, has_run:
     """Print a summary of the recording. ``has_run``: a client was started and has ended."""
     summary, out = recording.summary, shlex.quote(str(recording.out))
     if _is_cut(recording):
-        _say(f"the recorder ended early; what it wrote is in {out}")
+        _say(f"the recorder ended early; everything written so far is in {out}")
         return
     states = ", ".join(f"{summary[state]:,} {state}" for state in ("aborted", "incomplete", "lost") if summary[state])
     count = _output.number(summary["exchanges"], "exchange") + (f" ({states})" if states else "")

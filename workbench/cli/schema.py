@@ -58,7 +58,7 @@ def _verdict(judged: Mapping[str, JsonValue]) -> str:
     if judged["verdict"] == "accepted":
         return "accepted"
     if judged["verdict"] == "refused":
-        return "refused; no known change helps"
+        return "refused; no known change makes it acceptable"
     if not judged["steps"]:
         return "refused for another reason; its schema is accepted"
     return f"needs {_output.number(len(judged['steps']), 'change')}"

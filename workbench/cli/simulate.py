@@ -121,7 +121,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     dials.add_argument("--http", metavar="STATUS[:N]", help="refuse with this status, N times or always")
     dials.add_argument("--retry-after", type=float, metavar="SECONDS", help="Retry-After header of these refusals")
     dials.add_argument("--latency", type=float, metavar="SECONDS", help="delay before each chunk")
-    dials.add_argument("--chunk", type=int, metavar="BYTES", help="size of chunks (default: one event per chunk)")
+    dials.add_argument("--chunk", type=int, metavar="BYTES", help="chunk size (default: one event per chunk)")
     _configure_limits(
         parser.add_argument_group(
             "the model and its limits",

@@ -61,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="folder, file or bucket to check; or OUT of an existing survey")
     parser.add_argument("-o", "--output", metavar="OUT", help="folder in which the survey is stored")
     parser.add_argument(
-        "--engine", default="local", metavar="ENGINE", help="engine that runs the work (default: local)"
+        "--engine", default="local", metavar="ENGINE", help="engine that runs the survey (default: local)"
     )
     parser.add_argument("--join", action="store_true", help="join conversations that are spread over several objects")
     parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="contract to check against (default: detected)")
@@ -75,7 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sample", type=float, default=1.0, metavar="P", help="check only this share of the objects, such as 0.01"
     )
-    parser.add_argument("--metrics", action="store_true", help="count tokens and calls, too (takes longer)")
+    parser.add_argument("--metrics", action="store_true", help="also count tokens and calls (slower)")
     parser.add_argument("--hide-uris", action="store_true", help="write keyed hashes instead of object names")
     parser.add_argument("--key", metavar="FILE", help="key of the hashes (default: a new one for each survey)")
     parser.add_argument("--object-seconds", type=float, default=60.0, metavar="S", help="time limit for each object")
@@ -86,7 +86,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--child-megabytes", type=int, default=2048, metavar="MB", help="memory limit of each worker process"
     )
     parser.add_argument("--tries", type=int, default=3, metavar="N", help="number of attempts for each batch")
-    parser.add_argument("--commit", action="store_true", help="end the open run of OUT with the results so far")
+    parser.add_argument("--commit", action="store_true", help="commit the open run of OUT with the results so far")
     parser.add_argument("--by", default="provider", choices=("provider", "client", "model", "protocol"))
     parser.add_argument(
         "--where", action="append", default=[], metavar="COLUMN=VALUE", help="list only matching findings"
@@ -96,13 +96,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--compare", type=int, metavar="RUN", help="compare the newest run with this earlier one")
     parser.add_argument("--rules", action="store_true", help="list the versions of the rules in OUT")
     parser.add_argument("--html", metavar="FILE", help="write an HTML report")
-    parser.add_argument("--fail-on", choices=ENDINGS, default="never", help="lowest severity that gives exit status 1")
+    parser.add_argument("--fail-on", choices=ENDINGS, default="never", help="lowest severity that causes exit status 1")
     parser.add_argument(
         "--budget",
         action="append",
         default=[],
         metavar="RULE=N",
-        help="maximum number of sessions with findings of the rule, or a share of exchanges with %%",
+        help="limit on sessions with findings of the rule, or, with %%, on the share of exchanges",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
@@ -249,7 +249,7 @@ def _list_rules(catalog: Catalog, args: argparse.Namespace) -> int:
         installed = "  installed" if each.is_installed else ""
         _output.emit(f"{each.rules}  {runs}, {each.objects:,} objects, {each.findings:,} findings, {when}{installed}")
     if args.format == "text" and not any(each.is_installed for each in found):
-        _output.emit("This survey has no results of the installed rules: the next run checks everything again.")
+        _output.emit("This survey has no results for the installed rules: the next run checks everything again.")
     return 0
 
 

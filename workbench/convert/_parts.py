@@ -185,7 +185,7 @@ def fit_call(call: ToolCallIR, pointer: str, capabilities: Capabilities, report:
     numbers = [] if error else _numbers(raw)
     if not isinstance(value, dict) or any(not isfinite(float(number)) for number in numbers):
         why = "arguments that are not JSON" if error else "arguments that are not an object"
-        why = "arguments with a number out of the range of a double" if isinstance(value, dict) and not error else why
+        why = "arguments with a number outside the range of a double" if isinstance(value, dict) and not error else why
         report.lose(at, why, WRAPPED)
         value = {ARGUMENTS: raw if error or isinstance(value, dict) else value}
     elif raw is not None and _has_duplicate_key(raw, value):

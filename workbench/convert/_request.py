@@ -326,7 +326,7 @@ def _fit_choice(
         is_named = choice.mode == "tool"
         return ToolChoice(choice.mode, names.get(choice.name or "", choice.name) if is_named else None)
     if choice.mode == "tool" and "any" in capabilities.tools.choices:
-        report.lose(at, f"the tool choice {choice.name!r:.80}", "a call is required, to any tool")
+        report.lose(at, f"the tool choice {choice.name!r:.80}", "a call to any tool is required")
         return ToolChoice("any")
     if choice.mode == "auto":
         return None  # the default of every protocol
@@ -349,13 +349,17 @@ def _fit_allowed_tools(choice: ToolChoice, at: str, capabilities: Capabilities, 
     tools = held.get("tools")
     if isinstance(choice.value, dict) and choice.value.get("mode") == "ANY" and "any" in capabilities.tools.choices:
         # FunctionCallingConfig
-        report.lose(at, "a tool choice among some of the tools", "a call is required, to any tool")
+        report.lose(at, "a tool choice among some of the tools", "a call to any tool is required")
         return ToolChoice("any")
     if held.get("mode") != "required" or not isinstance(tools, list) or "any" not in capabilities.tools.choices:
         return choice
     inner = [tool.get("function", tool) for tool in tools if isinstance(tool, dict)]
     names = [tool.get("name") if isinstance(tool, dict) else None for tool in inner]
     is_forced = len(tools) == 1 and bool(names) and isinstance(names[0], str) and "tool" in capabilities.tools.choices
-    how = f"{names[0]!r:.80}, the only one, must be called" if is_forced else "a call is required, to any tool"
+    how = (
+        (f"{names[0]!r:.80}, the only available tool, must be called")
+        if is_forced
+        else "a call to any tool is required"
+    )
     report.lose(at, f"a tool choice of mode {_ALLOWED!r}", how)
     return ToolChoice("tool", names[0]) if is_forced else ToolChoice("any")

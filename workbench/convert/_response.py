@@ -108,7 +108,11 @@ def fit_stop(
         other = at.replace("/0/", f"/{n}/", 1)
         said = places.at(other)
         if said is not None and said != response.finish_reason:
-            report.lose(other, f"the finish reason {said!r:.60} of another choice", "that of the first choice is used")
+            report.lose(
+                other,
+                (f"the finish reason {said!r:.60} of another choice"),
+                "the finish reason of the first choice is used",
+            )
     if stop is None and capabilities.answer.stop_required and response.is_complete and not response.error:
         ends = "tool_calls" if any(any(m.tool_calls()) for m in messages) else "stop"
         report.lose(at, "a response without a finish reason", f"{ends!r}, from its content")

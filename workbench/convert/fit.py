@@ -287,7 +287,9 @@ class Fitter:
         """Reduce one part of an assistant message; None if the target cannot hold it."""
         if isinstance(part, Text):
             if "think>" in part.text and Carrier.THINK_TEXT in self._capabilities.reasoning.carriers:
-                self._report.lose(pointer, "text with think tags, which clients read as reasoning", "written unchanged")
+                self._report.lose(
+                    pointer, ("text with think tags, which clients interpret as reasoning"), "written unchanged"
+                )
             return _parts.fit_text(part, pointer, self._capabilities, self._report)
         if isinstance(part, Reasoning):
             return fit_reasoning(part, pointer, self._capabilities, self._report)

@@ -36,9 +36,9 @@ def fit_reasoning(part: Reasoning, pointer: str, capabilities: Capabilities, rep
         return None
     if part.signature is not None:
         suffix = part.source.fields.get("signature", "")
-        report.lose(pointer + suffix, "the signature of reasoning, which is valid in its own protocol only")
+        report.lose(pointer + suffix, "the signature of reasoning, which is only valid in its own protocol")
     if part.data is not None:
-        report.lose(pointer + part.source.fields.get("data", ""), "encrypted state of reasoning")
+        report.lose(pointer + part.source.fields.get("data", ""), "encrypted reasoning state")
     plain = capabilities.reasoning.plain
     if not plain or plain in capabilities.reasoning.proved:
         why = "that the target did not sign" if capabilities.reasoning.proved else "that the target cannot represent"
@@ -88,7 +88,7 @@ def join_reasoning(parts: list[Part], pointers: list[str], report: LossReport) -
                 before = kept[at]
                 assert isinstance(before, Reasoning)
                 kept[at] = replace(before, text=f"{before.text}\n\n{part.text}")
-                report.lose(pointer, "a second piece of reasoning", "joined to the first with an empty line")
+                report.lose(pointer, "a second reasoning text", "joined to the first with an empty line")
                 continue
         kept.append(part)
     return kept

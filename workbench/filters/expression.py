@@ -56,11 +56,11 @@ KEYS: tuple[FilterKey, ...] = (
     FilterKey("provider", ValueKind.TEXT, "provider:deepseek", "the contract used for the check"),
     FilterKey("protocol", ValueKind.TEXT, "protocol:openai-chat", "the wire format"),
     FilterKey(
-        "text", ValueKind.TEXT, 'text~"no such file"', "both bodies, streams also as the joined text", is_deep=True
+        "text", ValueKind.TEXT, 'text~"no such file"', "both bodies; streams also as the joined text", is_deep=True
     ),
-    FilterKey("bytes", ValueKind.SIZE, "bytes:>100k", "the size of both bodies together"),
-    FilterKey("request", ValueKind.SIZE, "request:>1M", "the size of the request's body"),
-    FilterKey("response", ValueKind.SIZE, "response:<200", "the size of the response's body"),
+    FilterKey("bytes", ValueKind.SIZE, "bytes:>100k", "the total size of both bodies"),
+    FilterKey("request", ValueKind.SIZE, "request:>1M", "the size of the request body"),
+    FilterKey("response", ValueKind.SIZE, "response:<200", "the size of the response body"),
     FilterKey("time", ValueKind.SECONDS, "time:>2s", "duration"),
     FilterKey(
         "state",
@@ -72,7 +72,7 @@ KEYS: tuple[FilterKey, ...] = (
     FilterKey("finish", ValueKind.TEXT, "finish:length", "finish reason, as the provider writes it"),
     FilterKey("reasoning", ValueKind.FLAG, "reasoning:", "the response contains reasoning"),
     FilterKey("method", ValueKind.TEXT, "method:GET", "the HTTP method"),
-    FilterKey("host", ValueKind.TEXT, "host~anthropic", "the host it was sent to"),
+    FilterKey("host", ValueKind.TEXT, "host~anthropic", "the host that it was sent to"),
     FilterKey("path", ValueKind.TEXT, "path:/v1/messages", "the path of its URL"),
     FilterKey("hop", ValueKind.TEXT, "hop:gateway", "the hop where it was recorded"),
     FilterKey("client", ValueKind.TEXT, "client:claude", "the client, or its User-Agent", is_deep=True),
@@ -85,21 +85,21 @@ KEYS: tuple[FilterKey, ...] = (
     ),
     FilterKey("mcp", ValueKind.TEXT, "mcp:files/read_file", "a tool server (MCP), and its tool"),
     FilterKey("id", ValueKind.TEXT, "id:toolu_01*", "an id of a tool call, a tool result or a response", is_deep=True),
-    FilterKey("mark", ValueKind.FLAG, "mark:", "you marked it, or something in it"),
+    FilterKey("mark", ValueKind.FLAG, "mark:", "you marked the exchange, or something in it"),
     FilterKey("note", ValueKind.TEXT, "note~retry", "your notes"),
 )
 BY_NAME = {key.name: key for key in KEYS}
 
-ANY = "anything the list shows: model, tool, status, method, URL, rule, finding, finish, note"
+ANY = "anything shown in the list: model, tool, status, method, URL, rule, finding, finish, note"
 """Fields searched for a word without a key."""
 
 FORMS: tuple[tuple[str, str], ...] = (
-    ("tool:read_file", "the value, ignoring case, or its beginning up to one of . _ - : /"),
+    ("tool:read_file", "the value (case-insensitive), or a prefix of it that ends before one of . _ - : /"),
     ("tool:read_*", "* matches any characters, ? exactly one"),
     ("tool=read_file", "exactly this value"),
     ("model~flash", "the value contains this"),
     ("tool:", "the key has a value"),
-    ("turn:>40", "also >= < <= and turn:40..60, 40.. and ..60"),
+    ("turn:>40", "also >=, <, <= and ranges: turn:40..60, 40.. and ..60"),
     ("-tool:bash", "not; also !tool:bash and not tool:bash"),
     ("rule:closure or status:4xx", "either one; conditions without or are combined with and; ( ) group"),
     ('"no such file"', 'quotes keep spaces and signs; \\" is a literal quote'),

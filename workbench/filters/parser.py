@@ -49,7 +49,7 @@ def parse(text: str) -> Expression:
     reader = _ExpressionReader(text)
     found = reader.either(0)
     if reader.at < len(text):
-        raise FilterError("a ) without a (", reader.at, reader.at + 1)
+        raise FilterError("unmatched )", reader.at, reader.at + 1)
     return found
 
 
@@ -83,7 +83,7 @@ class _ExpressionReader:
         parts = [self._all(depth)]
         while self._is_word("or"):
             if parts[-1] == And():
-                raise FilterError("or has nothing before it", self.at, self.at + 2, hint="a condition was expected")
+                raise FilterError("'or' has nothing before it", self.at, self.at + 2, hint="a condition was expected")
             self._take(2)
             start = self.at
             parts.append(self._all(depth))
@@ -96,7 +96,7 @@ class _ExpressionReader:
         while self.at < len(self.text) and self.text[self.at] != ")" and not self._is_word("or"):
             if self._is_word("and"):
                 if not parts:
-                    raise FilterError("and has nothing before it", self.at, self.at + 3)
+                    raise FilterError("'and' has nothing before it", self.at, self.at + 3)
                 self._take(3)
                 self._expect("and")
             parts.append(self._one(depth))
@@ -124,7 +124,7 @@ class _ExpressionReader:
         self._take(1)
         found = self.either(depth + 1)
         if self.at >= len(self.text):
-            raise FilterError("a ( without a )", start, start + 1)
+            raise FilterError("unmatched (", start, start + 1)
         if found == And():
             raise FilterError("empty ( )", start, self.at + 1, hint="a condition was expected")
         self._take(1)
@@ -157,7 +157,7 @@ class _ExpressionReader:
             self._take(quoted.end() - start)
             return _Value(re.sub(r"\\(.)", r"\1", quoted[1], flags=re.DOTALL), start, quoted.end(), True)
         if self.text.startswith('"', start):
-            raise FilterError("an unclosed quote", start, len(self.text), hint='a second " was expected')
+            raise FilterError("an unclosed quote", start, len(self.text), hint='a closing " was expected')
         bare = BARE.match(self.text, start)
         if bare is None:
             if self.text.startswith("\\", start):
@@ -171,7 +171,7 @@ class _ExpressionReader:
         if key.kind is ValueKind.FLAG:
             if value.text or op != ":":
                 hint = f"write {key.name}: or -{key.name}:"
-                raise FilterError(f"{key.name} takes no value", start, value.end, hint=hint)
+                raise FilterError(f"{key.name} does not accept a value", start, value.end, hint=hint)
             return Term(key.name, ":", "")
         if not value.text and (op != ":" or value.is_quoted):
             raise FilterError(f"{key.name}{op} has no value", value.start, value.end, hint=_expectation(key))

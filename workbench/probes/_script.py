@@ -157,7 +157,10 @@ def scripted_model(dials: Iterable[str] = ()) -> ScriptedModel:
     for text in dials:
         name, equals, value = text.partition("=")
         if not equals:
-            raise UsageError(f"the dial {text!r:.60} is not NAME=VALUE", hint="workbench simulate --help lists them")
+            raise UsageError(
+                (f"the dial {text!r:.60} does not have the form NAME=VALUE"),
+                hint="workbench simulate --help lists them",
+            )
         given[name] = value if name == "http" else safeyaml.load(value.encode(), name="the dial")
     return ScriptedModel(dials_of(given))
 

@@ -119,7 +119,7 @@ FACTS: Mapping[str, str] = {
     # schema
     "schema_level": "strict-json-schema, simple-object or string-only",
     "schema_required": "every required argument is present",
-    "schema_enum": "a value follows its enum",
+    "schema_enum": "a value is one of its enum",
     "schema_integer": "an integer argument is an integer",
     "schema_nested": "a nested object matches the schema",
     "schema_array": "an array matches the schema",
@@ -148,10 +148,10 @@ FACTS: Mapping[str, str] = {
     "text_formats": "format and position of calls → number",
     "text_format": "format of most calls in text; empty if none",
     # choice
-    "tool_choice": "mode → honoured, ignored, refused, unsayable (the protocol cannot express it), unseen",
+    "tool_choice": "mode → honoured, ignored, refused, unsayable (the protocol cannot express it) or unseen",
     # keywords
     "refused_keywords": "refused schema keywords",
-    "unresolved_keywords": "keywords not tested for lack of requests",
+    "unresolved_keywords": "keywords not tested because the request limit was reached",
     "ignored_keywords": "keywords that are accepted but not enforced",
     "strict_tools": "taken (accepted), refused or unsayable (the protocol cannot express it)",
     # names

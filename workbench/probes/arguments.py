@@ -58,7 +58,7 @@ def evaluate(done: AnsweredCall, texts: dict[str, str]) -> Sample:
     values = {name: "kept" if held.get(name) == text else "changed" for name, text in texts.items()}
     changed = [name for name, fate in values.items() if fate == "changed"]
     if how == "strict" and not changed:
-        return passed("every text is unchanged in the arguments", argument_text=how, argument_values=values)
+        return passed("every text arrives unchanged in the arguments", argument_text=how, argument_values=values)
     told = [f"the argument text is {how}"] if how != "strict" else []
     told += [f"changed: {', '.join(changed)}"] if changed else []
     sample = failed if len(changed) == len(texts) else partly

@@ -45,7 +45,7 @@ def script(subject: Subject) -> Script:
         if code not in played.text():
             if played.is_cut:
                 return unclear("the response reached the token limit too early")
-            why = f"{size:,} bytes are accepted but not read to the end"
+            why = f"{size:,} bytes are accepted, but the end is not read"
             if not read and not (yield from _is_short_read(first, code)):
                 return unclear("a short result is not read either, so the probe is inconclusive")
             break

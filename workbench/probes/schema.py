@@ -40,9 +40,9 @@ def evaluate(value: JsonValue, rungs: tuple[ladder.ArgumentStep, ...]) -> Sample
     """Verdict: the schema level of some arguments."""
     wrong = wrong_keys(value)
     if not wrong and ladder.ArgumentStep.COERCED not in rungs:
-        return passed("all argument shapes follow the schema", schema_level=FULL)
+        return passed("all argument shapes match the schema", schema_level=FULL)
     if not wrong:
-        return partly("all argument shapes are present, some with values of another type", schema_level=SIMPLE)
+        return partly("all argument shapes are present, some with values of a different type", schema_level=SIMPLE)
     level = SIMPLE if set(wrong) <= set(NESTED) else TEXT
     return (partly if level == SIMPLE else failed)(
         f"arguments violate the schema: {', '.join(wrong)}", schema_level=level
@@ -73,4 +73,4 @@ def _alone(schema: JsonValue) -> JsonValue:
     return {"type": "object", "properties": {"v": schema}, "required": ["v"]}
 
 
-probe = Probe("schema", "do arguments follow the tool's schema?", 2, script, is_core=True)
+probe = Probe("schema", "do arguments match the tool's schema?", 2, script, is_core=True)

@@ -101,7 +101,7 @@ def _flaws(
 ) -> Iterator[str]:
     """Flaws of a stream whose call is complete, the worst first."""
     if not facts["streams_stable"]:
-        yield "clients assemble different messages from it"
+        yield "clients assemble different messages from the stream"
     texts = [str(call.input.get("text")) for call in flown if isinstance(call.input, dict)]
     if any("\ufffd" in text for text in texts):
         yield "characters beyond ASCII are broken"

@@ -64,4 +64,4 @@ def evaluate(found: list[str]) -> Sample:
     return partly(f"calls: {told}", **facts)
 
 
-probe = Probe("text-format", "which calls stay in text, and in which format?", 4, script, tokens=1800)
+probe = Probe("text-format", "which calls remain in text, and in which format?", 4, script, tokens=1800)

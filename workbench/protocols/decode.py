@@ -58,7 +58,7 @@ TOOL_SIDE = "not a model exchange: a connection to an MCP server, or a request i
 TEXT = "text"
 """The protocol of text that a model wrote, by itself: the answer is the body, and its only leaf."""
 AS_TEXT = (
-    "read as plain text: it contains no tool call, no section and no known format; "
+    "read as plain text: contains no tool call, no section and no known format; "
     "use --protocol text for text that a model wrote"
 )
 """Problem of a text that nobody said to be a model's and that does not look like one."""

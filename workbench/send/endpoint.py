@@ -90,7 +90,7 @@ def describe_error(error: BaseException) -> str:
 
     if isinstance(error, httpx.TimeoutException):
         kind = "connect" if isinstance(error, httpx.ConnectTimeout) else "answer"
-        return f"timeout: it took too long to {kind}"
+        return f"timeout while trying to {kind}"
     root: BaseException = error
     while (under := root.__cause__ or root.__context__) is not None:
         root = under

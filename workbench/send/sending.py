@@ -278,7 +278,7 @@ class Sender:
             return None
         told = requested_wait(taken.headers, self._clock())
         if told is not None and told > MOST_REQUESTED_SECONDS:
-            taken.note = f"not retried: the server asks to wait {told:.0f} s"
+            taken.note = f"not retried: the server requests a wait of {told:.0f} s"
             return None
         return backoff(attempt, self._jitter()) if told is None else told
 

@@ -32,7 +32,7 @@ def resolve(text: str, protocol: str = "", *, key_variable: str = "") -> Target:
         ProfileError: ``targets.yaml`` or a contract is malformed.
     """
     if key_variable and not VARIABLE.fullmatch(key_variable):
-        raise UsageError("not a name of an environment variable", hint="name the variable, never the key itself")
+        raise UsageError("not the name of an environment variable", hint="name the variable, never the key itself")
     if text.startswith(SIMULATOR):
         return _simulator(text)
     named = own_targets.configured_targets()
@@ -44,7 +44,7 @@ def resolve(text: str, protocol: str = "", *, key_variable: str = "") -> Target:
     else:
         names = [*named, *known]
         close = get_close_matches(text.removesuffix(":"), names, 1)
-        meant = f"did you mean {close[0]}? Else " if close else ""
+        meant = f"did you mean {close[0]}? Otherwise " if close else ""
         raise UsageError(
             f"no target named {text!r}", hint=f"{meant}sim:CONTRACT, a URL, or a name that workbench targets lists"
         )

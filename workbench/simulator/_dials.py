@@ -54,7 +54,7 @@ FEATURES: Mapping[str, str] = {
     "reasoning": "replayed reasoning",
     "reasoning-missing": "a replayed call without its reasoning",
     "reasoning-empty": "empty replayed reasoning",
-    "reasoning-altered": "replayed reasoning with another text",
+    "reasoning-altered": "replayed reasoning with a different text",
     "reasoning-stale": "reasoning from before the last user message",
     "reasoning-forgotten": "calls from before the last user message without their reasoning",
     "results": "a tool result longer than result-limit; otherwise its end is not read",

@@ -30,11 +30,11 @@ TOOL_FAULTS: Mapping[str, str] = {
     "failure": "the result is marked as an error (isError)",
     "structured-only": "the result has only structured content",
     "text-only": "the result has no structured content",
-    "cut": "the texts of the result are truncated to half",
-    "wrong-version": "initialize is answered with a revision that does not exist",
-    "list-changed": "after each call the server announces a changed tool list",
+    "cut": "the text parts of the result are truncated to half their length",
+    "wrong-version": "initialize is answered with a protocol revision that does not exist",
+    "list-changed": "after each call, the server sends a tools/list_changed notification",
     "noise": "a line that is not a message is sent before each response",
-    "session-lost": "over HTTP: after a call the server does not know the session",
+    "session-lost": "over HTTP: after a call, the server no longer knows the session",
 }
 """Dials of the simulated server."""
 
@@ -114,7 +114,7 @@ def choose_server(servers: Mapping[str, ToolRecording], name: str | None) -> Too
     if name is None and len(servers) > 1:
         raise UsageError(f"the session has several servers: {', '.join(servers)}", hint="choose one with --server")
     if name is not None and name not in servers:
-        raise UsageError(f"the session has no server {name!r}; it has {', '.join(servers)}")
+        raise UsageError(f"the session has no server {name!r}; available: {', '.join(servers)}")
     return servers[name] if name is not None else next(iter(servers.values()))
 
 
@@ -194,7 +194,7 @@ class ToolServer:
         elif method == "server/discover" or not self._is_known(method):
             yield _error(id_, _METHOD, f"Method not found: {method}")
         elif not self._is_open:
-            yield _error(id_, _REQUEST, f"Invalid request: initialize comes before {method}")
+            yield _error(id_, _REQUEST, f"Invalid request: initialize must come before {method}")
         elif method in _LISTS:
             listed = self._recorded.tools if method == "tools/list" else self._recorded.lists.get(method, {})
             yield _result(id_, {_LISTS[method]: list(listed.values())})

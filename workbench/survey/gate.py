@@ -34,7 +34,7 @@ def budget_of(text: str) -> Budget:
     except ValueError:
         number = -1.0
     if not rules or not 0 <= number < 1e12:
-        raise UsageError(f"{text} is not a budget", hint="write for example closure.pending=20 or 'closure.*=0.5%'")
+        raise UsageError(f"{text} is not a budget", hint="write, for example, closure.pending=20 or 'closure.*=0.5%'")
     return Budget(rules, number / 100 if is_share else number, is_share)
 
 

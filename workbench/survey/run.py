@@ -123,7 +123,7 @@ def commit_survey(catalog: Catalog) -> Commit:
     """Commit the open run, as far as it is done. Raises UsageError if there is none."""
     plan = catalog.plan()
     if plan is None:
-        raise UsageError(f"{catalog.folder}: there is no run to commit")
+        raise UsageError(f"{catalog.folder}: no run to commit")
     return commit_run(catalog, plan, "part")
 
 
@@ -133,7 +133,7 @@ def _plan(catalog: Catalog, options: SurveyOptions, engine: Engine) -> SurveyPla
     if held is not None:
         differs = [name for name in ("root", "rules", "options") if held.about[name] != about[name]]
         if differs:
-            words = f"an open run of this survey has another {' and '.join(differs)}"
+            words = f"an open run of this survey was started with different {' and '.join(differs)}"
             raise UsageError(words, hint="finish it with the command that started it, or end it with --commit")
         return held
     catalog.sweep()

@@ -42,7 +42,7 @@ QUESTIONS: Mapping[str, Question] = {
         "FROM findings WHERE severity <> 'info' GROUP BY ALL ORDER BY sessions DESC, findings DESC, rule",
     ),
     "new": Question(
-        "kinds of failures that occur in the newest run and in no earlier one",
+        "kinds of failures that occur only in the newest run",
         "SELECT rule, provider, count(*) AS findings, min(object) AS example FROM findings_all f "
         "WHERE run = (SELECT max(run) FROM objects_all) AND severity <> 'info' AND NOT EXISTS "
         "(SELECT 1 FROM findings_all e WHERE e.run < f.run AND e.rule = f.rule AND e.shape = f.shape) "

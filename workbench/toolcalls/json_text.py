@@ -188,7 +188,7 @@ def _read_twice(text: str) -> ArgumentText:
     except WireError:
         value = None
     if type(value) is dict:
-        return ArgumentText(value, ("arguments are JSON in a string",))
+        return ArgumentText(value, ("arguments are a string that contains JSON",))
     return ArgumentText(text, (NO_OBJECT,))
 
 

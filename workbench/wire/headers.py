@@ -48,17 +48,17 @@ _OPENAI: Final = "openai SDK 3.52"
 _SEEN: Final = "seen in recorded traffic"
 
 _KNOWN: Final[dict[str, HeaderMeaning]] = {
-    "request-id": HeaderMeaning(Topic.ID, "request id of Anthropic", f"{_ANTHROPIC}, _exceptions"),
+    "request-id": HeaderMeaning(Topic.ID, "Anthropic request id", f"{_ANTHROPIC}, _exceptions"),
     "x-request-id": HeaderMeaning(Topic.ID, "request id", f"{_OPENAI}, _exceptions"),
     "x-client-request-id": HeaderMeaning(Topic.ID, "id chosen by the client", "OpenAI docs, debugging requests"),
-    "apim-request-id": HeaderMeaning(Topic.ID, "request id of Azure API Management", "Azure OpenAI docs"),
-    "x-ms-request-id": HeaderMeaning(Topic.ID, "request id of Azure", "Azure REST docs"),
-    "x-ms-client-request-id": HeaderMeaning(Topic.ID, "id chosen by the client, at Azure", "Azure REST docs"),
-    "x-amzn-requestid": HeaderMeaning(Topic.ID, "request id of AWS", _SEEN),
+    "apim-request-id": HeaderMeaning(Topic.ID, "Azure API Management request id", "Azure OpenAI docs"),
+    "x-ms-request-id": HeaderMeaning(Topic.ID, "Azure request id", "Azure REST docs"),
+    "x-ms-client-request-id": HeaderMeaning(Topic.ID, "id chosen by the client (Azure)", "Azure REST docs"),
+    "x-amzn-requestid": HeaderMeaning(Topic.ID, "AWS request id", _SEEN),
     "amz-sdk-invocation-id": HeaderMeaning(Topic.ID, "the same id for all attempts of one call", _SEEN),
-    "mistral-correlation-id": HeaderMeaning(Topic.ID, "request id of Mistral", _SEEN),
+    "mistral-correlation-id": HeaderMeaning(Topic.ID, "Mistral request id", _SEEN),
     "traceparent": HeaderMeaning(Topic.ID, "trace id", "W3C Trace Context"),
-    "cf-ray": HeaderMeaning(Topic.ID, "request id of Cloudflare", _SEEN),
+    "cf-ray": HeaderMeaning(Topic.ID, "Cloudflare request id", _SEEN),
     "idempotency-key": HeaderMeaning(Topic.ID, "the same key for all attempts", f"{_ANTHROPIC}, _base_client"),
     "anthropic-version": HeaderMeaning(Topic.VERSION, "API version", f"{_ANTHROPIC}, _client"),
     "anthropic-beta": HeaderMeaning(Topic.VERSION, "requested beta features", f"{_ANTHROPIC}, resources/beta"),
@@ -79,40 +79,40 @@ _KNOWN: Final[dict[str, HeaderMeaning]] = {
         Topic.RETRY, "earlier attempts of this request", f"{_ANTHROPIC}, _base_client"
     ),
     "amz-sdk-request": HeaderMeaning(Topic.RETRY, "number of this attempt, and the maximum", _SEEN),
-    "date": HeaderMeaning(Topic.TIME, "time at the server", "RFC 9110, 6.6.1"),
-    "openai-processing-ms": HeaderMeaning(Topic.TIME, "processing time of the server, milliseconds", _SEEN),
+    "date": HeaderMeaning(Topic.TIME, "server time", "RFC 9110, 6.6.1"),
+    "openai-processing-ms": HeaderMeaning(Topic.TIME, "server processing time, milliseconds", _SEEN),
     "x-envoy-upstream-service-time": HeaderMeaning(Topic.TIME, "milliseconds until the first byte", _SEEN),
     "server-timing": HeaderMeaning(Topic.TIME, "duration of stages, milliseconds", "W3C Server Timing"),
     "x-stainless-timeout": HeaderMeaning(
-        Topic.CLIENT, "total timeout of the client, seconds", f"{_ANTHROPIC}, _base_client"
+        Topic.CLIENT, "client's total timeout, seconds", f"{_ANTHROPIC}, _base_client"
     ),
     "x-stainless-read-timeout": HeaderMeaning(
-        Topic.CLIENT, "read timeout of the client, seconds", f"{_OPENAI}, _base_client"
+        Topic.CLIENT, "client's read timeout, seconds", f"{_OPENAI}, _base_client"
     ),
-    "x-stainless-lang": HeaderMeaning(Topic.CLIENT, "language of the SDK", f"{_OPENAI}, _base_client"),
-    "x-stainless-package-version": HeaderMeaning(Topic.CLIENT, "version of the SDK", f"{_OPENAI}, _base_client"),
-    "x-stainless-runtime": HeaderMeaning(Topic.CLIENT, "runtime of the SDK", f"{_OPENAI}, _base_client"),
-    "x-stainless-runtime-version": HeaderMeaning(Topic.CLIENT, "version of the runtime", f"{_OPENAI}, _base_client"),
-    "x-stainless-os": HeaderMeaning(Topic.CLIENT, "operating system of the client", f"{_OPENAI}, _base_client"),
-    "x-stainless-arch": HeaderMeaning(Topic.CLIENT, "processor architecture of the client", f"{_OPENAI}, _base_client"),
+    "x-stainless-lang": HeaderMeaning(Topic.CLIENT, "SDK language", f"{_OPENAI}, _base_client"),
+    "x-stainless-package-version": HeaderMeaning(Topic.CLIENT, "SDK version", f"{_OPENAI}, _base_client"),
+    "x-stainless-runtime": HeaderMeaning(Topic.CLIENT, "SDK runtime", f"{_OPENAI}, _base_client"),
+    "x-stainless-runtime-version": HeaderMeaning(Topic.CLIENT, "runtime version", f"{_OPENAI}, _base_client"),
+    "x-stainless-os": HeaderMeaning(Topic.CLIENT, "client operating system", f"{_OPENAI}, _base_client"),
+    "x-stainless-arch": HeaderMeaning(Topic.CLIENT, "client processor architecture", f"{_OPENAI}, _base_client"),
     "x-stainless-async": HeaderMeaning(Topic.CLIENT, "asynchronous client, and its library", f"{_OPENAI}, _client"),
     "x-stainless-helper": HeaderMeaning(Topic.CLIENT, "SDK helpers in use", f"{_ANTHROPIC}, _base_client"),
     "x-stainless-helper-method": HeaderMeaning(Topic.CLIENT, "SDK method in use", f"{_ANTHROPIC}, resources"),
     "x-stainless-stream-helper": HeaderMeaning(Topic.CLIENT, "SDK streaming helper in use", _SEEN),
     "user-agent": HeaderMeaning(Topic.CLIENT, "calling program", "RFC 9110, 10.1.5"),
     "x-app": HeaderMeaning(Topic.CLIENT, "calling program", _SEEN),
-    "x-title": HeaderMeaning(Topic.CLIENT, "calling program, at OpenRouter", "OpenRouter docs, app attribution"),
-    "http-referer": HeaderMeaning(Topic.CLIENT, "site of the calling program, at OpenRouter", "OpenRouter docs"),
-    "x-goog-api-client": HeaderMeaning(Topic.CLIENT, "SDK and its version, at Google", "Google Cloud docs"),
-    "x-amz-user-agent": HeaderMeaning(Topic.CLIENT, "SDK and its version, at AWS", _SEEN),
+    "x-title": HeaderMeaning(Topic.CLIENT, "calling program (OpenRouter)", "OpenRouter docs, app attribution"),
+    "http-referer": HeaderMeaning(Topic.CLIENT, "site of the calling program (OpenRouter)", "OpenRouter docs"),
+    "x-goog-api-client": HeaderMeaning(Topic.CLIENT, "SDK and its version (Google)", "Google Cloud docs"),
+    "x-amz-user-agent": HeaderMeaning(Topic.CLIENT, "SDK and its version (AWS)", _SEEN),
     "anthropic-dangerous-direct-browser-access": HeaderMeaning(
-        Topic.CLIENT, "the key is used in a browser", "Anthropic TypeScript SDK, README"
+        Topic.CLIENT, "the API key is used in a browser", "Anthropic TypeScript SDK, README"
     ),
 }  # fmt: skip
 
-_STAINLESS: Final = HeaderMeaning(Topic.CLIENT, "a fact about the client's SDK", "SDKs made by Stainless")
+_STAINLESS: Final = HeaderMeaning(Topic.CLIENT, "information about the client's SDK", "SDKs made by Stainless")
 _LIMIT: Final = regex.compile(r"(^|-)ratelimit(bysize)?(-|$)|^anthropic-priority-")
-_LIMIT_MEANING: Final = HeaderMeaning(Topic.LIMIT, "a rate limit", "docs of the providers, rate limits")
+_LIMIT_MEANING: Final = HeaderMeaning(Topic.LIMIT, "a rate limit", "provider docs, rate limits")
 
 BETA_HEADERS: Final = ("anthropic-beta", "openai-beta")
 """Headers with a comma-separated list of beta features."""

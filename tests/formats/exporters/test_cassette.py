@@ -93,5 +93,5 @@ def test_what_no_cassette_holds_is_said() -> None:
     assert cassette.write(of(tools, exchange(Body(), Body()))).left_out == (
         "exchange 1: traffic with a tool server; cassettes are HTTP only",
     )
-    with pytest.raises(LocalProtocolError, match="a cassette needs requests with responses"):
+    with pytest.raises(LocalProtocolError, match="a cassette needs exchanges that have a request and a response"):
         cassette.write(of(socket))

@@ -55,8 +55,8 @@ def test_nothing_of_the_one_who_exports_is_there(tried: dict[str, ExportProof]) 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("blind", "it passes on the broken request"),
-        ("wrong", "it fails on the fixed request: test_it: AssertionError: never"),
+        ("blind", "the test passes on the broken request"),
+        ("wrong", "the test fails on the fixed request: test_it: AssertionError: never"),
         ("stuck", "the test could not be run: test_it: "),
     ],
 )

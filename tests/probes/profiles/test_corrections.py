@@ -370,7 +370,7 @@ def test_corrections_are_switched_by_name() -> None:
         ("parser", "parser needs a value"),
         ("parser=weather", "weather"),
         ("schema-level=high", "unknown value 'high'"),
-        ("serial-calls=yes", "takes no value"),
+        ("serial-calls=yes", "does not accept a value"),
         ("error-feedback=0", "not a number of errors"),
         ("encoding=smtp", "smtp"),
     ):

@@ -23,6 +23,6 @@ async def test_one_that_ends_at_once_says_why() -> None:
 
 
 async def test_one_that_never_listens_is_ended() -> None:
-    with pytest.raises(GatewayUnreachable, match=r"does not listen at http://127.0.0.1:1 after 0 seconds"):
+    with pytest.raises(GatewayUnreachable, match=r"is not listening on http://127.0.0.1:1 after 0 seconds"):
         async with run_gateway(["sleep", "60"], read_base("http://127.0.0.1:1"), "http://up", 0):
             pass

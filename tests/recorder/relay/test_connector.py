@@ -130,8 +130,11 @@ async def test_nothing_listens() -> None:
     port = free_port()
     async with staged({"x": f"http://127.0.0.1:{port}"}) as stage:
         text, why = await refused(stage)
-        assert text == b"502 workbench: nothing listens at 127.0.0.1:%d; start the upstream or correct its URL\n" % port
-        assert why == f"nothing listens at 127.0.0.1:{port}"
+        assert (
+            text
+            == b"502 workbench: nothing is listening on 127.0.0.1:%d; start the upstream or correct its URL\n" % port
+        )
+        assert why == f"nothing is listening on 127.0.0.1:{port}"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +204,7 @@ async def test_the_relay_does_not_call_itself() -> None:
     peer = Peer(*await asyncio.open_connection("127.0.0.1", port))
     peer.send(GET % b"127.0.0.1:%d" % port)
     assert (await peer.until(b"\n")).startswith(b"HTTP/1.1 508 Loop Detected")
-    assert b"is this listener itself" in await peer.until(b"URL\n")
+    assert b"is this recorder itself" in await peer.until(b"URL\n")
     peer.writer.transport.abort()
     await relay.close()
     assert len(notes.calls) == 1

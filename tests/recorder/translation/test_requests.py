@@ -54,7 +54,7 @@ def test_a_compressed_body_is_read():
             501,
             "for a client of gemini the recorder cannot count tokens",
         ),
-        ("/api/show", {"model": "m"}, 404, "for a client of ollama the recorder does not serve /api/show"),
+        ("/api/show", {"model": "m"}, 404, "for a client of ollama the recorder does not support /api/show"),
     ],
 )
 def test_what_cannot_go_upstream_is_refused_in_the_client_s_words(path, body, status, words):

@@ -88,7 +88,7 @@ def test_a_client_of_the_same_protocol_gets_calls_in_text_as_calls():
     ("status", "body", "words"),
     [
         (429, b'{"error":{"message":"slow down","type":"rate_limit_error"}}', "slow down"),
-        (502, b"workbench: nothing listens at 127.0.0.1:9\n", "nothing listens at"),
+        (502, b"workbench: nothing is listening on 127.0.0.1:9\n", "nothing is listening on"),
         (200, b"<html>no</html>", "<html>no</html>"),
         (200, b"", "the upstream's response is empty"),
     ],

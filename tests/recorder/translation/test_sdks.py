@@ -180,7 +180,7 @@ def test_small_endpoints_are_refused_in_words_the_client_reads():
         with anthropic.Anthropic(base_url=path.url, api_key="any", max_retries=0) as client:
             with pytest.raises(anthropic.APIStatusError, match="cannot count tokens") as counted:
                 client.messages.count_tokens(model="m", messages=[{"role": "user", "content": "x"}])
-            with pytest.raises(anthropic.NotFoundError, match="does not serve /v1/models"):
+            with pytest.raises(anthropic.NotFoundError, match="does not support /v1/models"):
                 client.models.list()
         path.heard.all_ended(2)
         assert counted.value.status_code == 501 and not path.heard.at("upstream")

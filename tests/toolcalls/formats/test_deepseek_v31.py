@@ -57,7 +57,7 @@ CASES: list[found.Case] = [
     (
         "encoded twice",
         BEGIN + one("read", '"{\\"a\\": 1}"') + OVER,
-        [("read", {"a": 1}, "arguments are JSON in a string")],
+        [("read", {"a": 1}, "arguments are a string that contains JSON")],
     ),
     ("a string", BEGIN + one("read", '"a"') + OVER, [("read", "a", "arguments are not an object")]),
     ("closer in a string", BEGIN + one("read", f'{{"a": "{CLOSE}{OPEN}"}}') + OVER, [("read", {"a": CLOSE + OPEN})]),

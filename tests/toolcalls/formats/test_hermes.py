@@ -122,7 +122,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "arguments are JSON in a string",
+                "arguments are a string that contains JSON",
             )
         ],
     ),

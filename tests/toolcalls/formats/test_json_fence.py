@@ -56,9 +56,13 @@ CASES: list[found.Case] = [
     (
         "as the chat protocol has it",
         '{"tool_calls": [{"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}]}',
-        [("read", {}, "arguments are JSON in a string")],
+        [("read", {}, "arguments are a string that contains JSON")],
     ),
-    ("arguments in a string", '{"name": "read", "arguments": "{}"}', [("read", {}, "arguments are JSON in a string")]),
+    (
+        "arguments in a string",
+        '{"name": "read", "arguments": "{}"}',
+        [("read", {}, ("arguments are a string that contains JSON"))],
+    ),
     ("null", '{"name": "list", "arguments": null}', [("list", {}, "arguments are null")]),
     (
         "trailing comma",

@@ -359,7 +359,7 @@ CASES: list[tuple[str, str, Said]] = [
     ),
     (
         "no arguments",
-        ("<|tool_calls_section_begin|><|tool_call_begin|>functions.ping:0<|tool_call_end|><|tool_calls_section_end|>"),
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.ping:0<|tool_call_end|><|tool_calls_section_end|>",
         [
             (
                 "ping",
@@ -461,7 +461,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "arguments are JSON in a string",
+                "arguments are a string that contains JSON",
                 "id functions.read:0",
             )
         ],

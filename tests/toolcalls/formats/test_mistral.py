@@ -39,7 +39,7 @@ CASES: list[found.Case] = [
     (
         "array, arguments in a string",
         MARK + '[{"name": "read", "arguments": "{\\"a\\": 1}"}]',
-        [("read", {"a": 1}, "arguments are JSON in a string")],
+        [("read", {"a": 1}, "arguments are a string that contains JSON")],
     ),
     ("array, parameters", MARK + '[{"name": "read", "parameters": {"a": 1}}]', [("read", {"a": 1})]),
     ("array, no arguments", MARK + '[{"name": "list"}]', [("list", {}, "arguments are missing")]),

@@ -62,7 +62,7 @@ def test_what_became_of_it() -> None:
     assert "✓ green on the fixed request: 3 tests pass\n✓ the test distinguishes both" in told
     blind = words(
         exporting.written_lines(
-            paths, ExportProof((ExportRun("broken", 3),), "it passes on the broken request"), False, 80
+            paths, ExportProof((ExportRun("broken", 3),), "the test passes on the broken request"), False, 80
         )
     )
-    assert "✗ this is not a valid test: it passes on the broken request" in blind
+    assert "✗ this is not a valid test: the test passes on the broken request" in blind

@@ -130,7 +130,7 @@ def test_bytes_that_left_as_they_came_are_said_to_be_equal_and_others_are_not() 
 
 
 def test_what_an_adapter_changed_stands_in_rows_of_its_own() -> None:
-    note = "not all of it was recorded; handle: workbench:1 in place of a signature; loss: /a: x; y; correction: serial"
+    note = "not recorded completely; handle: workbench:1 in place of a signature; loss: /a: x; y; correction: serial"
     made = view(Exchange("1", HttpRequest(), HttpResponse(200), note=note, branch="a to b"))
     assert [(row.label, row.value) for row in group(made, "changed by a translation or correction")] == [
         ("handle", "workbench:1 in place of a signature"),
@@ -138,7 +138,7 @@ def test_what_an_adapter_changed_stands_in_rows_of_its_own() -> None:
         ("correction", "serial"),
     ]
     told = {row.label: row.value for row in group(made, "exchange")}
-    assert told["note"] == "not all of it was recorded" and told["branch"] == "a to b"
+    assert told["note"] == "not recorded completely" and told["branch"] == "a to b"
 
 
 def test_what_stands_in_a_body_can_be_selected() -> None:

@@ -80,7 +80,7 @@ async def test_the_place_the_protocol_and_the_breakpoints_are_asked_too(recorder
     async with at_home() as home:
         back = "shift+tab"  # moves at once, as tab does when there is nothing to complete
         await home.press("r", *"sim:qwen", back, back, *"nothing", back, *"inner", back, *"openai-chat", "enter")
-        await home.until("there is no breakpoint")
+        await home.until("no breakpoint named")
         await home.press("ctrl+u", *"closure, id", "enter")
         await home.until("protocol openai-chat")
         assert recorders[0].words == {"spoken": "openai-chat", "hop": "inner", "breaks": ("closure", "id")}
@@ -163,7 +163,7 @@ async def test_a_client_of_this_machine_is_recorded_by_its_name(
 async def test_what_is_wrong_is_beside_its_field(recorders: list[Fake]) -> None:
     async with at_home((120, 40)) as home:
         await home.press("r", *"openai", "shift+tab", "shift+tab", *"nothing", "enter")
-        await home.until("there is no breakpoint")
+        await home.until("no breakpoint named")
         lines = home.text.splitlines()
-        at = next(n for n, line in enumerate(lines) if "there is no breakpoint" in line)
+        at = next(n for n, line in enumerate(lines) if "no breakpoint named" in line)
         assert "nothing" in lines[at - 1] and "Breakpoints" in lines[at - 2]

@@ -117,7 +117,7 @@ def _white_space_change(old: str, new: str) -> How | None:
             return DamageKind.TEXT_TRIMMED, "white space at the " + _ends(old, new)
         return DamageKind.VALUE_CHANGED, "white space was added"
     if _lines(old) == _lines(new):
-        return DamageKind.VALUE_CHANGED, "line ends"
+        return DamageKind.VALUE_CHANGED, "line endings"
     if len(new) < len(old):
         if [line.rstrip() for line in _lines(old)] == [line.rstrip() for line in _lines(new.rstrip())]:
             return DamageKind.TEXT_TRIMMED, "white space at the ends of lines"

@@ -78,7 +78,7 @@ _WORDS: Mapping[str, str] = {
     "hang-up not passed on": "client's disconnect not forwarded",
     "no JSON any more": "no longer valid JSON",
     "other bytes": "different bytes",
-    "answer of another request": "response of another request",
+    "answer of another request": "response to another request",
 }
 """Kind of damage, or of a fault that an audit sees → words for people, where the stable value is not plain."""
 

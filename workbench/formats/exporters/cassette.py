@@ -39,7 +39,8 @@ def write(selection: ExportSelection) -> ExportResult:
         notes += (f"{where}: {note}" for note in _notes(exchange))
     if not interactions:
         raise LocalProtocolError(
-            "no exchange has a request and a response", hint="a cassette needs requests with responses"
+            "no exchange has a request and a response",
+            hint=("a cassette needs exchanges that have a request and a response"),
         )
     return one_file(_yaml({"interactions": interactions, "version": 1}), tuple(notes), tuple(left_out))
 

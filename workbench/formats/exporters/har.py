@@ -57,7 +57,9 @@ def write(selection: ExportSelection) -> ExportResult:
         if any(side and side.body.encoding for side in (exchange.request, exchange.response)):
             notes.append(f"{where}: the body is stored decoded, as HAR requires")
     if left_out and not entries:
-        raise LocalProtocolError("all of it is traffic with tool servers", hint="an archive needs HTTP exchanges")
+        raise LocalProtocolError(
+            ("the selection contains only traffic with tool servers"), hint="an archive needs HTTP exchanges"
+        )
     log = {"version": "1.2", "creator": {"name": "Workbench", "version": __version__}, "pages": [], "entries": entries}
     return one_file(dumps({"log": log}) + b"\n", tuple(notes), tuple(left_out))
 

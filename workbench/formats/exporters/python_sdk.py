@@ -34,7 +34,7 @@ def write(selection: ExportSelection) -> ExportResult:
         SessionFormatError: it cannot be read.
     """
     if len(selection.indices) > 1:
-        raise LocalProtocolError("a program with an SDK sends one request", hint="choose it: --exchange N")
+        raise LocalProtocolError("a program with an SDK sends one request", hint="choose one with --exchange N")
     index, exchange = next(selection.exchanges())
     request = request_to_send(exchange, knowing(selection, salt=b"python"))
     protocol = DecodedExchange(index, exchange, selection.inspector.protocol).protocol or ""

@@ -144,7 +144,9 @@ def response_side(held: Mapping[str, JsonValue]) -> MessageSide:
     if not body.raw and failure is not None and failure is not False:
         body, told = _failure(failure)
         status = status or told
-        return MessageSide(HttpResponse(status or 0, headers, body), note="the client kept the error, not the response")
+        return MessageSide(
+            HttpResponse(status or 0, headers, body), note=("the client stored the error, not the response")
+        )
     if content_type and not headers.get("content-type"):
         headers = Headers((*headers.items, ("content-type", content_type)))
     response = HttpResponse(status or 200, headers, body)

@@ -38,7 +38,7 @@ def fields_of(data: bytes) -> Iterator[WireField]:
         if kind == BYTES:
             size, at = varint(data, at)
         if size is None or at + size > len(data):
-            raise WireError(f"a field that goes beyond its message at byte {at}")
+            raise WireError(f"a field extends beyond its message at byte {at}")
         held = data[at : at + size]
         yield WireField(number, kind, held if kind == BYTES else int.from_bytes(held, "little"))
         at += size

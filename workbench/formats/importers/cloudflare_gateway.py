@@ -19,7 +19,7 @@ from workbench.wire.session import MemorySession
 NAME = "cloudflare-gateway"
 TITLE = "Cloudflare AI Gateway log"
 SEALED = "the {} is encrypted: decrypt the log with your private key first"
-NO_BODY = "the store holds no body: the gateway does not collect payloads, or this list is without them"
+NO_BODY = "the store contains no body: the gateway does not collect payloads, or this list excludes them"
 
 _HOSTS = {"openai": "api.openai.com", "anthropic": "api.anthropic.com", "groq": "api.groq.com/openai"}
 _HOSTS |= {"deepseek": "api.deepseek.com", "mistral": "api.mistral.ai", "grok": "api.x.ai"}

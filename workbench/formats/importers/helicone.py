@@ -18,7 +18,7 @@ from workbench.wire.session import MemorySession
 
 NAME = "helicone"
 TITLE = "Helicone export"
-NO_BODY = "the store holds no body: export with bodies, or fetch the signed URL of the row"
+NO_BODY = "the store contains no body: export with bodies, or fetch the signed URL of the row"
 
 
 def sniff(head: bytes) -> float:

@@ -46,7 +46,7 @@ def read(data: bytes, name: str) -> Session:
     damage = ImportDamage()
     inner = b"\n".join(_texts(data, damage))
     if not inner:
-        raise UnreadableInput("no event of this log has a text", where=name)
+        raise UnreadableInput("no event of this log contains text", where=name)
     return importers.inside(inner, name)
 
 

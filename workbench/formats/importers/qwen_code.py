@@ -145,7 +145,7 @@ def _answered_turn(
     like = reconstructed_exchange(
         text(value.get("uuid")) or f"line {line.number}",
         lacks=LACKS,
-        note="written as Chat Completions, the protocol this client usually uses",
+        note="written as Chat Completions, the protocol that this client usually uses",
         started_at=epoch(value.get("timestamp")),
         client=f"qwen-code {text(value.get('version'))}".strip(),
         branch=branch,

@@ -75,7 +75,7 @@ def _rows(text: str, damage: ImportDamage) -> Iterator[StoreRow]:
     try:
         for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), 2):
             if None in row or None in row.values():
-                damage.add(f"row {number}: not as many values as columns")
+                damage.add(f"row {number}: fewer or more values than columns")
             yield StoreRow(f"row {number}", {k: _null(v) for k, v in row.items() if k is not None})
     except csv.Error as error:
         raise UnreadableInput(f"not a CSV table: {error}") from error

@@ -16,7 +16,7 @@ from workbench.wire.session import MemorySession
 
 NAME = "vllm-log"
 TITLE = "vLLM server log"
-NO_MESSAGES = "messages are not stored: a server log has prompts and parameters only"
+NO_MESSAGES = "messages are not stored: a server log contains only prompts and parameters"
 HINT = "record the traffic instead, or start vLLM with --enable-log-outputs"
 
 _RECEIVED = regex.compile(rb"Received request ([\w.:-]{1,200}): (?:prompt: |params: )")

@@ -48,7 +48,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     (
         "a log of requests without their bodies",
         _form(r"^[^\n]{0,200}HTTP Request: [A-Z]+ https?://[^\n]+$", flags=_LINES),
-        "set the SDK's log to debug (OPENAI_LOG=debug, ANTHROPIC_LOG=debug), or record the traffic (workbench record)",
+        "set the SDK's log level to debug (OPENAI_LOG=debug, ANTHROPIC_LOG=debug), "
+        "or record the traffic (workbench record)",
     ),
     ("a web page", _form(r"\A\s*(?:<!doctype html|<html[\s>])", flags=re.IGNORECASE), RECORD),
     ("XML", _form(r"\A\s*<\?xml\s"), RECORD),

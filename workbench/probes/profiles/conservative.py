@@ -92,7 +92,7 @@ def _measured_reasons(profile: CapabilityProfile) -> list[FallReason]:
         )
     if profile.fact("schema_level") == "string-only":
         found.append(
-            FallReason(CautionLevel.STRICT, f"arguments do not follow their schema ({_samples(profile, 'schema')})")
+            FallReason(CautionLevel.STRICT, f"arguments do not match their schema ({_samples(profile, 'schema')})")
         )
     return found
 
@@ -124,8 +124,8 @@ def _running(counts: Counts) -> list[FallReason]:
             HARDLY,
             CautionLevel.NO_TOOLS,
         ),
-        ("{k} of {n} calls fit their schemas", counts.fitting, counts.calls, WELL, CautionLevel.STRICT),
-        ("{k} of {n} calls fit their schemas", counts.fitting, counts.calls, HARDLY, CautionLevel.READ_ONLY),
+        ("{k} of {n} calls match their schemas", counts.fitting, counts.calls, WELL, CautionLevel.STRICT),
+        ("{k} of {n} calls match their schemas", counts.fitting, counts.calls, HARDLY, CautionLevel.READ_ONLY),
         ("{k} of {n} broken calls were corrected", counts.repaired, counts.broken, HARDLY, CautionLevel.READ_ONLY),
         (
             "{k} of {n} requests with calls have a result for every call",
@@ -139,7 +139,7 @@ def _running(counts: Counts) -> list[FallReason]:
         FallReason(level, _below(words, k, n, mark)) for words, k, n, mark, level in shares if _is_below(k, n, mark)
     ]
     if counts.executed:
-        found.append(FallReason(CautionLevel.READ_ONLY, f"invalid calls that were run anyway: {counts.executed}"))
+        found.append(FallReason(CautionLevel.READ_ONLY, f"invalid calls that were executed anyway: {counts.executed}"))
     return found
 
 

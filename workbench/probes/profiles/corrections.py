@@ -121,7 +121,7 @@ def _never(profile: CapabilityProfile) -> tuple[JsonValue, str] | None:
 
 
 def _no_value(text: str) -> JsonValue:
-    raise UsageError(f"this correction takes no value, but got {text!r:.40}")
+    raise UsageError(f"this correction does not accept a value, but got {text!r:.40}")
 
 
 def _protocol(text: str) -> JsonValue:
@@ -165,7 +165,7 @@ def _risks(text: str) -> JsonValue:
     return {name: str(risk_of(risk)) for name, _, risk in pairs}
 
 
-_SERIALLY = "one call at a time: by a request parameter, else by the system prompt; enforced by the loop"
+_SERIALLY = "one call at a time: set by a request parameter, else by the system prompt; enforced by the loop"
 _DECLARED = "tool schemas are reduced to {}; arguments are validated against the full schema"
 _BEHIND = "tool results are placed where {} expects them: after their calls, before other content"
 _READ = "calls are parsed from text as {}; results are sent back in that format"

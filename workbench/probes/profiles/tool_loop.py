@@ -45,7 +45,7 @@ class LoopState(StrEnum):
     VALIDATED = "arguments validated"
     ANSWER = "call waiting for a result"
     RESULTS = "results encoded"
-    KEPT = "reasoning and tool state kept"
+    KEPT = "reasoning and tool state stored"
     RECORDED = "recorded"
     ENDED = "ended"
 

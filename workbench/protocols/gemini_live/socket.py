@@ -141,7 +141,7 @@ class LiveTurns:
             text = f"a result was sent for call {name!r:.80}, which the server had cancelled"
             self._facts.append(SocketFact("socket.cancelled-call", text, (number,)))
         for name in sorted(map(str, names - self._called)):
-            text = f"a result was sent for {name!r:.80}, which is the id of no call on this connection"
+            text = f"a result was sent for {name!r:.80}, but no call on this connection has this id"
             self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
 
     def _judge_told(self, number: int, turns: JsonValue) -> None:

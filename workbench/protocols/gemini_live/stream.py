@@ -184,7 +184,7 @@ class LiveStreamDecoder:
             self._error = self._error or error
             self._note("stream.error-event", "the stream contains an error", "/error", number)
         else:
-            self._note("stream.framing", f"a message is {kind_of(value)}, of an unknown kind", "", number)
+            self._note("stream.framing", f"a message is {kind_of(value)}, an unknown kind", "", number)
             self._strays.append(value)
 
     # -- what it adds up to

@@ -266,7 +266,9 @@ def fault_of_line(line: bytes) -> str:
     if not line.strip():
         return ""
     if line.lower().startswith(b"content-length:"):
-        return "a Content-Length header, as language servers send it; in MCP a message is one line without a header"
+        return (
+            "a Content-Length header, as in the Language Server Protocol; an MCP message is one line without a header"
+        )
     try:
         value = loads(line)
     except WireError:

@@ -231,7 +231,7 @@ class ToolStreams:
         found = None if id_ is None else self._responses.get((_host(exchange), repr(id_)))
         if found is None:
             return exchange
-        body = Body(found, is_raw=False, note="it came on the stream that a GET had opened")
+        body = Body(found, is_raw=False, note="received on the stream that a GET had opened")
         answer = response or HttpResponse(0)
         return replace(exchange, response=replace(answer, body=body))
 

@@ -160,7 +160,7 @@ class _AuditRun:
         elif any(400 <= status < 500 for status in self._refusals):
             hint += ", and set --model to a model that the gateway serves"
         return GatewayUnreachable(
-            f"no request came through {self._plan.gateway.url} to the audit's upstream ({why}){odd}", hint=hint
+            f"no request reached the audit's upstream ({self._plan.gateway.url}) through {why}{odd}", hint=hint
         )
 
     async def _protocol(self, protocol: str, place: AuditPlace) -> None:
@@ -265,7 +265,7 @@ async def _wait_until_listening(
             return
         if loop.time() > until:
             raise GatewayUnreachable(
-                f"{name} does not listen at {gateway.url} after {seconds:g} seconds",
+                f"{name} is not listening on {gateway.url} after {seconds:g} seconds",
                 hint="set a longer time with --wait",
             )
         await asyncio.sleep(_LOOKS)

@@ -96,7 +96,7 @@ class ControlServer:
         try:
             asked = loads(line)
             if not isinstance(asked, dict):
-                raise WireError("a line is one JSON object")
+                raise WireError("each line must be one JSON object")
             number = asked.get("ask")
             answer = await self._execute(asked, tell)
         except WorkbenchError as error:

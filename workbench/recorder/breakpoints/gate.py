@@ -309,7 +309,7 @@ class BreakpointGate:
         pause = self._pauses.get(number) if isinstance(number, int) else None
         if pause is None:
             there = ", ".join(map(str, self._pauses)) or "none"
-            raise UsageError(f"there is no pause {number!a}", hint=f"paused: {there}")
+            raise UsageError(f"no pause with number {number!a}", hint=f"paused: {there}")
         return pause
 
     def decide(self, number: JsonValue, action: str, body: bytes = b"") -> None:

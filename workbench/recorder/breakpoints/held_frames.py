@@ -75,7 +75,7 @@ class HeldPart:
             try:
                 text.decode()
             except UnicodeDecodeError:
-                raise UsageError("the message is not UTF-8, and text frames of a WebSocket have to be") from None
+                raise UsageError("the message is not UTF-8, but WebSocket text frames must be") from None
         frames = [frame_of(opcode, text, os.urandom(4) if is_masked else b"") for text in texts]
         return b"".join((*self.controls, *frames))
 

@@ -36,8 +36,11 @@ _SENT, _RECEIVED = "sent", "received"
 _SIDES = {_SENT: REQUEST, _RECEIVED: RESPONSE}
 _MOST_NOTES = 20
 
-DECLINED = "opened without compression (permessage-deflate was not offered to the server), so that breakpoints can edit"
-COMPRESSED = "the messages of this direction are compressed with what came before them"
+DECLINED = (
+    "opened without compression (permessage-deflate was not offered to the "
+    "server), so that breakpoints can edit messages"
+)
+COMPRESSED = "messages in this direction are compressed with the context of earlier messages"
 
 
 class _WaitingCount(NamedTuple):
@@ -73,7 +76,10 @@ class PausedFrames:
     @property
     def note(self) -> str:
         """What holding it means for the connection."""
-        return "later messages of this direction wait behind it, pings too: a side that gets no pong may close"
+        return (
+            "later messages in this direction wait behind it, including pings: a "
+            "side that gets no pong may close the connection"
+        )
 
     def held_body(self) -> tuple[bytes, int]:
         """The message (several: one in each line), and how many bytes of it are already sent: none."""
@@ -86,11 +92,11 @@ class PausedFrames:
     def edit(self, body: bytes) -> None:
         """Pass another message on. Raises UsageError."""
         wire = self._part.with_body(body, is_masked=self._way.name == _SENT)
-        self._end("edited" if self._way.name == _SENT else "the message of the server was edited", wire)
+        self._end("edited" if self._way.name == _SENT else "the server's message was edited", wire)
 
     def answer(self, reply: Mapping[str, JsonValue], who: str) -> None:
         """Impossible: it is not among the actions."""
-        raise UsageError("a simulator cannot answer a message of a WebSocket")
+        raise UsageError("a simulator cannot answer a WebSocket message")
 
     def drop(self) -> None:
         """Pass nothing on but the control frames in front of the message."""

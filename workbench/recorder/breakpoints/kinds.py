@@ -102,7 +102,10 @@ def _repeated_calls(seen: JudgedSide) -> Iterator[tuple[str, str]]:
     for message in seen.decoded.messages(RESPONSE):
         for _, call in message.tool_calls():
             if _is_repetition(made, call):
-                words = f"{quote(call.name, 60)} repeats an earlier call with the same arguments; nothing new since"
+                words = (
+                    f"{quote(call.name, 60)} repeats an earlier call with the same "
+                    "arguments, with nothing new in between"
+                )
                 yield words, message.absolute(call)
             made.append(call)
 
@@ -133,7 +136,7 @@ def _is_same(call: ToolCallIR, other: ToolCallIR) -> bool:
 
 KINDS: Final[Mapping[str, BreakpointKind]] = {
     "closure": BreakpointKind(
-        "a tool call without its result, a result without its call, or either in the wrong place",
+        "a tool call without its result, a result without its call, or one of them in the wrong place",
         {REQUEST: ("closure.",)},
         excluded=("closure.duplicate-id", "closure.id-format", "closure.pending"),
     ),
@@ -155,7 +158,7 @@ KINDS: Final[Mapping[str, BreakpointKind]] = {
         extra_checks={RESPONSE: _repeated_calls},
     ),
     "mcp-damage": BreakpointKind(
-        "a tools/call, its result, or a request that tells the model of it, with a finding of the family mcp",
+        "a tools/call, its result, or the request that passes it to the model, with a finding of the mcp family",
         {REQUEST: ("mcp.",)},
         tool_rules={REQUEST: ("mcp.",), RESPONSE: ("mcp.",)},
     ),
@@ -268,14 +271,14 @@ def parse(name: str) -> tuple[Breakpoint, ...]:
         return (_of_frames(name),)
     if name not in KINDS:
         hint = f"available: {', '.join(KINDS)}, {ALL}, {TOOLS}SERVER/TOOL, {FRAMES}TYPE and {FILTER}EXPRESSION"
-        raise UsageError(f"there is no breakpoint {name!a}", hint=hint)
+        raise UsageError(f"no breakpoint named {name!a}", hint=hint)
     return (_of_kind(name),)
 
 
 def _of_frames(name: str) -> Breakpoint:
     direction, slash, kind = name.removeprefix(FRAMES).rpartition("/")
     if (slash and direction not in _DIRECTIONS) or not _TYPE.fullmatch(kind):
-        hint = f"give the type of a message, or a key of it: {FRAMES}response.create, {FRAMES}sent/toolResponse"
+        hint = f"give the type of a message, or a key it contains: {FRAMES}response.create, {FRAMES}sent/toolResponse"
         raise UsageError(f"{name!a} does not name WebSocket messages", hint=hint)
     sides = frozenset((_DIRECTIONS[direction],)) if slash else _BOTH
     return Breakpoint(name, frozenset(), frame_sides=sides, _type=kind)

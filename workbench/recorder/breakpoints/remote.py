@@ -255,7 +255,7 @@ class Recorders:
             raise UsageError(f"{len(named)} recorders write to this session, and each has a pause {name}", hint=hint)
         if not named:
             there = ", ".join(pause_names([pause for _, pause in pauses]))
-            raise UsageError(f"there is no pause {name!a}", hint=f"paused: {there or 'nothing'}")
+            raise UsageError(f"no pause with number {name!a}", hint=f"paused: {there or 'nothing'}")
         remote, pause = named[0]
         return remote, pause["id"]
 

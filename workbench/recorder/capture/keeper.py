@@ -149,7 +149,9 @@ class Keeper:
             self._write_changed()
             self._check_file()
         except STORAGE as error:
-            self._fail(f"the recording cannot be written ({error}); traffic continues, and writing is tried again")
+            self._fail(
+                f"the recording cannot be written ({error}); traffic continues, and Workbench keeps trying to write"
+            )
 
     def _check_file(self) -> None:
         """Report a file that was removed or replaced: writing to it still works, so that no error would show it."""

@@ -109,7 +109,7 @@ class OpenSocket:
         changed = Counter(frame.direction for frame, safe in pairs if frame.data != safe.data)
         for direction, count in sorted(changed.items()):
             what = f"{count:,} message{'' if count == 1 else 's'} {direction}"
-            yield f"{what} contained secrets, which were replaced; the raw bytes of this direction were not kept"
+            yield f"{what} contained secrets, which were replaced; the raw bytes in this direction were not kept"
 
     def _damage_notes(self) -> Iterator[str]:
         for direction, reader in self._readers.items():
@@ -309,7 +309,7 @@ class OpenExchange:
         end = self.end
         assert end
         is_cut = bool(self._request_body.lost or self._response_body.lost)
-        note = _join_notes(self._note(), end.reason, "not all of it was recorded" if is_cut else "")
+        note = _join_notes(self._note(), end.reason, "not recorded completely" if is_cut else "")
         state = State.INCOMPLETE if is_cut else end.state
         meta = {**to_meta(end.digests), **self._meta}
         frame = redactor.exchange(replace(self._frame(), note=note, state=state, duration=self._duration))

@@ -232,7 +232,7 @@ def _claude(context: _Context) -> TappedServers:
     )
     if not servers:
         return TappedServers(notes=tuple(notes))
-    notes.append("servers of plugins and of claude.ai are left out of this run")
+    notes.append("servers of plugins and of claude.ai are not part of this run")
     variables: dict[str, str] = {}
     listeners = _Listeners(context.environment, "braced", notes)
     entries = {
@@ -301,7 +301,7 @@ def _codex(context: _Context) -> TappedServers:
     file = context.set_folder("CODEX_HOME", ".codex") / "config.toml"
     servers = [s for s in _servers(file, "/mcp_servers", notes) if s.entry.get("enabled") is not False]
     odd = [s.name for s in servers if not _PLAIN_NAME.fullmatch(s.name)]
-    notes += (f"server {name} is not recorded: the option -c of Codex cannot set a name like that" for name in odd)
+    notes += (f"server {name} is not recorded: Codex's option -c cannot set such a name" for name in odd)
     servers = [s for s in servers if s.name not in odd]
     listeners = _Listeners(context.environment, "none", notes)
     arguments: list[str] = []

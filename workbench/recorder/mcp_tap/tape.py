@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.recorder.child import ChildProcess
 
 
-NOTHING_RECORDED = "recording failed, nothing is recorded"
+NOTHING_RECORDED = "recording failed; nothing is recorded"
 
 _SQLITE = b"SQLite format 3\0"
 """Beginning of a session file."""

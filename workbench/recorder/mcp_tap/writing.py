@@ -118,7 +118,11 @@ class TapWriter:
         self._ended_at = event.at
         if event.kind == ENDED:
             self._state = State.COMPLETE
-            self._end = f"it was ended by signal {-event.number}" if event.number < 0 else f"exit status {event.number}"
+            self._end = (
+                (f"the server was ended by signal {-event.number}")
+                if event.number < 0
+                else f"exit status {event.number}"
+            )
         elif event.kind in (HELD_SENT, HELD_RECEIVED):
             self._hold(event)
         elif event.kind == GONE:

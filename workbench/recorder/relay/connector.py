@@ -131,7 +131,7 @@ class Connector:
         host, port = connection.transport.get_extra_info("peername")[:2]
         if (host, port) == self._own:
             connection.drop()
-            raise Unreachable(f"the upstream {where} is this listener itself", "give the provider's URL", 508)
+            raise Unreachable(f"the upstream {where} is this recorder itself", "give the provider's URL", 508)
         if host in loop_guard.LOOPBACK and loop_guard.is_loop(port, upstream.name):
             connection.drop()
             what = f"the upstream {where} is a recorder that leads back to this one: requests would loop forever"
@@ -201,11 +201,11 @@ def _close(opening: asyncio.Task[tuple[asyncio.Transport, UpstreamConnection]]) 
 def _unreachable(error: Exception, host: str, where: str) -> Unreachable:
     if isinstance(error, ssl.SSLCertVerificationError):
         what = f"the certificate of {where} is not accepted: {error.verify_message}"
-        return Unreachable(what, "if a gateway of yours signed it, name its CA file in SSL_CERT_FILE")
+        return Unreachable(what, "if your own gateway signed it, set SSL_CERT_FILE to its CA file")
     if isinstance(error, ssl.SSLError):
         return Unreachable(f"TLS with {where} failed: {error.reason}", "check that the upstream speaks https://")
     if isinstance(error, socket.gaierror):
         return Unreachable(f"the name {host} cannot be resolved: {error.strerror}", "check the URL and the network")
     if isinstance(error, ConnectionRefusedError):
-        return Unreachable(f"nothing listens at {where}", "start the upstream or correct its URL")
+        return Unreachable(f"nothing is listening on {where}", "start the upstream or correct its URL")
     return Unreachable(f"{where} cannot be reached: {error}", "check the URL and the network")

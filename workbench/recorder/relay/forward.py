@@ -189,7 +189,7 @@ class Forward:
             self._forward_response(data)
         except BadMessage as bad:
             self._drop_upstream()
-            what = f"the response of {self._upstream.host}:{self._upstream.port} is not HTTP/1.1: {bad.what}"
+            what = f"the response from {self._upstream.host}:{self._upstream.port} is not HTTP/1.1: {bad.what}"
             hint = "; ".join(filter(None, (bad.hint, "no part of it was forwarded")))
             self._abort_or_fail(Unreachable(what, hint), what, resets=True)
 
@@ -308,7 +308,7 @@ class Forward:
                 self._switch(response, heads, self._open_tunnel, now)
                 return b""
             if response.status == 101:
-                raise BadMessage("the upstream switches protocols (101), but the client did not ask for it")
+                raise BadMessage("the upstream switches protocols (101), but the client did not request it")
             if response.status >= 200:
                 heads += self._final_head(response, now)
             elif self._request.version == b"HTTP/1.1":

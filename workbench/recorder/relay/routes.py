@@ -55,7 +55,7 @@ def parse_upstream(name: str, base: str) -> Upstream:
         raise UsageError(f"{shown!a} is not an http:// or https:// URL", where=where, hint="give https://HOST[/PATH]")
     if parts.username is not None or parts.query or parts.fragment:
         raise UsageError(
-            "a base URL has no user, query or fragment", where=where, hint="API keys are sent by the client"
+            "a base URL must not contain a user, query or fragment", where=where, hint="API keys are sent by the client"
         )
     if not base.isascii() or re.search(r"[\x00-\x20\x7f]", base):
         raise UsageError(

@@ -187,7 +187,8 @@ def _reasoning_changes(
         yield TranslationChange(REASONING, replayed_words(kept, back))
     elif not back:
         yield TranslationChange(
-            REASONING, f"of the response {_response_words(kept)} not sent back: the upstream accepts no reasoning"
+            REASONING,
+            (f"from the response {_response_words(kept)} not sent back: the upstream does not accept reasoning"),
         )
 
 

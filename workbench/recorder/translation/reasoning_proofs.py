@@ -206,7 +206,7 @@ def _read_text(part: Text, parser: str, tools: Sequence[ToolDef], changes: list[
             words += found.text
         elif found.name is None or found.input is None:
             changes.append(
-                TranslationChange(CALL, f"a call in format {found.format} stays text: {', '.join(found.problems)}")
+                TranslationChange(CALL, f"a call in format {found.format} remains text: {', '.join(found.problems)}")
             )
             words += part.text[found.start : found.end]
         else:

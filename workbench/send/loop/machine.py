@@ -257,7 +257,7 @@ class ConversationLoop:
     def _notes(self) -> list[str]:
         response = self.decoded_exchange.response
         who = (
-            "according to the profile the endpoint refuses" if self.policy.reasoning else f"{self.terms.label} refuses"
+            "according to the profile, the endpoint refuses" if self.policy.reasoning else f"{self.terms.label} refuses"
         )
         notes = [f"{name} removed: {who} it" for name in self.carriers if name in self._unwanted_carriers]
         if self._drops_calls:
@@ -306,7 +306,7 @@ class ConversationLoop:
             what = f"the model wrote a call to {found[0].name!r} as text ({found[0].format})"
             return LoopEnd(EndReason.TEXT_CALL, what, found[0].format)
         stop = answer.stop if answer else None
-        more = {"length": ", cut at the token limit", "filter": ", stopped by a filter"}.get(stop or "", "")
+        more = {"length": ", truncated at the token limit", "filter": ", stopped by a filter"}.get(stop or "", "")
         return LoopEnd(EndReason.DONE, f"the model answered without a call{more}")
 
     def _limit_end(self) -> LoopEnd | None:

@@ -20,7 +20,7 @@ def engine(address: str) -> Engine:
     """The engine with ``N`` processes of ``local:N``, or one for each processor. Raises UsageError."""
     number = address.partition(":")[2]
     if number and not (number.isdigit() and int(number)):
-        raise UsageError(f"{address} does not give the number of processes", hint="write for example local:4")
+        raise UsageError(f"{address} does not contain a number of processes", hint="write, for example, local:4")
     workers = int(number) if number else os.cpu_count() or 1
 
     def run(batches: Iterable[Batch], task: Task, tries: int) -> Iterator[BatchOutcome]:

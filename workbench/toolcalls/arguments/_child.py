@@ -91,7 +91,7 @@ def _repair_syntax(text: str) -> tuple[JsonValue, list[str]]:
     try:
         value = loads(json.dumps(repair_json(text, return_objects=True, skip_json_loads=True)))  # joins surrogates
     except (RecursionError, ValueError, WireError) as error:
-        raise Lossy("no syntax repair could read it") from error
+        raise Lossy("no syntax repair succeeded") from error
     if not isinstance(value, dict | list) or not value:
-        raise Lossy("no object can be read in it")
+        raise Lossy("it contains no readable object")
     return value, list(prove(text, value))

@@ -196,7 +196,7 @@ class _Reading:
         if re.match(r"[-+]?0\d", spelled):
             raise self.fail(at, "a number with a leading zero may be an octal number or a code")
         if not re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", found[0]):
-            self.changes.append("the spelling of a number was corrected")
+            self.changes.append("the notation of a number was corrected")
         return self.check_delimiter(found.end())
 
     def check_delimiter(self, at: int) -> int:

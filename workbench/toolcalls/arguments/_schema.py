@@ -97,12 +97,12 @@ def _reason(error: Exception) -> str:
     from referencing.exceptions import Unresolvable
 
     if isinstance(error, TooMuchWork):
-        return "it takes too many steps"
+        return "the check takes too many steps"
     if isinstance(error, RecursionError):
-        return "it refers to itself endlessly"
+        return "the schema refers to itself endlessly"
     if isinstance(error, Unresolvable):
-        return f"its reference {snippet(str(error.ref))} has no target in the request"
-    return f"it is not a JSON Schema ({type(error).__name__})"
+        return f"the schema's reference {snippet(str(error.ref))} has no target in the request"
+    return f"the schema is not a valid JSON Schema ({type(error).__name__})"
 
 
 def _faults(value: JsonValue, schema: JsonValue, patient: bool) -> tuple[tuple[SchemaFault, ...], str]:
@@ -121,7 +121,9 @@ def _faults(value: JsonValue, schema: JsonValue, patient: bool) -> tuple[tuple[S
             faults.setdefault((fault.pointer, fault.keyword), fault)
             if len(faults) >= limits.MAX_SCHEMA_FAULTS:
                 break
-        return tuple(faults.values()), budget.unread and f"its pattern {snippet(budget.unread)} is not supported here"
+        return tuple(faults.values()), budget.unread and (
+            f"the schema's pattern {snippet(budget.unread)} is not supported here"
+        )
     finally:
         _budget.reset(token)
 
@@ -302,7 +304,9 @@ def _not_listed(error: ValidationError) -> str:
 
 
 def _no_shape(error: ValidationError) -> str:
-    return f"is {kind_of(error.instance)} {snippet(error.instance)}, which matches none of the declared alternatives"
+    return (
+        f"is {kind_of(error.instance)} {snippet(error.instance)}, which does not match any of the declared alternatives"
+    )
 
 
 def _undeclared_keys(error: ValidationError) -> str:

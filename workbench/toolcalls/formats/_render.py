@@ -55,7 +55,7 @@ def json_text(value: JsonValue) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except ValueError:
-        raise LocalProtocolError("a number that JSON cannot express", hint="JSON has no NaN and Infinity") from None
+        raise LocalProtocolError("a number that JSON cannot express", hint="JSON has no NaN or Infinity") from None
 
 
 def result_text(result: ToolResultIR) -> str:
@@ -63,7 +63,7 @@ def result_text(result: ToolResultIR) -> str:
     texts = [p.text for p in result.content if isinstance(p, Text)]
     if len(texts) != len(result.content):
         raise LocalProtocolError(
-            "a tool result with more than text", hint="text formats support only text in tool results"
+            "a tool result with content other than text", hint="text formats support only text in tool results"
         )
     return "\n".join(texts)
 
@@ -113,7 +113,7 @@ def unambiguous(
     read = [(f.name, {k: written(v) for k, v in (f.input or {}).items()}) for f in found]
     if read != meant or any(f.problems for f in found):
         raise LocalProtocolError(
-            f"{text_format.name} has no escape for its own tags, but an argument contains some",
-            hint="send it in a protocol with arguments in JSON",
+            f"{text_format.name} has no escape for its own tags, but an argument contains them",
+            hint="send it in a protocol that has arguments in JSON",
         )
     return text

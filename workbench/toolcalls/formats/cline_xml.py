@@ -378,8 +378,8 @@ class ClineXml:
         meant = [(c.name, {k: raw_or_json(v) for k, v in arguments_of(c).items()}) for c in calls]
         if [(f.name, f.input) for f in found] != meant or any(f.problems for f in found):
             raise LocalProtocolError(
-                f"{_NAME} has no escape for its own tags, but an argument contains some",
-                hint="send it in a protocol with arguments in JSON",
+                f"{_NAME} has no escape for its own tags, but an argument contains them",
+                hint="send it in a protocol that has arguments in JSON",
             )
         return text
 

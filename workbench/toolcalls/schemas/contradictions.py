@@ -51,7 +51,7 @@ def _check_enum(at: str, schema: Mapping[str, JsonValue]) -> Iterator[Issue]:
         yield _issue(at, "enum", "the enum is empty: no value is allowed")
     types = [name.lower() for name in (declared if isinstance(declared, list) else [declared]) if isinstance(name, str)]
     if values and types and schema.get("nullable") is not True and not any(_fits(each, types) for each in values):
-        yield _issue(at, "enum", f"none of the enum's values has the type {' or '.join(types)}")
+        yield _issue(at, "enum", f"no value of the enum has the type {' or '.join(types)}")
 
 
 def _check_required(at: str, schema: Mapping[str, JsonValue]) -> Iterator[Issue]:

@@ -156,7 +156,7 @@ class _Lowering(ValueLowering):
             self.is_whole = True
             self.note(at, f"the recursion of {ref[:80]}", "the recursion ends here", CHECKED)
             return self.anything(at, "a schema that contains itself")
-        self.note(at, f"$ref {ref[:80]}", "replaced by its target")
+        self.note(at, f"$ref {ref[:80]}", "replaced with its target")
         below = SchemaPosition(at.pointer, at.depth, (*at.refs, ref))
         if constraints or not isinstance(target, dict):
             return self.all_of({"allOf": [target, constraints]}, below)

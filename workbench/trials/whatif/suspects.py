@@ -13,7 +13,7 @@ def leave_out(subject: VariedRequest) -> Iterable[RequestVariant]:
     """A copy without each suspected place; none for a request whose refusal is explained."""
     found = subject.inspector.detail(subject.index).row.findings
     for pointer in (pointer for finding in found for pointer in suspects_of(finding)):
-        title = f"without {pointer}, suspected of the refusal"
+        title = f"without {pointer}, suspected of causing the refusal"
         yield subject.variant_by_changes(f"without={pointer}", title, [Remove(pointer)], "")
 
 

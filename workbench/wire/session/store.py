@@ -78,7 +78,7 @@ def open_session(path: Path) -> Session:
         return sqlite.SqliteSession(path)
     if text.is_text_session(head):
         return text.read(path.read_bytes(), path.name)
-    raise SessionFormatError("not a session file", where=str(path), hint="workbench import FILE -o OUT makes one")
+    raise SessionFormatError("not a session file", where=str(path), hint="workbench import FILE -o OUT creates one")
 
 
 def save(

@@ -28,7 +28,7 @@ STEPS_PER_BYTE: Final = 5
 """Limit of SQLite machine steps per byte for one statement: verifying a file takes under 1."""
 
 _LOOKS: Final = 10_000
-_TOO_LONG: Final = "reading it takes more steps than a file of this size should need"
+_TOO_LONG: Final = "reading the file takes more steps than a file of this size should need"
 _LIMITS: Final[Mapping[int, int]] = {
     sqlite3.SQLITE_LIMIT_LENGTH: MAX_STORED_BODY + 2**20,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,

@@ -22,7 +22,7 @@ from workbench.simulator import Simulator
 from workbench.wire import Exchange, Headers, HttpRequest, HttpResponse, Origin, State, loads
 from workbench.wire.session import MemorySession, Session
 
-_OPEN = "it has pending calls: the test does not require their results"
+_OPEN = "the request has pending calls: the test does not require their results"
 
 Side = TypeVar("Side", HttpRequest, HttpResponse)
 

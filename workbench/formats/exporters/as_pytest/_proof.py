@@ -49,9 +49,9 @@ def _proof(red: ExportRun, green: ExportRun) -> ExportProof:
     if problem := red.problem or green.problem:
         why = f"the test could not be run: {problem}"
     elif green.failed or not green.passed:
-        why = f"it fails on the fixed request: {green.lines[0] if green.lines else 'no test ran'}"
+        why = f"the test fails on the fixed request: {green.lines[0] if green.lines else 'no test ran'}"
     elif not red.failed:
-        why = "it passes on the broken request"
+        why = "the test passes on the broken request"
     else:
         why = ""
     return ExportProof((red, green), why)
@@ -96,7 +96,7 @@ class _TestProcess:
             status, problem = self.process.wait(), "the test run did not finish in time"
         self.output.close()
         if not problem and status not in (0, 1):
-            problem = self._last_words() or f"pytest ended with status {status}"
+            problem = self._last_words() or f"pytest exited with status {status}"
         found = defaultdict[Path, list[tuple[str, str, str]]](list)
         for folder, kind, name, why in self._cases() if not problem else ():
             found[folder].append((kind, name, why))

@@ -397,7 +397,7 @@ class ChatStreamDecoder:
             message = f"two finish reasons: {choice.finish_reason!r:.40} and {reason!r:.40}"
             self._note("stream.finish-reason", message, place, number)
         elif choice.finish_events:
-            what = f"the finish reason {reason!r:.40} comes again: clients that end the answer with it end it twice"
+            what = f"the finish reason {reason!r:.40} comes again: clients that end the response with it end it twice"
             self._note(f"stream.finish-reason{UNUSUAL}", what, place, number)
         choice.finish_reason = reason
         choice.finish_events.append(number)

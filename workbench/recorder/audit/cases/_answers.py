@@ -61,7 +61,7 @@ def _bodies(speech: Speech) -> Iterator[AuditCase]:
     )  # fmt: skip
     text = r'" \n Caf\u00e9 \/ 日本 \ud83d\ude00 1.0\n"'
     yield _case(
-        speech, "answer-spelling", theme, "texts and numbers keep their exact form",
+        speech, "answer-spelling", theme, "strings and numbers keep their exact form",
         speech.answer(TEXT=text, MORE=',"cost":1.50,"n":1e2,"id2":9007199254740993'),
         "signatures and stored responses no longer match", "gateway.altered-bytes",
     )  # fmt: skip
@@ -74,12 +74,12 @@ def _bodies(speech: Speech) -> Iterator[AuditCase]:
     yield _case(
         speech, "answer-headers", Theme.HEADERS_BACK,
         "request ids, rate limits and the provider's own headers are kept",
-        speech.answer(headers=head), "without the request id the provider's support cannot find the request",
+        speech.answer(headers=head), "without the request id, the provider's support cannot find the request",
     )  # fmt: skip
     stream = speech.stream_response(speech.events(), headers=head)
     yield _case(
         speech, "stream-headers", Theme.HEADERS_BACK, "headers of a streamed response are kept", stream,
-        "without the request id the provider's support cannot find the request",
+        "without the request id, the provider's support cannot find the request",
     )  # fmt: skip
 
 
@@ -196,7 +196,7 @@ def _errors(speech: Speech) -> Iterator[AuditCase]:
         answer = speech.answer(speech.error, status=status, headers=headers, TYPE=type, TEXT=text)
         return _case(speech, name, Theme.ERRORS, shows, answer, why if status == 400 else _RETRY, rule, means=True)
 
-    why = "the message explains the error, and clients recognise errors by it"
+    why = "the message explains the error, and clients use it to recognise errors"
     words = r'"messages.1.content.0: Invalid `signature` in `thinking` block \u2026 \"x\""'
     yield case("refusal", "a refusal keeps its status and message", 400, "invalid_request_error", words)
     waits: Pairs = (

@@ -216,7 +216,7 @@ def _ids(speech: Speech) -> Iterator[AuditCase]:
     name = "parallel-calls"
     asked = speech.request(name, speech.parallel)
     yield AuditCase(
-        name, Theme.IDS, "two parallel tool calls remain two, each with its result", asked, speech.answer(),
+        name, Theme.IDS, "two parallel tool calls are not merged, and each keeps its result", asked, speech.answer(),
         "the provider refuses a tool call without its result", "closure.missing-result", is_convertible=True,
     )  # fmt: skip
 
@@ -285,7 +285,7 @@ def _paths(speech: Speech) -> Iterator[AuditCase]:
     yield AuditCase(name, path, "the query of a request is kept", asked, speech.answer(), why_query)
     name = "listing"
     asked = CaseRequest(speech.listing, None, speech.headers, "GET")
-    yield AuditCase(name, path, "a GET is forwarded, with the escapes in its path and query", asked, answer, why)
+    yield AuditCase(name, path, "a GET is forwarded, including the escapes in its path and query", asked, answer, why)
     name = "head"
     asked = CaseRequest(speech.listing.split("?")[0], None, speech.headers, "HEAD")
     yield AuditCase(

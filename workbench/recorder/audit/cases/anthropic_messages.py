@@ -127,7 +127,7 @@ def _reasoning() -> Iterator[AuditCase]:
         MORE=on,
     )
     yield _turn(
-        "thinking-between", ids, "thinking keeps its position between tool calls and texts",
+        "thinking-between", ids, "thinking keeps its position between tool calls and text",
         f'{_THINKING},{{"type":"text","text":"Now. "}},{_EMPTY},{_CALL}', why=_RETHINK, rule="reasoning.order", MORE=on,
     )  # fmt: skip
 
@@ -156,7 +156,7 @@ def _results() -> Iterator[AuditCase]:
         TEXT='[{"type":"text","text":"@MARK@ one"},{"type":"text","text":" two "},{"type":"text","text":"\\nthree"}]',
     )  # fmt: skip
     yield _ask(
-        "two-systems", texts, "two texts of the system prompt are not merged", _CACHED, "gateway.altered-shape",
+        "two-systems", texts, "two text blocks of the system prompt are not merged", _CACHED, "gateway.altered-shape",
         MORE=',"system":[{"type":"text","text":"Be brief. "},{"type":"text","text":"Be polite."}]',
     )  # fmt: skip
     two = _ASK.replace('"content":@TEXT@}', '"content":@TEXT@},{"role":"user","content":"and this"}')
@@ -192,7 +192,7 @@ def _fields() -> Iterator[AuditCase]:
     )  # fmt: skip
     yield _ask(
         "rare-parameters", fields, "the provider's own parameters are kept",
-        "the provider ignores what the client asked for", dropped,
+        "the provider ignores what the client requested", dropped,
         MORE=',"metadata":{"user_id":"user_audit"},"service_tier":"standard_only","stop_sequences":["\\n\\nHuman:",'
         '"END "],"top_k":40,"thinking":{"type":"adaptive","display":"omitted"},"output_config":{"effort":"high"},'
         '"context_management":{"edits":[{"type":"clear_tool_uses_20250919","keep":{"type":"tool_uses","value":3}}]},'

@@ -109,7 +109,7 @@ def _ask(
 
 def _fields() -> Iterator[AuditCase]:
     fields, dropped = Theme.FIELDS, "gateway.dropped-field"
-    why = "the provider ignores what the client asked for"
+    why = "the provider ignores what the client requested"
     yield _ask(
         "rare-parameters", fields, "the provider's own parameters are kept", why, rule=dropped,
         MORE=',"generationConfig":{"thinkingConfig":{"thinkingBudget":-1,"includeThoughts":true},"temperature":1.0,'

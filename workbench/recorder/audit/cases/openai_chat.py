@@ -163,7 +163,7 @@ def _history() -> Iterator[AuditCase]:
 
 
 def _fields() -> Iterator[AuditCase]:
-    why, rule = "the provider ignores what the client asked for", "gateway.dropped-field"
+    why, rule = "the provider ignores what the client requested", "gateway.dropped-field"
 
     def case(name: str, shows: str, more: str, text: str = '"@MARK@ hello"', why: str = why) -> AuditCase:
         asked = SPEECH.request(name, MORE=more, TEXT=text)
@@ -238,7 +238,7 @@ def _answers() -> Iterator[AuditCase]:
         for n, text in ((0, r'"{\"q\":"'), (1, r'"{\"q\":"'), (0, r'"\"x\"}"'), (1, r'"\"y\"}"'))
     ]
     yield case(
-        "streamed-parallel", "two tool calls that are streamed in parallel remain two", opening, first, second, *pieces,
+        "streamed-parallel", "two tool calls streamed in parallel are not merged", opening, first, second, *pieces,
         _delta("{}", '"tool_calls"'), usage, done, why="a tool call is lost, or two are mixed up", rule=
         "closure.missing-result",
     )  # fmt: skip

@@ -212,7 +212,7 @@ def _requests() -> Iterator[AuditCase]:
 
 
 def _fields() -> Iterator[AuditCase]:
-    why, rule = "the provider ignores what the client asked for", "gateway.dropped-field"
+    why, rule = "the provider ignores what the client requested", "gateway.dropped-field"
 
     def case(name: str, shows: str, more: str, why: str = why, rule: str = rule) -> AuditCase:
         return AuditCase(name, Theme.FIELDS, shows, SPEECH.request(name, MORE=more), SPEECH.answer(), why, rule)
