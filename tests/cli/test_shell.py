@@ -135,7 +135,9 @@ NOT_FOR_ONE_BODY = {"asyncio", "html", "logging", "rich", "sqlite3", "textual", 
 
 def test_a_check_of_one_body_imports_what_it_needs(tmp_path: Path) -> None:
     body = tmp_path / "body.json"
-    body.write_text('{"model": "gpt-5", "messages": [{"role": "user", "content": "hi"}]}', encoding="utf-8")
+    tool = {"type": "function", "function": {"name": "read", "parameters": {"type": "object", "properties": {}}}}
+    request = {"model": "gpt-5", "messages": [{"role": "user", "content": "hi"}], "tools": [tool]}
+    body.write_text(json.dumps(request), encoding="utf-8")
     code = f"import sys; from workbench.cli import main; main(['check', {str(body)!r}])"
     code += "; print(*sys.modules, file=sys.stderr)"
     for _ in ("reads contracts ahead", "finds them"):
@@ -156,6 +158,5 @@ def test_a_check_of_one_body_imports_what_it_needs(tmp_path: Path) -> None:
         "wire",
     }
     assert not loaded & NOT_FOR_ONE_BODY
-    assert not {
-        name for name in loaded if name.startswith(("workbench.wire.session.sqlite", "workbench.rules._hop_damage"))
-    }
+    unwanted = ("workbench.wire.session.sqlite", "workbench.rules._hop_damage", "workbench.rules.mcp")
+    assert not {name for name in loaded if name.startswith(unwanted)}

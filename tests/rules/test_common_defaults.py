@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from workbench import contracts
 from workbench.contracts import common_practice as practice
 from workbench.contracts.contract import Fact
 from workbench.rules.common_defaults import soft_contract
+from workbench.rules.inspection import Inspector
+from workbench.wire import Body, Exchange, HttpRequest
+from workbench.wire.session import MemorySession
 
 GO = [{"role": "user", "content": "go"}]
 DEVELOPER = [{"role": "developer", "content": "be brief"}, *GO]
@@ -75,6 +80,19 @@ def test_the_same_value_is_voted_on_once(found, monkeypatch):
     monkeypatch.setattr(common_defaults, "_vote", lambda *words: asked.append(words) or vote(*words))
     assert len(found({"tools": [tool("a b"), tool("c"), tool("a b ")]})) == 2
     assert len(asked) <= 2
+
+
+def test_what_too_few_may_refuse_is_asked_of_no_other_contract(monkeypatch):
+    from workbench.rules import common_defaults
+
+    asked = []
+    voter = common_defaults._voter
+    monkeypatch.setattr(common_defaults, "_voter", lambda *words: asked.append(words) or voter(*words))
+    monkeypatch.setattr(common_defaults, "_votes", lambda contract: {})  # or an earlier vote counts
+    body = json.dumps({"model": "gpt-5", "messages": GO, "tools": [tool("a")]})
+    request = HttpRequest("POST", "", body=Body(body.encode()))
+    Inspector(MemorySession("one", (Exchange("1", request),)), provider="openai").run()
+    assert asked == []
 
 
 def test_the_names_are_those_of_the_contracts_that_refuse(found):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.contracts.contract import Contract, Fact
 from workbench.contracts.relations import Consequence, Evidence, Relation
+from workbench.contracts.value_tests import Test
 from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass, replace
 
@@ -47,11 +48,18 @@ class CommonPractice:
         terms: term → the strictest value that a contract has for it.
         relations: refusals at places where several contracts refuse something.
         says: term or place → names of the contracts that say something of it.
+        refusals: place → for each contract, the tests of the refusals that somebody saw there.
     """
 
     terms: Mapping[str, Fact] = NOTHING
     relations: tuple[Relation, ...] = ()
     says: Mapping[str, tuple[str, ...]] = NOTHING
+    refusals: Mapping[str, tuple[tuple[Test, ...], ...]] = NOTHING
+
+    def may_be_refused(self, place: str, value: JsonValue) -> bool:
+        """Enough contracts may refuse a value at a place: whether they do depends on the rest of the request."""
+        tests = self.refusals.get(place, ())
+        return sum(any(test.is_absent or test.passes(value) for test in each) for each in tests) >= LEAST
 
 
 def is_most(refusing: int, saying: int) -> bool:
@@ -98,14 +106,20 @@ def _practice(contracts: list[Contract], only: Container[str] = ()) -> CommonPra
             terms[key] = Fact(strictest([value for value in values if refuses(value)]), COMMON_SOURCE + key, newest)
             says[key] = tuple(contract.name for contract in stating)
     relations: list[Relation] = []
+    refusals: dict[str, tuple[tuple[Test, ...], ...]] = {}
     for steps, found in _by_place([] if only else contracts).items():
         names = dict.fromkeys(name for name, _ in found)
         term = _TERMS_OF_PLACES.get(steps, "")
         stating_names = [c.name for c in contracts if c.name in names or term in c.terms]
         if len(stating_names) >= LEAST:
             relations += (_as_suspicion(relation) for _, relation in found if relation.then == Consequence.REFUSED)
-            says["/" + "/".join(steps)] = tuple(stating_names)
-    return CommonPractice(terms, tuple(relations), says)
+            key = "/" + "/".join(steps)
+            says[key] = tuple(stating_names)
+            seen = [
+                [relation.test for own, relation in found if own == name and relation.is_enforced] for name in names
+            ]
+            refusals[key] = tuple(tuple(tests) for tests in seen if tests)
+    return CommonPractice(terms, tuple(relations), says, refusals)
 
 
 def _by_place(contracts: list[Contract]) -> Mapping[tuple[str, ...], list[tuple[str, Relation]]]:

@@ -45,7 +45,7 @@ from workbench.rules._acceptance import Acceptances, accepted_by
 from workbench.rules._carried_findings import FindingsOfRows
 from workbench.rules._causes import Causes, ContradictedFact, by_cause, contradicted_facts
 from workbench.rules._cut_values import without_cut_values
-from workbench.rules._families import advice, every_rule, families_for, family
+from workbench.rules._families import every_rule, families_for, family, find_rule
 from workbench.rules._lasting_findings import in_order, of_messages
 from workbench.rules._origin import Origins
 from workbench.rules._refusal_explanation import is_accounted_for
@@ -142,6 +142,7 @@ __all__ = [
     "errortext",
     "every_rule",
     "families",
+    "find_rule",
     "group_counts",
     "history",
     "judge",
@@ -199,7 +200,8 @@ def check(case: RuleContext, *, is_shared: bool = False) -> list[Finding]:
 def judge(findings: Iterable[Finding], contract: Contract) -> Judgement:
     """The verdict on a request by its findings under a contract; advice (costs, risks) breaks no chain."""
     found = tuple(findings)
-    slugs = advice() if found else ()
+    rules = filter(None, map(find_rule, {finding.rule for finding in found}))
+    slugs = [rule.slug for rule in rules if rule.is_advice]
     return _judge(found, contract, advice=[*slugs, REFUSED])  # what was answered is no fault of what was asked
 
 

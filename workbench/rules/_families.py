@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import ModuleType
@@ -128,6 +129,24 @@ def every_rule() -> Mapping[str, Rule]:
 
 
 @cache
-def advice() -> tuple[str, ...]:
-    """Slugs of the rules that are advice."""
-    return tuple(slug for slug, rule in every_rule().items() if rule.is_advice)
+def family_of(slug: str) -> ModuleType | None:
+    """The family that states a rule; None if no family does.
+
+    Imported families are asked first. They include the one that found something, so that its rule costs no import.
+    """
+    names = sorted(plugins.names(_PACKAGE), key=lambda name: f"{_PACKAGE}.{name}" not in sys.modules)
+    return next((found for found in map(family, names) if any(rule.slug == slug for rule in found.RULES)), None)
+
+
+def find_rule(slug: str) -> Rule | None:
+    """The rule of a slug; None if there is none."""
+    found = family_of(slug)
+    return next(rule for rule in found.RULES if rule.slug == slug) if found else None
+
+
+def get_rule(slug: str) -> Rule:
+    """The rule of a slug. Raises KeyError."""
+    found = find_rule(slug)
+    if found is None:
+        raise KeyError(slug)
+    return found

@@ -26,7 +26,7 @@ from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, fact
 from workbench.rules._acceptance import accepted_by
-from workbench.rules._families import families
+from workbench.rules._families import family, family_of
 from workbench.rules.context import Rule, RuleContext
 from workbench.wire import loads
 
@@ -131,9 +131,12 @@ def _vote(case: RuleContext, finding: Finding) -> _Vote | None:
     key = _subject(finding)
     practice = contracts.common_practice(case.contract.protocol)
     value = _value(case, finding.pointer)
+    own = family_of(finding.rule)
+    if practice is None or (own is family("relations") and not practice.may_be_refused(key, value)):
+        return None
     refusals: dict[str, Finding] = {}
     saying = 0
-    for name in practice.says.get(key, ()) if practice else ():
+    for name in practice.says.get(key, ()):
         other = _voter(name, case.contract.protocol)
         refused = _refusal(replace(case, contract=other), finding)
         saying += refused is not None or states(other, key, value)
@@ -153,9 +156,8 @@ def _voter(name: str, protocol: str | None) -> Contract:
 
 def _refusal(case: RuleContext, finding: Finding) -> Finding | None:
     """The error at the place of a finding under the contract of another provider."""
-    own = [module for module in families().values() if any(rule.slug == finding.rule for rule in module.RULES)]
-    for family in dict.fromkeys((*own, families()["relations"])):
-        for each in family.check(case):
+    for asked in dict.fromkeys((family_of(finding.rule), family("relations"))):
+        for each in asked.check(case) if asked else ():
             if (each.side, each.pointer, each.severity) == (REQUEST, finding.pointer, Severity.ERROR):
                 return each if isinstance(each, Finding) else None
     return None

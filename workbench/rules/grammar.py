@@ -19,7 +19,7 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange, MessageShape, fact, grammars, shape_of, text_of
 from workbench.rules._acceptance import accepted_by, is_answered
 from workbench.rules._body import base, fact_of_fields, fields, list_key, top
-from workbench.rules._families import every_rule
+from workbench.rules._families import get_rule
 from workbench.rules._nodes import is_in
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.gateway import betas
@@ -120,7 +120,7 @@ def _of_answer(case: RuleContext, found: Iterable[Finding]) -> Iterator[Finding]
             )
             source = f"{grammar.label} ({grammar.date})"
             yield replace(
-                case.finding(every_rule()["answer.reshaped"], RESPONSE, fault.pointer, text, source=source),
+                case.finding(get_rule("answer.reshaped"), RESPONSE, fault.pointer, text, source=source),
                 severity=Severity.WARNING,
             )
 
@@ -267,7 +267,7 @@ def _finding(case: RuleContext, grammar: grammars.BodyGrammar, group: list[_Plac
     stated = case.contract.terms.get(term) if severity is Severity.ERROR else None
     source = f"{stated.source} ({stated.date}); {types}" if stated else types
     said = {"path": path, "field": fault.name, "name": fault.name, "found": value, "value": value}
-    rule = every_rule()[_slug(fault, pointer[len(base(case.decoded)) :], value)]
+    rule = get_rule(_slug(fault, pointer[len(base(case.decoded)) :], value))
     text = _text(fault, path, value) + (f"; refused by {votes} providers that state a limit" if votes else "")
     finding = case.finding(rule, REQUEST, pointer, text, source=source, values=said)
     if severity is not Severity.ERROR or not (

@@ -27,7 +27,7 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._body import base, fact_of_fields, list_key, reads_fields, top
-from workbench.rules._families import every_rule
+from workbench.rules._families import get_rule
 from workbench.rules._reasoning import is_off
 from workbench.rules._relation_values import OnFields, OnMessages, by_list, values_in_messages, values_of_fields
 from workbench.rules.context import Rule, RuleContext
@@ -238,4 +238,4 @@ def _without_effect(case: RuleContext, relation: Relation, found: PlacedValue) -
 def _rule(relation: Relation) -> Rule:
     """The rule that reports a relation, at the severity that its evidence allows."""
     slug = rule_of(relation)
-    return next((rule for rule in RULES if rule.slug == slug), None) or every_rule()[slug]
+    return next((rule for rule in RULES if rule.slug == slug), None) or get_rule(slug)

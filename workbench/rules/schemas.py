@@ -15,7 +15,7 @@ from workbench.ir import JsonValue, Message, ModelRequest, NodeRef, ToolDef
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.provenance import escape
 from workbench.rules._body import base, reads_fields, values
-from workbench.rules._families import every_rule
+from workbench.rules._families import get_rule
 from workbench.rules._lasting_findings import of_messages
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import as_unproved, by_index, by_name, by_term, context, enforced_exactly, quote
@@ -134,7 +134,7 @@ def _check_types(case: RuleContext, request: ModelRequest) -> Iterator[Finding]:
                     "names": ", ".join(taken),
                     **_declaration_values(case, tool.pointer),
                 }
-                rule = every_rule()["schema.tool-type"]
+                rule = get_rule("schema.tool-type")
                 yield by_term(case, rule, "schema.tool-types", pointer, text, when="tool-type", values=said)
 
 

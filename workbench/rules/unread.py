@@ -9,7 +9,7 @@ from workbench import protocols
 from workbench.contracts import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.protocols import REQUEST, RESPONSE, TEXT, grammars
-from workbench.rules._families import every_rule
+from workbench.rules._families import get_rule
 from workbench.rules._request_keys import HISTORIES
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote, weaker
@@ -84,7 +84,7 @@ def _foreign_history(case: RuleContext) -> Iterator[Finding]:
     for key in HISTORIES if own and not any(name in body for name in own) else ():
         if key in body and key not in own:
             text = f"{key} is not a known field here: {grammar.label} has the conversation in {own[0]}"
-            yield case.finding(every_rule()["gateway.unknown-field"], REQUEST, f"/{key}", text, values={"field": key})
+            yield case.finding(get_rule("gateway.unknown-field"), REQUEST, f"/{key}", text, values={"field": key})
 
 
 def _is_placeholder(case: RuleContext) -> bool:

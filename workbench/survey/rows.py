@@ -12,7 +12,7 @@ from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
 from workbench.protocols.clients import client_of
-from workbench.rules import InspectedExchange, Inspection, by_cause, every_rule
+from workbench.rules import InspectedExchange, Inspection, by_cause, find_rule
 from workbench.survey.keys import hash_keyed
 from workbench.survey.schema import EXCHANGES, FACTS, FINDINGS
 from workbench.survey.wire_words import path_of
@@ -132,7 +132,7 @@ class RowMaker:
 
 def _outcome(finding: Finding, about: Row) -> str:
     """Whether a fault of a request was accepted or refused; empty if the answer does not tell."""
-    status, rule = about["http_status"], every_rule().get(finding.rule)
+    status, rule = about["http_status"], find_rule(finding.rule)
     if isinstance(status, int) and 200 <= status < 300:
         is_fact = finding.basis in _FACTUAL and rule is not None and rule.breaks is Breaks.REQUEST
         return _ACCEPTED if is_fact else ""

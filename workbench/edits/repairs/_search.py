@@ -19,7 +19,7 @@ from workbench.edits.proposal import Proposal, RepairCost, changes_between, read
 from workbench.errors import WorkbenchError
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
-from workbench.rules import Inspector, Trial, every_rule
+from workbench.rules import Inspector, Trial, find_rule
 from workbench.wire import HttpRequest, Remove, decode_partial, loads
 
 Proposer = Callable[[Fault], Iterable[Proposal]]
@@ -69,7 +69,7 @@ class FixResult:
 
 def is_repairable(finding: Finding) -> bool:
     """A finding on a request that a verdict can rest on."""
-    rule = every_rule().get(finding.rule)
+    rule = find_rule(finding.rule)
     is_advice = rule is None or rule.is_advice
     return finding.side == REQUEST and finding.severity is not Severity.INFO and not is_advice
 
