@@ -11,7 +11,8 @@ import pytest
 
 from workbench import children
 from workbench.errors import UsageError
-from workbench.recorder.mcp_tap import TappedServers, read_command, tapped_servers
+from workbench.protocols.clients import ServerCopies, ServerFile
+from workbench.recorder.mcp_tap import TappedServers, client_servers, read_command, tapped_servers
 from workbench.recorder.mcp_tap.server_entry import expand, read_configuration
 
 KEY = "wk-aB3dE6gH9jK2mN5pQ8sT"
@@ -141,6 +142,17 @@ def test_qwen_gets_a_file(place: Place) -> None:
     found = place.wrap("Qwen Code")
     assert found.arguments == ("--mcp-config", "{servers}") and KEY not in found.file
     assert_tap(["", *entries(found)["w"]["args"]], "w", file, "/mcpServers/w", "dollar")
+
+
+def test_another_client_is_data(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = (ServerFile("${MINE_HOME:-~/.mine}/mine.json", "/tools/{folder}"), ServerFile("${MINE_FILE}", "/tools"))
+    mine = ServerCopies("Mine", "dollar", files, stdio={"run": "{words}"}, key="tools", variables={"MINE": "{json}"})
+    monkeypatch.setattr(client_servers, "server_copies", lambda: {"Mine": mine})
+    file = place.write("m/mine.json", {"tools": {str(place.folder): {"w": STDIO, "far": HTTP}}})
+    found = place.wrap("Mine", {"MINE_HOME": str(place.home / "m")})
+    held = json.loads(found.variables["MINE"])["tools"]
+    assert list(held) == ["w"] and found.tapped == ("w",) and not found.file
+    assert_tap(held["w"]["run"], "w", file, f"/tools/{str(place.folder).replace('/', '~1')}/w", "dollar")
 
 
 @pytest.mark.parametrize("client", ["Claude Code", "Codex", "Gemini CLI", "OpenCode", "Qwen Code"])

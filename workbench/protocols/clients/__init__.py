@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from workbench.protocols.clients.effects import Effects, usage_words
     from workbench.protocols.clients.event_effects import Effect, What, noun_of
     from workbench.protocols.clients.known_clients import CLIENTS, PROVIDERS, SDKS, Client, client_of
+    from workbench.protocols.clients.servers_of_run import ServerCopies, ServerFile, server_copies
     from workbench.protocols.clients.steps import Highlight, Steps, StreamStep, declared_calls, text_of
 else:
     __getattr__ = lazy(__name__)
@@ -45,6 +46,8 @@ __all__ = [
     "Effects",
     "Highlight",
     "ResultRule",
+    "ServerCopies",
+    "ServerFile",
     "Steps",
     "StreamStep",
     "What",
@@ -58,6 +61,7 @@ __all__ = [
     "one_by_one",
     "policies",
     "search_tools",
+    "server_copies",
     "text_of",
     "usage_words",
     "where_they_differ",

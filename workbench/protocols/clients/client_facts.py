@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from workbench.ir import JsonValue
+from workbench.ir import NOTHING, JsonValue
 from workbench.lazy_dataclass import dataclass
 
 ALWAYS, STRUCTURED, CONTENT, ERROR = "always", "structured", "content", "error"
@@ -65,6 +65,7 @@ class ClientFacts:
         agents: what it calls itself to a tool server.
         call_id: key of ``_meta`` with the id of the model's call; empty if it sends none.
         search: names of tools by which the model finds those that are not declared.
+        servers: how it gets other tool servers for one run, as the file states it (``server_copies``).
     """
 
     name: str
@@ -73,6 +74,7 @@ class ClientFacts:
     search: tuple[str, ...] = ()
     waits: ClientWaits = ClientWaits()
     results: tuple[ResultRule, ...] = ()
+    servers: Mapping[str, JsonValue] = NOTHING
 
     def rule_for(self, part: str, result: Mapping[str, JsonValue]) -> ResultRule | None:
         """The rule by which a part of a result does not reach the model; None if it should reach it."""
@@ -125,4 +127,11 @@ def _client(entry: Mapping[str, JsonValue]) -> ClientFacts:
     lists = {name: tuple(entry.get(name, ())) for name in ("agents", "search")}
     rules = tuple(ResultRule(**rule) for rule in entry.get("results", ()))
     waits = ClientWaits(**entry.get("waits", {}))
-    return ClientFacts(entry["client"], **lists, call_id=entry.get("call_id", ""), waits=waits, results=rules)
+    return ClientFacts(
+        entry["client"],
+        **lists,
+        call_id=entry.get("call_id", ""),
+        waits=waits,
+        results=rules,
+        servers=entry.get("servers", NOTHING),
+    )

@@ -1,0 +1,100 @@
+"""How a client is given other MCP servers for one run: ``servers`` of its entry in ``clients.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from workbench.ir import NOTHING, JsonValue
+from workbench.named_tuple import NamedTuple
+from workbench.protocols.clients.client_facts import every_client
+
+
+class ServerFile(NamedTuple):
+    """A place in the configuration of a client that has servers.
+
+    Attributes:
+        path: of the file: ``~/`` is the home folder, ``./`` the client's own, ``${NAME:-DEFAULT}`` a variable. A file
+            whose variable is not set does not exist.
+        at: JSON pointer of the servers in it; ``{folder}`` is the client's folder.
+        is_approved: only servers that the person has approved start.
+        left: why the servers of this file are left as they are; empty if they are recorded.
+    """
+
+    path: str
+    at: str
+    is_approved: bool = False
+    left: str = ""
+
+
+class Approvals(NamedTuple):
+    """Where a client keeps which servers of a project a person has approved.
+
+    Attributes:
+        files: their paths and pointers, as in ``ServerFile``.
+        named, refused, every: members with the names that are approved and refused, and for all of them.
+    """
+
+    files: tuple[ServerFile, ...]
+    named: str
+    refused: str
+    every: str
+
+
+class ServerCopies(NamedTuple):
+    """How a client gets its servers for one run.
+
+    Attributes:
+        client: its name.
+        syntax: how it writes variables in its configuration.
+        files: its servers; of one name the last counts.
+        approvals: for files with ``is_approved``; None where a client asks nobody.
+        names: pattern of the names that can be given; empty for any.
+        stdio, url: entries of a server that is started, and of one that is reached at a URL: ``{command}``,
+            ``{arguments}``, ``{words}`` (both) and ``{url}`` are filled in. Empty: a copy of its own entry.
+        is_whole: the client reads no other servers in this run, so that also those are given that are not recorded.
+        key: member under which the servers are, in a file or a variable.
+        merges: path of a file whose place the copy takes, so that its values are kept; ``merges_on`` has that of some
+            platforms.
+        arguments: of the client; ``{servers}`` is the path of the file.
+        each: arguments for each member of an entry: ``{name}``, ``{key}`` and ``{json}`` are filled in.
+        variables: of its environment: ``{servers}`` is the path of the file, ``{json}`` its text.
+        note: what the person is told of it.
+    """
+
+    client: str
+    syntax: str
+    files: tuple[ServerFile, ...]
+    approvals: Approvals | None = None
+    names: str = ""
+    stdio: Mapping[str, JsonValue] = NOTHING
+    url: Mapping[str, JsonValue] = NOTHING
+    is_whole: bool = False
+    key: str = ""
+    merges: str = ""
+    merges_on: Mapping[str, str] = NOTHING
+    arguments: tuple[str, ...] = ()
+    each: tuple[str, ...] = ()
+    variables: Mapping[str, str] = NOTHING
+    note: str = ""
+
+
+@cache
+def server_copies() -> Mapping[str, ServerCopies]:
+    """Client → how it gets its servers, for all clients of which that is known."""
+    return {one.name: _read(one.name, one.servers) for one in every_client() if one.servers}
+
+
+def _read(client: str, stated: Mapping[str, JsonValue]) -> ServerCopies:
+    found: dict[str, object] = dict(stated)
+    found["files"] = _files(stated["files"])
+    if isinstance(approvals := stated.get("approvals"), dict):
+        found["approvals"] = Approvals(**{**approvals, "files": _files(approvals["files"])})
+    for name in ("arguments", "each"):
+        found[name] = tuple(stated.get(name, ()))
+    return ServerCopies(client, **found)
+
+
+def _files(stated: JsonValue) -> tuple[ServerFile, ...]:
+    assert isinstance(stated, list)
+    return tuple(ServerFile(**each) for each in stated if isinstance(each, dict))
