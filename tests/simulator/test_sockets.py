@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import Queue
+from threading import Event
 from typing import Any
 
 import openai
@@ -14,9 +15,22 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from tests.simulator.conftest import SCHEMA
+from workbench import protocols
+from workbench.protocols import DialogueContext
 from workbench.rules.inspection import Inspector
-from workbench.simulator import Dials, HttpFault, RequestMatch, ScriptedModel, ScriptTurn, Server, Simulator, serve
-from workbench.wire.exchange import Exchange
+from workbench.simulator import (
+    Dials,
+    HttpFault,
+    Outlet,
+    RequestMatch,
+    ScriptedModel,
+    ScriptTurn,
+    ServedSocket,
+    Server,
+    Simulator,
+    serve,
+)
+from workbench.wire.exchange import Exchange, Headers
 from workbench.wire.session import MemorySession
 
 Json = dict[str, Any]
@@ -318,3 +332,88 @@ def test_a_fault_of_the_script_is_an_event(served: Callable[[Simulator], Server]
     with client(server, "/v1/realtime?model=gpt-realtime") as spoken:
         assert "Rate limit" in spoken.ask("response.create", "error")["error"]["message"]
         assert spoken.ask("response.create", "response.done")["response"]["status"] == "completed"
+
+
+class Held:
+    """A simulator whose first response waits after its first event until it is let go."""
+
+    def __init__(self) -> None:
+        self.kept: list[Exchange] = []
+        self.simulator = Simulator("openai", ended=self.kept.append)
+        self.may_go_on, self.asked = Event(), list[Json]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.simulator, name)
+
+    def respond(self, way: Any, headers: Any, body: bytes, connection: str, **more: Any) -> Any:
+        self.asked.append(json.loads(body))
+        reply = self.simulator.respond(way, headers, body, connection, **more)
+        return reply if len(self.asked) > 1 else HeldReply(reply, self.may_go_on)
+
+
+class HeldReply:
+    """A response that waits after its first event."""
+
+    def __init__(self, reply: Any, may_go_on: Event) -> None:
+        self.reply, self.may_go_on = reply, may_go_on
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.reply, name)
+
+    @property
+    def pieces(self) -> Iterator[tuple[float, bytes]]:
+        for number, piece in enumerate(self.reply.pieces):
+            if number:
+                self.may_go_on.wait(10)
+            yield piece
+
+
+def test_a_running_response_is_steered_and_a_finished_one_is_not() -> None:
+    held, said = Held(), Queue[Json]()
+    outlet = Outlet(lambda _, data: said.put(json.loads(data)), lambda *_: None, lambda: None, lambda _: True)
+    way = held.simulator.socket_route("/v1/responses")
+    assert way
+    connection = ServedSocket(held, way, "/v1/responses", Headers(()), outlet)
+
+    def send(kind: str, **members: Any) -> None:
+        connection.receive("text", json.dumps({"type": kind, **members}).encode())
+
+    def until(kind: str) -> Json:
+        while True:
+            value = said.get(timeout=10)
+            if value["type"] == kind:
+                return value
+
+    more = {**USER, "content": [{"type": "input_text", "text": "be brief"}]}
+    send("response.create", model="gpt-5.4", input=[USER])
+    first = until("response.created")["response"]["id"]
+    send("response.steer", previous_response_id=first, input=[more])
+    assert until("response.steer.accepted")["previous_response_id"] == first
+    over = until("response.incomplete")["response"]
+    assert (over["id"], over["incomplete_details"]) == (first, {"reason": "steered"})
+    second = until("response.created")["response"]["id"]
+    assert until("response.completed")["response"]["id"] == second != first
+    held.may_go_on.set()
+    assert held.asked[1]["input"] == [USER, more]
+    send("response.steer", previous_response_id=second, input=[more])
+    assert until("response.steer.failed")["error"]["code"] == "response_not_in_progress"
+    connection.end(b"", is_clean=False)
+    assert [x.response.status for x in held.kept if x.response] == [101, 200, 200]
+
+
+def test_steering_waits_for_the_results_of_a_call() -> None:
+    make = protocols.get("openai-responses").dialogue
+    assert make
+    dialogue = make(DialogueContext("", lambda _: "", lambda shape: shape, lambda _: False, lambda: 0.0))
+    call = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "list_dir", "arguments": "{}"}
+    more = {**USER, "content": [{"type": "input_text", "text": "be brief"}]}
+    dialogue.take({"type": "response.create", "model": "gpt-5.4", "input": [USER]})
+    dialogue.say({"type": "response.created", "response": {"id": "resp_1"}}, "")
+    dialogue.say({"type": "response.output_item.done", "item": call}, "")
+    taken = dialogue.take({"type": "response.steer", "previous_response_id": "resp_1", "input": [more]})
+    assert [m["type"] for m in taken.messages] == ["response.steer.accepted"] and not taken.stops
+    _, pending = dialogue.say({"type": "response.completed", "response": {"id": "resp_1", "output": [call]}}, "")
+    assert pending["required_input"] == [{"type": "function_call_output", "call_id": "call_1"}]
+    result = {"type": "function_call_output", "call_id": "call_1", "output": "a"}
+    asked = dialogue.take({"type": "response.create", "previous_response_id": "resp_1", "input": [result]})
+    assert asked.request and asked.request["input"] == [more, result]

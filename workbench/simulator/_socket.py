@@ -44,9 +44,9 @@ TOO_LONG = (1009, "message too big")
 
 @dataclass(slots=True)
 class _Response:
-    """A response that was requested: its request, the message that requested it, and its lane."""
+    """A response that was requested: the body of its request, the message that requested it, and its lane."""
 
-    request: Exchange
+    body: Value
     value: Value
     lane: str
     is_silent: bool
@@ -263,10 +263,16 @@ class ServedSocket:
         if not is_logged:
             self._note(taken)
         if taken.lane is not None:
-            request = self._turns.exchange(len(self._turns))
-            self._request(_Response(request, value, taken.lane, taken.is_silent))
+            self._request(_Response(taken.request or self._asked(), value, taken.lane, taken.is_silent))
         if taken.close:
             self._close(*taken.close)
+
+    def _asked(self) -> Value:
+        """The request of the last turn, as it would be over HTTP."""
+        asked = self._turns.exchange(len(self._turns)).request
+        body = loads(asked.body.raw) if asked else None
+        assert isinstance(body, dict)
+        return body
 
     def _refusal(self, draft: Value | None) -> SocketRefusal | None:
         if draft is None:
@@ -293,10 +299,7 @@ class ServedSocket:
         threading.Thread(target=self._answer, args=(response,), daemon=True).start()
 
     def _answer(self, response: _Response) -> None:
-        asked = response.request.request
-        assert asked
-        body = loads(asked.body.raw)
-        assert isinstance(body, dict)
+        body = response.body
         if self._expands:
             with self._lock:
                 body = self._dialogue.request_body(body, response.lane)

@@ -27,6 +27,7 @@ class Reaction(NamedTuple):
         accept: called once the draft is accepted; returns further messages.
         is_silent: the model says nothing in the response (a warm-up).
         stops: the response in progress ends here.
+        request: body of the requested response, where it is not that of the client's message.
         close: code and reason with which the server closes the connection; None if it stays open.
         note: what the log says of it; empty for nothing.
     """
@@ -37,6 +38,7 @@ class Reaction(NamedTuple):
     accept: Callable[[], tuple[Value, ...]] | None = None
     is_silent: bool = False
     stops: bool = False
+    request: Value | None = None
     close: tuple[int, str] | None = None
     note: str = ""
 

@@ -3,12 +3,15 @@
 Facts: developers.openai.com, "WebSocket mode" and its events, and the README of ``responses_websocket`` in the official
 ``openai`` SDK 3.54: one connection lives for 60 minutes and holds the responses made on it, also with ``store: false``;
 a lane (``stream_id``) makes one response after the other, and there are at most 32 named ones; a failed request of a
-lane removes the response that it continued from the memory of the connection.
+lane removes the response that it continued from the memory of the connection. ``response.steer`` ends the running
+response as ``incomplete``, and a successor begins that no message requested; one that has called a tool goes on, and
+the steering waits for the results (``response.steer.pending``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from workbench import regex
 from workbench.ir import JsonValue
@@ -33,6 +36,9 @@ _ENDS = ("response.completed", "response.incomplete")
 _OF_SOCKET = ("generate", "previous_response_id", "stream_id", "type")
 """Members of a message that a request over HTTP is without, or that only a connection understands."""
 
+_OF_LANE = ("generate", "stream_id", "type")
+"""Those without which the simulator's contract reads the request of a message."""
+
 _MOST_HELD = 64
 """Responses whose items are kept; a client continues one of the last."""
 
@@ -51,17 +57,17 @@ class ResponsesDialogue:
         self._items: dict[str, list[JsonValue]] = {}  # response → all items up to its end
         self._input: dict[str, list[JsonValue]] = {}  # lane → all items of its current request
         self._output: dict[str, list[JsonValue]] = {}  # lane → complete items of its current response
+        self._running: dict[str, Value] = {}  # lane → its current response
+        self._steering: dict[str, list[JsonValue]] = {}  # response → what steers it once its calls have results
 
     def greet(self) -> Reaction:
         """Nothing: the client sends the first message."""
         return Reaction()
 
     def take(self, value: Value) -> Reaction:
-        """Take ``response.create``; ``response.steer`` finds no response that could be steered."""
+        """Take ``response.create`` or ``response.steer``."""
         if value.get("type") == _STEER:
-            failed: Value = {"type": "response.steer.failed", "previous_response_id": value.get("previous_response_id")}
-            reason = error_of("The simulator does not steer responses.", "steer_not_supported")
-            return Reaction(({**failed, "error": reason},), note="response.steer is not simulated")
+            return self._steer(value)
         if value.get("type") != _CREATE:
             return self._error(400, unknown_event(value.get("type"), (_CREATE, _STEER)), value)
         if self._context.seconds() > _LIFETIME:
@@ -96,8 +102,31 @@ class ResponsesDialogue:
 
     def _request(self, value: Value) -> Reaction:
         lane = _lane(value)
+        steering = self._steering.pop(str(value.get("previous_response_id")), [])
+        if steering:
+            value = {**value, "input": [*steering, *_items(value)]}
         self._named[lane] = value
-        return Reaction(lane=lane, is_silent=value.get("generate") is False)
+        body = {key: member for key, member in value.items() if key not in _OF_LANE} if steering else None
+        return Reaction(lane=lane, is_silent=value.get("generate") is False, request=body)
+
+    def _steer(self, value: Value) -> Reaction:
+        """The response that runs takes the input at once, or after its calls; one that is over takes none."""
+        parent, given = value.get("previous_response_id"), _items(value)
+        lane = next((lane for lane, response in self._running.items() if response.get("id") == parent), None)
+        told: Value = {"previous_response_id": parent}
+        if lane is None or not given:
+            text = "The response is not in progress." if given else "'input' has no message."
+            reason = error_of(text, "response_not_in_progress" if given else "invalid_input")
+            failed: Value = {"type": "response.steer.failed", **told, "error": reason}
+            return Reaction((failed,), note=f"steering failed: {text}")
+        if any(_is_call(item) for item in self._output.get(lane, ())):
+            self._steering.setdefault(str(parent), []).extend(given)
+            return Reaction(({"type": "response.steer.accepted", **told},))
+        before = self._named[lane]
+        after = {**before, "input": [*_items(before), *self._output.get(lane, ()), *given]}
+        self._named[lane] = after
+        body = {key: member for key, member in after.items() if key not in _OF_LANE}
+        return Reaction(lane=lane, stops=True, request=body)
 
     def refuse(self, refused: SocketRefusal, value: Value) -> Reaction:
         """An error event; the response that the request continued is forgotten."""
@@ -108,15 +137,28 @@ class ResponsesDialogue:
 
     def say(self, value: Value, lane: str) -> Iterable[Value]:
         """An event, with the name of its lane; the connection stores every complete response."""
-        response = value.get("response")
+        response, more = value.get("response"), list[Value]()
+        if value.get("type") == "response.created" and isinstance(response, dict):
+            self._running[lane], self._output[lane] = response, []
         if value.get("type") == "response.output_item.done":
             self._output.setdefault(lane, []).append(value.get("item"))
         if value.get("type") in _ENDS and isinstance(response, dict):
-            self._held.add(str(response.get("id")))
-            self._keep_items(str(response.get("id")), response.get("output"), lane)
+            more = self._end(response, lane)
         if value.get("type") == "error" and "error" not in value:
             value = {"type": "error", "status": 500, "error": {k: v for k, v in value.items() if k != "type"}}
-        return ({**value, "stream_id": lane} if lane else value,)
+        return [{**each, "stream_id": lane} if lane else each for each in (value, *more)]
+
+    def _end(self, response: Value, lane: str) -> list[Value]:
+        """A response is over: it is kept, and what steers it waits for the results of its calls."""
+        name = str(response.get("id"))
+        self._running.pop(lane, None)
+        self._held.add(name)
+        self._keep_items(name, response.get("output"), lane)
+        if name not in self._steering:
+            return []
+        calls = [item for item in self._output.get(lane, ()) if _is_call(item)]
+        wanted: list[JsonValue] = [{"type": f"{c['type']}_output", "call_id": c.get("call_id")} for c in calls]
+        return [{"type": "response.steer.pending", "previous_response_id": name, "required_input": wanted}]
 
     def _keep_items(self, name: str, output: JsonValue, lane: str) -> None:
         """Keep the items of a response; its last event may be without them."""
@@ -135,8 +177,13 @@ class ResponsesDialogue:
         return {**{key: value for key, value in body.items() if key not in dropped}, "input": self._input[lane]}
 
     def stop(self, lane: str) -> Iterable[Value]:
-        """Nothing: no message stops a response."""
-        return ()
+        """The response is steered: it is over, with the items that are complete."""
+        response = self._running.get(lane, {})
+        details: Value = {"reason": "steered"}
+        over: Value = {**response, "status": "incomplete", "incomplete_details": details}
+        over["output"] = list(self._output.get(lane, ()))
+        accepted: Value = {"type": "response.steer.accepted", "previous_response_id": response.get("id")}
+        return [accepted, *self.say({"type": "response.incomplete", "response": over}, lane)]
 
     def _error(self, status: int, error: JsonValue, value: Value) -> Reaction:
         event: Value = {"type": "error", "status": status, "error": error}
@@ -144,6 +191,15 @@ class ResponsesDialogue:
             told = error.get("message", error.get("error")) if isinstance(error, dict) else error
             event = fill_message(self._context.error_event, str(told))
         return Reaction(({**event, "stream_id": _lane(value)} if _lane(value) else event,))
+
+
+def _items(value: Value) -> list[JsonValue]:
+    given = value.get("input")
+    return given if isinstance(given, list) else [{"role": "user", "content": given}] if given else []
+
+
+def _is_call(item: JsonValue) -> TypeGuard[Value]:
+    return isinstance(item, dict) and str(item.get("type")).endswith("_call") and "call_id" in item
 
 
 def _lane(value: Value) -> str:
