@@ -31,6 +31,7 @@ CATALOGUES = (
     "tool-hops-6.yaml",
     "tool-hops-7.yaml",
     "tool-hops-8.yaml",
+    "tool-hops-9.yaml",
 )
 """Files in this folder. ``first`` of a file, or of an entry, is what it was before anything was taught for it."""
 
@@ -193,7 +194,8 @@ class HopArtefact:
     def _http(self, number: int, line: Mapping[str, Any]) -> None:
         http = line["http"]
         body = http["body"] if isinstance(http["body"], str) else json.dumps(http["body"])
-        headers = Headers((*JSON, *http.get("headers", {}).items()))
+        stated = http.get("headers", {})
+        headers = Headers((*(() if "content-type" in stated else JSON), *stated.items()))
         if line["dir"] == "c2s":
             url = f"https://tools.example.com{http.get('path', '/mcp')}"
             request = HttpRequest(http["method"], url, headers, Body(body.encode()))

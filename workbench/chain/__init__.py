@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.chain.conversations import Conversation, Conversations
     from workbench.chain.hops import Hops
     from workbench.chain.ledger import Entry, Ledger, ReplayOutcome
-    from workbench.chain.passed_results import LostPart, lost_parts, says_the_same, text_told, value_in
+    from workbench.chain.passed_results import LostPart, leaves, lost_parts, says_the_same, text_told, value_in
     from workbench.chain.tool_links import MOST_KNOWN, ToldResult, ToolLink, ToolLinks, told_results
 else:
     __getattr__ = lazy(__name__)
@@ -40,6 +40,7 @@ __all__ = [
     "ToolLink",
     "ToolLinks",
     "closure",
+    "leaves",
     "ledger",
     "lost_parts",
     "marks",

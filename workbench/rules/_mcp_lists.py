@@ -197,6 +197,9 @@ def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterat
             f"an inputSchema must have type object at its root{why}; clients drop this tool, or all tools of its server"
         )
         yield make(decoded, SCHEMA_REJECTED, RESPONSE, where, text)
+    elif isinstance(inputs, dict) and not inputs.get("properties") and inputs.get("additionalProperties") == {}:
+        text = "an inputSchema with additionalProperties {} and without properties is refused by several clients"
+        yield make(decoded, SCHEMA_REJECTED, RESPONSE, where, text, severity=INFO)
     if isinstance(outputs, dict) and outputs.get("type") != "object":
         text = f"before revision {_ANY_VALUE} an outputSchema must have type object; clients may refuse the whole list"
         yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{pointer}/outputSchema", text)

@@ -75,7 +75,8 @@ _NO_OUTPUT = regex.compile(r"output ?schema.{0,80}(?:no|not|without|missing) .{0
 _INVALID_INPUT = regex.compile(
     r"validation errors?\b|input validation|invalid (?:input|arguments?|params?|type)|input should be"
     r"|expected \w+, (?:received|got) \w+"
-    r"|must be (?:of type )?(?:a )?(?:valid )?(?:string|number|object|array|boolean)",
+    r"|must be (?:of type )?(?:a )?(?:valid )?(?:string|number|object|array|boolean)"
+    r"|(?:unknown|unexpected|unrecogni[sz]ed|extra) (?:keyword )?(?:argument|parameter|propert|field|key)",
     re.IGNORECASE,
 )
 """Words of common validators (pydantic, zod, Ajv, Go) for arguments that they do not take."""
@@ -216,6 +217,9 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         if method == "initialize" and not request.headers.get("mcp-protocol-version"):
             text += "; clients send MCP-Protocol-Version only after initialize, so a server must not require it earlier"
         yield make(decoded, PROTOCOL_ERROR, RESPONSE, "", text, quote(told))
+    elif http.status == 200 and body.lstrip()[:1] == "{" and "event-stream" in (http.headers.get("content-type") or ""):
+        text = "the content type is text/event-stream, but the body is plain JSON: clients find no event in it"
+        yield make(decoded, FRAMING, RESPONSE, "", text)
     elif http.status == 200 and method in _MUST_RESULT and _is_cut(decoded):
         text = f"the stream ends within the response to {method}"
         yield make(decoded, FRAMING, RESPONSE, "", text, quote(body[-60:]))

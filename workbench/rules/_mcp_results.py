@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench import protocols, regex
-from workbench.chain import LostPart, ToldResult, ToolLink, says_the_same, text_told
+from workbench.chain import LostPart, ToldResult, ToolLink, leaves, says_the_same, text_told, value_in
 from workbench.contracts import Finding
-from workbench.ir import JsonValue, Media, Text
+from workbench.ir import JsonValue, Media, Part, Text
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.clients import ClientFacts
 from workbench.protocols.mcp import ToolOutcome
@@ -43,6 +43,12 @@ _REPR = regex.compile(
     r"|\"?\[Circular\]\"?|<[\w.]+ object at 0x[0-9a-f]+>"
 )
 """Texts that a language makes of its objects when nobody has written one for them."""
+
+_ESCAPED = regex.compile(r'["\n\\]')
+"""Characters that are escaped in a string of JSON."""
+
+_MOST_WRAPS = 3
+"""Times that a text may be in a string of JSON within another."""
 
 _CUT = regex.compile(
     r"(?i)truncat|omitted|too (?:large|long)|exceed|characters? (?:more|left)|\bcut\b|saved to|full (?:output|content)"
@@ -171,6 +177,9 @@ def _of_form(
     if "�" in words and "�" not in received and "\\ufffd" not in received:
         text = f"characters in the result of exchange {link.exchange + 1} are broken (U+FFFD)"
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
+    elif _is_wrapped(outcome.result, told.result.content):
+        text = f"the text of exchange {link.exchange + 1} reached the model as a JSON string, with every quote escaped"
+        yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words), INFO)
     if _tells_twice(outcome.result, words):
         text = f"the data of exchange {link.exchange + 1} appears twice here: as text, and as structured content"
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text, severity=INFO)
@@ -183,6 +192,19 @@ def _of_form(
     elif not is_shown and not form and (found := next((p for p, part in media.items() if part and part in words), "")):
         text = f"{found} in exchange {link.exchange + 1} was sent as encoded text, which a model cannot read"
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
+
+
+def _is_wrapped(result: JsonValue, told: Sequence[Part]) -> bool:
+    """The model got a text only as a string within JSON, maybe one that is itself within JSON."""
+    texts = [text.strip() for text in texts_of(result) if _ESCAPED.search(text)]
+    if not texts or member(result, "structuredContent") is not None or not all(isinstance(p, Text) for p in told):
+        return False
+    held = [part.text for part in told if isinstance(part, Text)]
+    for depth in range(_MOST_WRAPS + 1):
+        if all(any(text in each for each in held) for text in texts):
+            return depth > 0
+        held = [leaf for each in held for leaf in leaves(value_in(each)) if isinstance(leaf, str)]
+    return False
 
 
 def _tells_twice(result: JsonValue, words: str) -> bool:

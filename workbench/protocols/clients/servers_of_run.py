@@ -86,7 +86,7 @@ def server_copies() -> Mapping[str, ServerCopies]:
 
 
 def _read(client: str, stated: Mapping[str, JsonValue]) -> ServerCopies:
-    found: dict[str, object] = dict(stated)
+    found: dict[str, JsonValue] = dict(stated)
     found["files"] = _files(stated["files"])
     if isinstance(approvals := stated.get("approvals"), dict):
         found["approvals"] = Approvals(**{**approvals, "files": _files(approvals["files"])})
