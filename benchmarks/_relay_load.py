@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import json
 import os
 import subprocess
@@ -21,6 +23,15 @@ DONE = b"data: [DONE]\n\n"
 STREAMED = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 LAST = b"0\r\n\r\n"
 
+SOCKET_PATH, KEY = "/v1/realtime?model=m", base64.b64encode(b"0123456789abcdef").decode()
+ACCEPT = base64.b64encode(hashlib.sha1(f"{KEY}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()).digest())
+SWITCHED = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+SWITCHED += b"Sec-WebSocket-Accept: " + ACCEPT + b"\r\n\r\n"
+TEXT = b'{"type":"response.output_text.delta","delta":"%s"}' % (b"a few words " * 12)
+SIZE = len(TEXT).to_bytes(2)
+SENT_FRAME, ECHOED_FRAME = b"\x81\xfe" + SIZE + bytes(4) + TEXT, b"\x81\x7e" + SIZE + TEXT
+"""A frame of a client, masked with zeros, and of a server."""
+
 ASKED = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "word " * 40}]}
 BODY = json.dumps(ASKED).encode()
 MESSAGE = {"role": "assistant", "content": "word " * 40}
@@ -29,7 +40,12 @@ QUIET = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %
 
 
 class Answering(asyncio.Protocol):
-    """The upstream: ``?0`` is answered at once, ``?COUNT/SECONDS`` by events that hold the time they were sent."""
+    """The upstream: ``?0`` is answered at once, ``?COUNT/SECONDS`` by events that hold the time they were sent.
+
+    On a WebSocket every frame is answered by one.
+    """
+
+    is_socket = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -38,6 +54,14 @@ class Answering(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.data += data
+        if self.data.startswith(b"GET ") and self.data.endswith(b"\r\n\r\n"):
+            self.is_socket, self.data = True, b""
+            self.transport.write(SWITCHED)
+        if self.is_socket:
+            count, rest = divmod(len(self.data), len(SENT_FRAME))
+            self.data = self.data[len(self.data) - rest :]
+            self.transport.write(ECHOED_FRAME * count)
+            return
         while (end := self.data.find(b"\r\n\r\n")) >= 0 and len(self.data) >= end + 4 + len(BODY):
             asked = self.data.split(b" ", 2)[1].partition(b"?")[2]
             self.data = self.data[end + 4 + len(BODY) :]
@@ -145,6 +169,64 @@ async def ask_often(port: int, connections: int, seconds: float) -> float:
     for transport, _ in made:
         transport.close()
     return rate
+
+
+class Echoing(asyncio.Protocol):
+    """A client of a WebSocket: keeps so many frames on their way until a time is over."""
+
+    def __init__(self, port: int, window: int, until: float, done: Callable[[], None]) -> None:
+        head = f"GET {SOCKET_PATH} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        self.request = f"{head}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {KEY}\r\n\r\n".encode()
+        self.window, self.until, self.done = window, until, done
+        self.data, self.is_open, self.count, self.waiting = b"", False, 0, 0
+        self.trips: list[float] = []
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        transport.write(self.request)
+
+    def data_received(self, data: bytes) -> None:
+        self.data += data
+        if not self.is_open:
+            head, end, self.data = self.data.partition(b"\r\n\r\n")
+            self.is_open = bool(end)
+            assert not end or b" 101 " in head
+            self.send(self.window if end else 0)
+            return
+        came, rest = divmod(len(self.data), len(ECHOED_FRAME))
+        self.data = self.data[len(self.data) - rest :]
+        self.count, self.waiting = self.count + came, self.waiting - came
+        if came:
+            self.trips.append(time.perf_counter() - self.sent_at)
+            self.send(came if time.perf_counter() < self.until else 0)
+
+    def send(self, count: int) -> None:
+        self.sent_at, self.waiting = time.perf_counter(), self.waiting + count
+        self.transport.write(SENT_FRAME * count)
+        if self.is_open and not self.waiting:
+            self.done()
+
+
+async def ask_frames(port: int, connections: int, window: int, seconds: float) -> list[Echoing]:
+    """Frames that are answered by frames, over some connections."""
+    loop, over, left = asyncio.get_running_loop(), asyncio.Event(), connections
+    until = time.perf_counter() + seconds
+
+    def one_less() -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            over.set()
+
+    clients = [
+        (await loop.create_connection(lambda: Echoing(port, window, until, one_less), "127.0.0.1", port))[1]
+        for _ in range(connections)
+    ]
+    await over.wait()
+    for client in clients:
+        client.transport.close()
+    return clients
 
 
 async def ask_streams(port: int, streams: int, events: int, seconds: float, apart: float) -> list[Asking]:

@@ -57,6 +57,8 @@ GOALS = {
     "recorder, 1,000 streams": Goal("relay", 2.0, "s of CPU"),
     "recorder, 1,000 JSON requests": Goal("relay", 0.45, "s of CPU"),
     "recorder, JSON requests": Goal("relay", 12_000, "/s", is_least=True, digits=0),
+    "recorder, added to a frame of a WebSocket": Goal("relay", 0.2, "ms"),
+    "recorder, frames of WebSockets beside mitmdump's": Goal("relay", 10, "×", is_least=True, digits=1),
     "recorder, first byte sooner than mitmdump's": Goal("relay", 12, "×", is_least=True, digits=1),
     "200 requests at once, breakpoint armed: longest wait": Goal("relay", 50, "ms", digits=0),
     "Home with large recent sessions": Goal("startup", 0.3, "s of CPU"),

@@ -25,7 +25,17 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks._relay_load import Asking, ask_often, ask_streams, cpu_of, family, memory_of, process, settled
+from benchmarks._relay_load import (
+    Asking,
+    ask_frames,
+    ask_often,
+    ask_streams,
+    cpu_of,
+    family,
+    memory_of,
+    process,
+    settled,
+)
 from benchmarks.goals import reach
 from workbench.recorder import process as recorder
 from workbench.wire import digests
@@ -33,7 +43,7 @@ from workbench.wire.exchange import State
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import open_session
 
-CONNECTIONS, SECONDS = 16, 2.0
+CONNECTIONS, SECONDS, WINDOW = 16, 2.0, 32
 ALONE, EVENTS, AT_ONCE = 60, 200, 200
 STREAMS, EVENTS_EACH, PAUSE, APART = (200, 500), 40, 0.05, 0.002
 
@@ -60,7 +70,7 @@ def main() -> None:
     """Every measure on every path."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         paths = _paths(Path(folder), stack)
-        for measure in (_requests, _alone, *(_streams(count) for count in STREAMS), _at_once):
+        for measure in (_requests, _frames, _alone, *(_streams(count) for count in STREAMS), _at_once):
             for path in paths.values():
                 asyncio.run(measure(path))
         for path in paths.values():
@@ -119,6 +129,18 @@ async def _requests(path: Way) -> None:
     path.figures["JSON: CPU s/1,000"] = (await settled(pids) - before) * 1_000 / (rate * SECONDS)
 
 
+async def _frames(path: Way) -> None:
+    """Frames of WebSockets, one after the other and many on their way."""
+    pids = family(path.pid)
+    (client,) = await ask_frames(path.port, 1, 1, SECONDS / 4)
+    path.figures |= _percentiles("frame and its echo", client.trips)
+    before = await settled(pids)
+    clients = await ask_frames(path.port, CONNECTIONS, WINDOW, SECONDS / 4)
+    frames = sum(2 * each.count for each in clients)
+    path.figures["frames/s"] = frames * 4 / SECONDS
+    path.figures["frames: CPU s/10,000"] = (await settled(pids) - before) * 10_000 / frames
+
+
 async def _alone(path: Way) -> None:
     """Streams with nothing beside them."""
     firsts = [client.first for _ in range(ALONE) for client in await ask_streams(path.port, 1, 1, 0.0, 0.0)]
@@ -168,10 +190,13 @@ def _print(paths: dict[str, Way]) -> None:
     reach("recorder, 1,000 streams", ours[f"{STREAMS[0]}: CPU s/1,000"])
     reach("recorder, 1,000 JSON requests", ours["JSON: CPU s/1,000"])
     reach("recorder, JSON requests", ours["requests/s"])
+    trip = "frame and its echo p50 ms"
+    reach("recorder, added to a frame of a WebSocket", (ours[trip] - direct[trip]) / 2)
     armed = paths["request armed"].figures["at once: first byte worst ms"]
     reach("200 requests at once, breakpoint armed: longest wait", armed - ours["at once: first byte worst ms"])
     if peer := paths.get(STREAMING):
         print(f"  {RECORDER} : {STREAMING}  {ours['requests/s'] / peer.figures['requests/s']:.1f} times the requests/s")
+        reach("recorder, frames of WebSockets beside mitmdump's", ours["frames/s"] / peer.figures["frames/s"])
         for name in (
             *(f"{STREAMS[0]}: first byte p99 ms", f"{STREAMS[0]}: event p50 ms", f"{STREAMS[0]}: CPU s/1,000"),
             "JSON: CPU s/1,000",

@@ -263,11 +263,11 @@ class ServedSocket:
         if not is_logged:
             self._note(taken)
         if taken.lane is not None:
-            self._request(_Response(taken.request or self._asked(), value, taken.lane, taken.is_silent))
+            self._request(_Response(taken.request or self._last_request(), value, taken.lane, taken.is_silent))
         if taken.close:
             self._close(*taken.close)
 
-    def _asked(self) -> Value:
+    def _last_request(self) -> Value:
         """The request of the last turn, as it would be over HTTP."""
         asked = self._turns.exchange(len(self._turns)).request
         body = loads(asked.body.raw) if asked else None

@@ -59,7 +59,7 @@ class ServerCopies(NamedTuple):
         arguments: of the client; ``{servers}`` is the path of the file.
         each: arguments for each member of an entry: ``{name}``, ``{key}`` and ``{json}`` are filled in.
         variables: of its environment: ``{servers}`` is the path of the file, ``{json}`` its text.
-        note: what the person is told of it.
+        note: a sentence for the person about it.
     """
 
     client: str

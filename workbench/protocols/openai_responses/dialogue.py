@@ -4,7 +4,7 @@ Facts: developers.openai.com, "WebSocket mode" and its events, and the README of
 ``openai`` SDK 3.54: one connection lives for 60 minutes and holds the responses made on it, also with ``store: false``;
 a lane (``stream_id``) makes one response after the other, and there are at most 32 named ones; a failed request of a
 lane removes the response that it continued from the memory of the connection. ``response.steer`` ends the running
-response as ``incomplete``, and a successor begins that no message requested; one that has called a tool goes on, and
+response as ``incomplete``, and a successor begins that no message requested; one that has called a tool runs on, and
 the steering waits for the results (``response.steer.pending``).
 """
 

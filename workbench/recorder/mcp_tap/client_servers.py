@@ -201,7 +201,7 @@ class _Copier:
         for name, entry in entries.items():
             for key, value in entry.items():
                 parts = {"{name}": name, "{key}": key, "{json}": json.dumps(value, ensure_ascii=False)}
-                yield from (_filled(word, parts) for word in self._how.each)
+                yield from (_fill(word, parts) for word in self._how.each)
 
     # -- the servers
 
@@ -227,7 +227,7 @@ class _Copier:
         if path is None or (stated.left and self._context.folder == self._context.home):
             return
         entries = self._read(path, pointer, "servers of {} are not recorded")
-        may_start = self._approved() if stated.is_approved and entries else lambda name: True
+        may_start = self._approval() if stated.is_approved and entries else lambda name: True
         for name, entry in entries.items():
             if not may_start(name):
                 self._notes.append(f"server {name} of {path.name} is not started: it was not approved")
@@ -242,7 +242,7 @@ class _Copier:
             self._notes.append(f"{fault.format(path)}: {error}")
             return {}
 
-    def _approved(self) -> Callable[[str], bool]:
+    def _approval(self) -> Callable[[str], bool]:
         """Tells whether the person has approved a server of a project."""
         how = self._how.approvals
         assert how, f"{self._how.client} has no approvals"
@@ -261,11 +261,11 @@ class _Copier:
             words = self._context.tap(server, self._how.syntax)
             own = {key: value for key, value in server.entry.items() if key not in _SECRET_KEYS}
             parts = {"{command}": words[0], "{arguments}": words[1:], "{words}": words}
-            return _made(self._how.stdio, parts) or {**own, "command": words[0], "args": words[1:]}
+            return _fill_entry(self._how.stdio, parts) or {**own, "command": words[0], "args": words[1:]}
         mark = self._mark(server)
         if not mark and not self._how.is_whole:
             return {}
-        made = _made(self._how.url, {"{url}": mark})
+        made = _fill_entry(self._how.url, {"{url}": mark})
         return made or {**self._referring(server.entry), **({server.url_key: mark} if mark else {})}
 
     def _mark(self, server: ConfiguredServer) -> str:
@@ -298,12 +298,12 @@ class _Copier:
         return f"${{{name}}}"
 
 
-def _made(stated: Mapping[str, JsonValue], parts: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _fill_entry(stated: Mapping[str, JsonValue], parts: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """A stated entry with its placeholders filled in."""
     return {key: parts.get(value, value) if isinstance(value, str) else value for key, value in stated.items()}
 
 
-def _filled(word: str, parts: Mapping[str, str]) -> str:
+def _fill(word: str, parts: Mapping[str, str]) -> str:
     for name, value in parts.items():
         word = word.replace(name, value)
     return word
