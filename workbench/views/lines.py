@@ -170,7 +170,7 @@ def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int =
             piece = piece[: -max(1, (cells(piece) - room) // 8)]
         after = start + len(piece)
         if after < len(text) and text[after] not in "\n ":
-            half = start + room // 2 + 1
+            half = start + room // 3 + 1
             gap = max(text.rfind(" ", half, after), *(text.rfind(pair, half, after + 1) for pair in JSON_GAPS))
             if gap >= 0:
                 after = gap + (text[gap] != " ")

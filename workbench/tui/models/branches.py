@@ -83,7 +83,7 @@ def headline(number: int, branches: Sequence[Branch], here: str) -> list[Line]:
     if folded:
         facts.append(f"{sum(node.is_sent for node in folded.values()):,} sent by what-if")
     first = line(
-        Span(f" Branches of request {number}", "accent strong"),
+        Span(f" Branches of request {number}", "strong"),
         Span(f"   {' · '.join(facts)}" if branches else "", "muted"),
     )
     if len(branches) == 1:

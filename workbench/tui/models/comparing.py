@@ -7,14 +7,14 @@ compared with. Of a turn at two hops the request travels from left to right, the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import align, common, compare
 from workbench.diff.damage import damage_words
 from workbench.safetext import clip, from_bytes
 from workbench.tui.models import send_answer
-from workbench.tui.models.diff import range_rows
+from workbench.tui.models.diff import RangeRows, one_below_the_other, range_rows
 from workbench.tui.models.rows import LaidOut
 from workbench.tui.models.rowtable import is_json
 from workbench.tui.models.send_answer import AnswerRow, ContentText
@@ -389,12 +389,12 @@ class BodyRows:
     def __init__(self) -> None:
         self._tables: dict[tuple[int, int], LaidOut] = {}
 
-    def lines(self, body: bytes, span: tuple[int, int], width: int, sign: str, style: str) -> list[Line]:
+    def lines(self, body: bytes, span: tuple[int, int], width: int, sign: str, style: str) -> RangeRows:
         """The rows of a range of a body."""
         key = (id(body), width)
         if key not in self._tables:
             self._tables[key] = LaidOut(body, width, is_json=is_json(body))
-        return list(range_rows(self._tables[key], span, sign, style))
+        return range_rows(self._tables[key], span, sign, style)
 
 
 def place_body(place: ComparedRow, width: int, rows: BodyRows) -> list[Line]:
@@ -419,4 +419,6 @@ def _both_bodies(
     room = (width - 5) // 2 if is_wide else width
     olds = rows.lines(bodies[0], before, room - 4, "- ", "error")
     news = rows.lines(bodies[1], after, room - 4, "+ ", "ok")
-    return send_answer.side_by_side(olds, news, room) if is_wide else [*olds, *news]
+    if not is_wide:
+        return one_below_the_other(olds, news)
+    return send_answer.side_by_side([*chain(*olds)], [*chain(*news)], room)

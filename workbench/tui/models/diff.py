@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import Difference, Hunk, ItemChange, ItemChangeKind, common
 from workbench.safetext import from_bytes
 from workbench.tui.models.rows import LaidOut, fold_text
 from workbench.tui.models.rowtable import StyledSpans, is_json
-from workbench.views import Line, Span, byte_range, count, line, size, wrap
+from workbench.views import Line, Span, byte_range, count, line, plain, size, wrap
 from workbench.wire import JsonIndex, dumps
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ CONTEXT = 32
 
 MOST_ROWS = 60
 """Rows of one range of bytes that are shown."""
+
+_BACK = {"error": "broken", "ok": "related"}
+"""Style of a side → background of the bytes that differ."""
 
 _AT_ONCE = 256
 
@@ -175,26 +179,60 @@ class Sides:
             LaidOut(body, room, is_json=is_json(body)) for body in (difference.before, difference.after)
         )
 
-    def lines(self, hunk: Hunk) -> list[Line]:
-        """The bytes of a range on either side, with a row above and below."""
+    def lines(self, hunk: Hunk, around: int = 1) -> list[Line]:
+        """The bytes of a range on either side, with rows above and below."""
         before, after = self._sides
-        return [*range_rows(before, hunk.before, "- ", "error"), *range_rows(after, hunk.after, "+ ", "ok")]
+        return one_below_the_other(
+            range_rows(before, hunk.before, "- ", "error", around), range_rows(after, hunk.after, "+ ", "ok", around)
+        )
 
 
-def range_rows(rows: LaidOut, span: tuple[int, int], sign: str, style: str) -> Iterator[Line]:
-    """The laid-out rows of a range of bytes, with a row above and below."""
+class RangeRows(NamedTuple):
+    """Laid-out rows of a range of bytes, and those above and below it."""
+
+    above: Sequence[Line] = ()
+    inside: Sequence[Line] = ()
+    below: Sequence[Line] = ()
+
+
+def range_rows(rows: LaidOut, span: tuple[int, int], sign: str, style: str, around: int = 1) -> RangeRows:
+    """The laid-out rows of a range of bytes, with rows above and below."""
     start, end = span
     while rows.known_bytes <= end and not rows.extend(_AT_ONCE):
         pass
     if not rows.body or start == end:
-        return
+        return RangeRows()
+    rows.extend(around)
     first, last = rows.row_at(start), rows.row_at(end - 1)
-    marks = (StyledSpans(f"{style} match", (span,)),)
-    for row in range(max(0, first - 1), min(len(rows), last + 2, first + MOST_ROWS)):
-        is_in = first <= row <= last
-        yield line(Span(f"  {sign if is_in else '  '}", style), *rows.line(row, marks))
-    if last + 2 > first + MOST_ROWS:
-        yield line(Span(f"    … {last + 1 - first - MOST_ROWS:,} more rows", "muted"))
+    marks = (StyledSpans(f"{style} {_BACK[style]}", (span,)),)
+
+    def made(start: int, end: int, sign: str) -> list[Line]:
+        return [line(Span(f"  {sign}", style), *rows.line(row, marks)) for row in range(start, end)]
+
+    above = made(max(0, first - around), first, "  ")
+    inside = made(first, min(last + 1, first + MOST_ROWS), sign)
+    if last + 1 > first + MOST_ROWS:
+        return RangeRows(above, [*inside, line(Span(f"    … {last + 1 - first - MOST_ROWS:,} more rows", "muted"))])
+    return RangeRows(above, inside, made(last + 1, min(len(rows), last + 1 + around), "  "))
+
+
+def one_below_the_other(old: RangeRows, new: RangeRows) -> list[Line]:
+    """Both sides of a difference; rows around it that are the same on both sides are shown once."""
+    if not old.inside or not new.inside:
+        return [*chain(*old, *new)]
+    same_above, same_below = _is_same(old.above, new.above), _is_same(old.below, new.below)
+    return [
+        *old.above,
+        *old.inside,
+        *(() if same_below else old.below),
+        *(() if same_above else new.above),
+        *new.inside,
+        *new.below,
+    ]
+
+
+def _is_same(old: Sequence[Line], new: Sequence[Line]) -> bool:
+    return [*map(plain, old)] == [*map(plain, new)]
 
 
 class Places:

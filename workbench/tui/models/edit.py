@@ -152,7 +152,7 @@ def headline(number: int, node: BranchNode, studied: EditStudy | None, said: Spa
         number: number of the exchange, from one.
         said: the notice.
     """
-    first = line(Span(f" Edit of request {number}  ", "accent strong"), *where(node))
+    first = line(Span(f" Edit of request {number}  ", "strong"), *where(node))
     used = sum(cells(span.text) for span in first)
     if used + len(PROMISE) + 3 <= width:
         first = (*first, Span(f"{PROMISE} ", "ok", used - width))

@@ -200,7 +200,7 @@ def title(offered: RepairOffer, number: int, of: int) -> list[Line]:
     found = offered.difference
     lengths = f" · {size(len(found.before))} → {size(len(found.after))}"
     return [
-        line(Span(f" Repair {number + 1} of {of} ·", "accent"), *effect(offered), Span(lengths, "muted")),
+        line(Span(f" Repair {number + 1} of {of} ·", "strong"), *effect(offered), Span(lengths, "muted")),
         line(Span(f" {CHECKED}: {offered.contract}", "muted")),
     ]
 

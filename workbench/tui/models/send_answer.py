@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.diff import common
@@ -29,6 +29,9 @@ MOST_SAME = 6
 """Lines shown of an item that is the same in both responses, at most."""
 
 MOST_LINES = 400
+
+KIND = 15
+"""Columns of the kind of an item in front of its text."""
 
 MARGIN = 6
 """Columns in front of the data of an event that is open."""
@@ -126,14 +129,23 @@ def _row(before: AnswerItem | None, after: AnswerItem | None, *, is_same: bool) 
     return AnswerRow(told.kind, old, new, note if is_long else "")
 
 
-def answer_text(decoded: DecodedExchange) -> str:
-    """A response in lines of words: its status, texts, calls, finish reason and usage; empty if there is none."""
+def answer_texts(decoded: DecodedExchange) -> tuple[tuple[str, str], ...]:
+    """Kind and text of each item of a response: status, texts, calls, finish reason, usage; empty without one."""
     from workbench.diff import compare_answers
 
     if decoded.exchange.response is None:
-        return ""
+        return ()
     items = [pair.after for pair in compare_answers(decoded, decoded).pairs if pair.after]
-    return "\n".join(f"{item.kind:<14} {_text(item).replace(chr(10), chr(10) + ' ' * 15)}" for item in items)
+    return tuple((item.kind, _text(item)) for item in items)
+
+
+def answer_lines(texts: Sequence[tuple[str, str]], width: int) -> list[Line]:
+    """A response, each item with its kind in front."""
+    made: list[Line] = []
+    for kind, text in texts:
+        told = wrap(text, width - KIND, "error" if kind == "error" else "", most=MOST_LINES) or [()]
+        made += [line(Span("" if n else kind, "role", KIND), *words) for n, words in enumerate(told)]
+    return made
 
 
 def _text(item: AnswerItem) -> str:

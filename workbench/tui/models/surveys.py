@@ -69,7 +69,7 @@ def headline(overview: Overview, by: str, where: str, width: int) -> list[Line]:
 
     about = overview.commit.about
     first = line(
-        Span(" Survey ", "accent strong"),
+        Span(" Survey ", "strong"),
         Span(clip_start(visible(str(about["root"])), max(width - 40, 10)), "strong"),
         Span(f" · run {overview.commit.number} · by {by}", "muted"),
         Span(f" · {visible(where)}" if where else "", "accent"),

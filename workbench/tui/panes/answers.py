@@ -81,7 +81,7 @@ class NewFindingsPane(LineView):
 class RawPane(LineView):
     """The raw response: its events, the one under the cursor in full; a body without events is laid out."""
 
-    is_accordion = True
+    is_accordion = fills = True
     shown: ResponseComparison | None = None
     retries: Sequence[Line] = ()
     _lines: Sequence[Line] = ()

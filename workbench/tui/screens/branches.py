@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import getters
 from textual.app import ComposeResult
@@ -19,7 +19,7 @@ from workbench.tui.list_search import search_of
 from workbench.tui.models import branches
 from workbench.tui.models.branches import Branch
 from workbench.tui.models.diff import Places, RequestComparison
-from workbench.tui.models.send_answer import answer_text
+from workbench.tui.models.send_answer import answer_lines, answer_texts
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.diff import ChangesPane, HunksPane
@@ -36,6 +36,27 @@ if TYPE_CHECKING:
 PANES = ("tree", "branch-meaning", "branch-bytes")
 
 
+class OutcomePane(ChangesPane):
+    """Changes in meaning, or a response."""
+
+    _answer: tuple[tuple[str, str], ...] = ()
+
+    def show(self, compared: RequestComparison, places: Places) -> None:
+        self._answer = ()
+        super().show(compared, places)
+
+    def show_answer(self, answer: tuple[tuple[str, str], ...]) -> None:
+        """Show a response instead."""
+        self._answer = answer
+        self.reload()
+
+    def count(self) -> int:
+        return 0 if self._answer else super().count()
+
+    def nothing(self, width: int) -> list[Line]:
+        return answer_lines(self._answer, width) if self._answer else super().nothing(width)
+
+
 class BranchesScreen(Screen[bool]):
     """Tree of edits and sends of an exchange. Dismissed with True if the person went to a node.
 
@@ -49,7 +70,7 @@ class BranchesScreen(Screen[bool]):
     BINDINGS = keys.bindings(keys.BRANCHES)
 
     tree_list = getters.query_one("#tree", ListPane)
-    meaning = getters.query_one("#branch-meaning", ChangesPane)
+    meaning = getters.query_one("#branch-meaning", OutcomePane)
     hunks = getters.query_one("#branch-bytes", HunksPane)
 
     def __init__(self, session: SessionScreen, index: int) -> None:
@@ -70,7 +91,7 @@ class BranchesScreen(Screen[bool]):
         with Container(id="branches"):
             yield ListPane(id="tree")
             with Container(id="branch-changes"):
-                yield ChangesPane(id="branch-meaning")
+                yield OutcomePane(id="branch-meaning")
                 yield HunksPane(id="branch-bytes")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
@@ -215,9 +236,8 @@ class BranchesScreen(Screen[bool]):
             self.session.request_screens.send(node)
 
     def action_pane(self) -> None:
-        shown = PANES[:2] if self.has_class("-answer") else PANES
-        focused = self.focused.id if self.focused and self.focused.id in shown else shown[0]
-        wanted = shown[(shown.index(focused) + 1) % len(shown)]
+        focused = self.focused.id if self.focused and self.focused.id in PANES else PANES[0]
+        wanted = PANES[(PANES.index(focused) + 1) % len(PANES)]
         self.set_class(wanted != "tree", "-on-changes")
         self.query_one(f"#{wanted}", LineView).focus(scroll_visible=False)
 
@@ -227,6 +247,21 @@ class BranchesScreen(Screen[bool]):
 
     def action_back(self) -> None:
         self.dismiss(False)
+
+
+class NodeDifference(NamedTuple):
+    """How a node differs from another one.
+
+    Attributes:
+        difference, places: of their requests.
+        against: the other one, in words.
+        answer: the response, if it is all that is new: then the difference is that from the recorded request.
+    """
+
+    difference: Difference
+    places: Places
+    against: str
+    answer: tuple[tuple[str, str], ...] = ()
 
 
 class NodeComparison:
@@ -249,15 +284,18 @@ class NodeComparison:
             self._show_none(row)
             return
 
-        def question(workspace: Workspace) -> tuple[Difference, Places, str]:
+        def question(workspace: Workspace) -> NodeDifference:
             from workbench.protocols import DecodedExchange
 
             found = workspace.compare(other.node, row.node)
-            is_answer = row.node.is_sent and not found.hunks
-            answer = answer_text(DecodedExchange(screen.index, row.node.exchange)) if is_answer else ""
-            return found, Places(found), answer
+            if found.hunks or not row.node.is_sent:
+                return NodeDifference(found, Places(found), branches.against(other.node))
+            answer = answer_texts(DecodedExchange(screen.index, row.node.exchange))
+            root = workspace.root(screen.index)
+            whole = workspace.compare(root, row.node) if answer else found
+            return NodeDifference(whole, Places(whole), branches.against(root), answer)
 
-        screen.session.branches.ask(question, partial(self._show, row, other))
+        screen.session.branches.ask(question, partial(self._show, row))
 
     def follow(self) -> None:
         """Show the bytes of the change under the cursor."""
@@ -272,23 +310,21 @@ class NodeComparison:
             if row and row.trials
             else "first node of the tree · space: mark it to compare others with it"
         )
+        self.screen.meaning.show_answer(())
         for pane, words in ((self.screen.meaning, " Meaning "), (self.screen.hunks, " Bytes ")):
             pane.title(line(words))
             pane.compared, pane.why = None, why
             pane.reload()
 
-    def _show(self, row: Branch, other: Branch, found: tuple[Difference, Places, str]) -> None:
+    def _show(self, row: Branch, found: NodeDifference) -> None:
         screen = self.screen
         if not is_open(screen) or screen.row_here is None or screen.row_here.key != row.key:
             return
-        difference, places, answer = found
         for pane in (screen.meaning, screen.hunks):
-            pane.show(RequestComparison(screen.index, screen.index, difference), places)
-        against = branches.against(other.node)
-        screen.meaning.title(line(f" Meaning · {len(screen.meaning.changes):,} · compared with {against} "))
-        screen.hunks.title(line(f" Bytes · {len(difference.hunks):,} "))
-        screen.set_class(bool(answer), "-answer")
-        if answer:
+            pane.show(RequestComparison(screen.index, screen.index, found.difference), found.places)
+        compared = f"compared with {found.against}"
+        screen.meaning.title(line(f" Meaning · {len(screen.meaning.changes):,} · {compared} "))
+        screen.hunks.title(line(f" Bytes · {len(found.difference.hunks):,} · {compared} "))
+        if found.answer:
             screen.meaning.title(line(" Response · the request was sent unchanged "))
-            screen.meaning.why = answer
-            screen.meaning.reload()
+            screen.meaning.show_answer(found.answer)

@@ -84,7 +84,14 @@ class HunksPane(DifferencesPane):
         found = self.compared.difference
         if self._sides is None or self._sides.found is not found or self._sides.width != width:
             self._sides = diff.Sides(found, width)
-        return self._sides.lines(found.hunks[item])
+        return self._sides.lines(found.hunks[item], self._around(width))
+
+    def _around(self, width: int) -> int:
+        """Rows shown above and below a range: a single range is shown in the middle of its surroundings."""
+        if self.count() > 1 or not self._sides:
+            return 1
+        bare = self._sides.lines(self.compared.difference.hunks[0], 0) if self.compared else ()
+        return max(1, (self.content_region.height - len(bare) - 1) // 2)
 
 
 def comparing(screen: DiffScreen, index: int) -> Job:

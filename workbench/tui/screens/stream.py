@@ -223,7 +223,7 @@ class StreamScreen(Screen["int | None"]):
         facts += ["still arriving"] if decoded.is_arriving else []
         facts += [f"{len(self.stream.marks):,} marked"] if self.stream and self.stream.marks else []
         shown = line(
-            Span(" Stream  ", "accent strong"),
+            Span(" Stream  ", "strong"),
             Span(" · ".join(facts), "muted"),
         )
         self.query_one("#headline", Bar).show([(*shown, Span(self.branch, "warning"))])

@@ -128,7 +128,7 @@ class BreakpointsScreen(Screen["int | None"]):
         state = self.session.state
         words = f"{pauses.SIGN} {len(paused)} paused" if paused else "nothing is paused"
         first = line(
-            Span(" Breakpoints  ", "accent strong"),
+            Span(" Breakpoints  ", "strong"),
             Span(f"{clip(state.name, 40)}  ", "strong"),
             Span(words, "warning strong" if paused else "muted"),
         )

@@ -22,7 +22,7 @@ from workbench.tui.panes.answers import NewFindingsPane, RawPane, ResponsesPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.send_answer.reader import AnswerReader
 from workbench.tui.screens.send_answer.sender import AnswerSender
-from workbench.views import Line, Span, count, line
+from workbench.views import Line, Span, line
 
 if TYPE_CHECKING:
     from workbench.edits.branches import BranchNode
@@ -117,7 +117,8 @@ class AnswerScreen(Screen[bool]):
         findings = trial.findings if trial else ()
         self.found.show(findings, "no findings" if trial else "checked when the response is complete")
         label = f" under {trial.contract.label}" if trial else ""
-        self.found.title(line(f" Findings{label} · {count(len(findings), 'finding')} " if trial else " Findings "))
+        self.found.title(line(f" Findings{label} · {len(findings) or 'none'} " if trial else " Findings "))
+        self.set_class(bool(trial) and not findings, "-clean")
         self._show_raw(shown)
         self.set_class(self.is_over, "-over")
         self._entitle()
