@@ -45,13 +45,15 @@ def story_digits(story: Story) -> int:
     return len(str(max((item.exchange for item in story.items), default=0) + 1))
 
 
-def story_line(item: StoryItem, width: int, digits: int, *, is_open: bool | None = None) -> Line:
+def story_line(item: StoryItem, width: int, digits: int, *, is_open: bool | None = None, is_told: bool = False) -> Line:
     """One item.
 
     Args:
         is_open: the items below are visible; None if there are none.
+        is_told: the full text follows below; then the line has none, unless it is all that it has.
     """
-    head = line(*_margin(item, width, digits), *_fold(is_open), *_words(item))
+    words = _words(item, has_text=not is_told)
+    head = line(*_margin(item, width, digits), *_fold(is_open), *words)
     return _with_facts(head, _facts(item), width)
 
 
@@ -108,14 +110,15 @@ def _fold(is_open: bool | None) -> Line:
     return line(Span("  " if is_open is None else "▾ " if is_open else "▸ ", "accent"))
 
 
-def _words(item: StoryItem) -> Line:
+def _words(item: StoryItem, *, has_text: bool = True) -> Line:
     sign, style = _LOOK.get(item.kind, ("", ""))
     if item.kind == "finding":
         sign, style = SEVERITY_GLYPH.get(item.severity, "!"), item.severity
     elif item.is_failed:
         sign, style = "✗", "error"
     mark = line(Span(f"{sign} ", style)) if sign else ()
-    return line(*mark, *_label(item, style), *_text(item, style))
+    label = _label(item, style)
+    return line(*mark, *label, *(() if label and not has_text else _text(item, style)))
 
 
 def _label(item: StoryItem, style: str) -> Line:

@@ -10,7 +10,7 @@ TEXT = "tool_use ids were found without tool_result blocks immediately after: to
 def test_a_text_leads_to_rules_with_what_to_look_for() -> None:
     first, *_ = matches.of_matches(error_texts.explain(TEXT))
     assert first.rule.startswith("closure.")
-    assert "from" in plain(matches.known_line(first))
+    assert "from" in plain(matches.known_line(first, 100))
     body = [plain(line) for line in matches.known_body(first, 60)]
     assert "  Look for" in body
     assert "  Record it" in body
@@ -26,7 +26,7 @@ def test_what_nobody_knows_says_what_to_do() -> None:
 
 def test_every_rule_is_named_for_whoever_has_no_text() -> None:
     (known,) = matches.of_rules({"a.b": "A summary."})
-    assert plain(matches.known_line(known)) == "a.bA summary."
+    assert plain(matches.known_line(known, 100)) == "a.bA summary."
     assert matches.known_body(known, 60) == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.tui.models.tabs import ROOMY
 from workbench.views import Line, Span, line, wrap
 
 if TYPE_CHECKING:
@@ -55,14 +56,15 @@ def of_rules(summaries: Mapping[str, str]) -> list[RuleMatch]:
     return [RuleMatch(rule, summary, page=rule) for rule, summary in summaries.items()]
 
 
-def known_line(rule_match: RuleMatch) -> Line:
-    """A rule in one line."""
-    return line(Span(rule_match.rule, "strong", 30), Span(rule_match.said, "muted"))
+def known_line(rule_match: RuleMatch, width: int) -> Line:
+    """A rule in one line; in a narrow list its name."""
+    said = Span(rule_match.said, "muted") if width >= ROOMY else Span("")
+    return line(Span(rule_match.rule, "strong", 30), said)
 
 
 def known_body(rule_match: RuleMatch, width: int) -> list[Line]:
-    """Further lines of a rule: what to look for, how to record it, sources."""
-    made: list[Line] = []
+    """Further lines of a rule: what to look for, how to record it, sources; in a narrow list first what it says."""
+    made = wrap(rule_match.said, width, "muted", indent=2) if width < ROOMY else []
     for text in rule_match.text:
         bare = text.lstrip(" ")
         style = "" if text.startswith(" ") else "accent"

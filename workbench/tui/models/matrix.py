@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.tui.models.tabs import ROOMY
 from workbench.tui.models.tools import DialectRow
 from workbench.views import REQUEST_SIGNS, Line, Span, count, line, progress_bar, size
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 LABEL = 22
 """Cells of a contract's name."""
+
+NARROW_LABEL = 18
+"""Cells of it in a narrow list."""
 
 SEVERITIES = {"error": ("✗ ", "error"), "warning": ("! ", "warning"), "info": ("· ", "info")}
 
@@ -40,8 +44,8 @@ def headline(number: int, asked: int, rows: Iterable[MatrixRow]) -> Line:
     return tuple(spans)
 
 
-def contract_line(label: str, verdict_row: VerdictRow | None, *, is_here: bool) -> Line:
-    """Line of a contract: its verdict, and the rule behind it."""
+def contract_line(label: str, verdict_row: VerdictRow | None, width: int, *, is_here: bool) -> Line:
+    """Line of a contract: its verdict, and the rule behind it; in a narrow list the verdict is a sign."""
     style = "accent strong" if is_here else "strong"
     if verdict_row is None:
         return line(Span("  "), Span(f"{label} ", style, LABEL))
@@ -49,6 +53,8 @@ def contract_line(label: str, verdict_row: VerdictRow | None, *, is_here: bool) 
     sign, shade = REQUEST_SIGNS[row.verdict.value]
     found = row.finding
     why = f"{found.rule}  {found.pointer or 'the whole'}" if found else row.note if row.verdict == "unknown" else ""
+    if width < ROOMY:
+        return line(Span(f"{sign} ", shade), Span(f"{label} ", style, NARROW_LABEL), Span(why, "muted"))
     return line(
         Span(f"{sign} ", shade),
         Span(f"{label} ", style, LABEL),

@@ -46,6 +46,9 @@ LABEL = 26
 TURN = 8
 """Columns of a turn's."""
 
+ROOMY = 50
+"""Columns of a row that has a column for cached tokens."""
+
 RATE = 18
 """Columns of a rate's."""
 
@@ -130,13 +133,15 @@ def token_bar(tokens: Sequence[int], cached: int, most: int, width: int) -> Line
 
 
 def _lengths(tokens: Sequence[int], room: int) -> list[int]:
-    """Columns of each segment: at least one for a nonzero number, if there is room."""
+    """Columns of each segment: at least one for a nonzero number, the larger ones if there is no room for all."""
     whole = sum(tokens)
     if not whole or not room:
         return [0] * len(tokens)
     made = [max(1, round(room * n / whole)) if n else 0 for n in tokens]
-    while sum(made) > room and max(made) > 1:
-        made[made.index(max(made))] -= 1
+    while sum(made) > room:
+        longest = max(made)
+        least = min((k for k in range(len(made)) if made[k]), key=lambda k: tokens[k])
+        made[made.index(longest) if longest > 1 else least] -= 1
     while sum(made) < room:
         made[max(range(len(tokens)), key=lambda k: tokens[k])] += 1
     return made
@@ -177,7 +182,10 @@ def head(view: str, is_session: bool, width: int) -> Line:
     first = _label(is_session)
     if view == "rates":
         return ()
-    numbers = f"{'prompt':>10}{'cached':>10}{'output':>9}" if view == "tokens" else f"{'cost':>12}{'tokens':>12}"
+    if view == "tokens":
+        numbers = _numbers("prompt", "cached", "output", width - first)
+    else:
+        numbers = f"{'cost':>12}{'tokens':>12}"
     return line(Span(f"  {label}", "muted", first + 2), Span(numbers, "muted", -(width - first)))
 
 
@@ -204,8 +212,13 @@ def row(item: ChartRow, view: str, most: float, width: int) -> Line:
 def _token_row(item: ChartRow, most: float, width: int) -> Line:
     sign = "" if item.is_counted else "~"
     cached = f"{item.cached:,}" if item.cached else "-"
-    numbers = f"{sign + format(item.prompt, ','):>10}{cached:>10}{sign + format(item.tokens[-1], ','):>9}"
-    return (*token_bar(item.tokens, item.cached, int(most), max(4, width - 29)), Span(numbers))
+    numbers = _numbers(f"{sign}{item.prompt:,}", cached, f"{sign}{item.tokens[-1]:,}", width)
+    return (*token_bar(item.tokens, item.cached, int(most), max(4, width - len(numbers))), Span(numbers))
+
+
+def _numbers(prompt: str, cached: str, output: str, width: int) -> str:
+    """Numbers of a row in their columns; a narrow row has no column for cached tokens, which its bar marks."""
+    return f"{prompt:>10}{cached:>10}{output:>9}" if width >= ROOMY else f"{prompt:>8}{output:>8}"
 
 
 def _cost_row(item: ChartRow, most: float, width: int) -> Line:

@@ -37,6 +37,10 @@ class PaletteRow(NamedTuple):
     line: Line
 
 
+KEY = 9
+"""Columns of a key."""
+
+
 def group(key: Key) -> str:
     """Group of an action."""
     name = key.id.partition(".")[2]
@@ -89,4 +93,4 @@ def _matches(actions: Sequence[Key], typed: str) -> Iterator[int]:
 
 
 def _line(key: Key) -> Line:
-    return line(Span(f"{key.show} ", "accent strong", 9), Span(f"{key.word} ", "strong", 18), Span(key.text, "muted"))
+    return line(Span(f"{key.show} ", "accent strong", KEY), Span(f"{key.word} ", "strong", 18), Span(key.text, "muted"))

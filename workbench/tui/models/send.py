@@ -77,6 +77,10 @@ def headline(title: str, facts: Line, target: Target, width: int, *, is_set: boo
     """Title and promise, on one line if there is room, else on two; then facts."""
     told = promise(target, 0, is_set=is_set)[0].text
     room = width - cells(told) - 3
+    if room < LEAST_TITLE and target.is_simulator:  # nothing leaves this program: the title says more
+        named = Span(f" {clip(title, width - cells(where(target)) - 3)}", "strong")
+        short = Span(f"{where(target)} ", "ok", cells(named.text) - width)
+        return [(named, short), (Span(" "), *facts)]
     if room < LEAST_TITLE:
         return [
             line(" ", *promise(target, 0, is_set=is_set)),

@@ -19,6 +19,9 @@ PANES: Panes = tuple((row.id, row.title) for row in session_panes.PANES)
 GAP = "  "
 """Between two hints of the footer."""
 
+ROOMY = 60
+"""Columns of a list that has room for a name, a verdict and a reason in each row."""
+
 ENOUGH = 1000
 """Columns that hold the names of all panes."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.safetext import cells
 from workbench.tui.models.rowtable import Range
+from workbench.tui.models.tabs import ROOMY
 from workbench.views import SCHEMA_SIGNS, Line, Span, count, line, link_addresses, plain, size, wrap
 
 if TYPE_CHECKING:
@@ -109,15 +110,15 @@ def _tally(tally: Counter[str]) -> str:
     return f"{', '.join(words)} of {tally.total():,} providers"
 
 
-def dialect_line(judged: JudgedSchema, *, is_here: bool) -> Line:
-    """Line of a dialect: its verdict, and the first reason."""
+def dialect_line(judged: JudgedSchema, width: int, *, is_here: bool) -> Line:
+    """Line of a dialect: its verdict, and the first reason; in a narrow list the verdict is a sign."""
     sign, style = SCHEMA_SIGNS[judged.verdict]
     first = next((i for i in judged.issues if i.effect == "refused"), next(iter(judged.issues), None))
     reason = f"{first.pointer or 'the schema'}: {first.message}" if first else ""
     return line(
         Span(f"{sign} ", style),
         Span(f"{judged.dialect.name} ", "accent strong" if is_here else "strong", 24),
-        Span(f"{judged.verdict} ", style, 9),
+        *([Span(f"{judged.verdict} ", style, 9)] if width >= ROOMY else []),
         Span(reason, "muted"),
     )
 

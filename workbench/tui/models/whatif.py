@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.findings import labelled_lines
+from workbench.tui.models.tabs import ROOMY
 from workbench.views import REQUEST_SIGNS, Line, Span, count, duration, line, progress_bar, wrap
 
 if TYPE_CHECKING:
     from workbench.send import Target
     from workbench.trials.whatif import RequestVariant, VariantOutcome
 
-NAME = 27
-"""Columns of a variant's name."""
+NAME, NARROW_NAME = 27, 19
+"""Columns of a variant's name, and in a narrow list."""
 
 LEAST_CELL = 18
 """Columns of an outcome."""
@@ -62,9 +63,14 @@ class VariantRows:
         return self.listed[row] if row < len(self.listed) else None
 
 
+def name_width(width: int) -> int:
+    """Columns of a variant's name; fewer in a narrow list."""
+    return NAME if width >= ROOMY else NARROW_NAME
+
+
 def room(width: int) -> int:
     """Number of targets that fit side by side."""
-    return max(1, (width - NAME - MORE) // LEAST_CELL)
+    return max(1, (width - name_width(width) - MORE) // LEAST_CELL)
 
 
 def visible_targets(targets: int, chosen: int, width: int) -> range:
@@ -76,14 +82,14 @@ def visible_targets(targets: int, chosen: int, width: int) -> range:
 
 def cell_width(width: int, shown: range) -> int:
     """Columns of each outcome."""
-    return max(LEAST_CELL, min(36, (width - NAME - MORE) // max(1, len(shown))))
+    return max(LEAST_CELL, min(36, (width - name_width(width) - MORE) // max(1, len(shown))))
 
 
 def columns(targets: Sequence[Target], chosen: int, width: int) -> Line:
     """The names of the targets."""
     shown = visible_targets(len(targets), chosen, width)
     each = cell_width(width, shown)
-    spans = [Span("  variant", "muted", NAME + 2)]
+    spans = [Span("  variant", "muted", name_width(width) + 2)]
     for n in shown:
         name = f"{'▸' if n == chosen else ' '}{targets[n].name}"
         spans += [Span(name, "tab" if n == chosen else "strong", each - 1), Span(" ")]
@@ -92,11 +98,12 @@ def columns(targets: Sequence[Target], chosen: int, width: int) -> Line:
 
 
 def row(
-    variant: RequestVariant, outcomes: Sequence[VariantOutcome | bool], chosen: int | None, shown: range, each: int
+    variant: RequestVariant, outcomes: Sequence[VariantOutcome | bool], chosen: int | None, shown: range, width: int
 ) -> Line:
     """A variant with its outcome at each target; True for an outcome that is still awaited."""
     style = "strong" if variant.request else "muted"
-    spans = [Span(f"{variant.name} ", style, NAME)]
+    spans = [Span(f"{variant.name} ", style, name_width(width))]
+    each = cell_width(width, shown)
     if variant.request is None:
         return (*spans, Span(f"· {variant.why_not}", "muted"))
     for n in shown:

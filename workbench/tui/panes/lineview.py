@@ -187,7 +187,10 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         line = self.lines_of.further[item][inside - 1] if inside else self.head(item, self.text_width)
         if self.finder.needle:
             line = mark_matches(line, self.finder.needle, "match here" if item == self.cursor else "match")
-        return paint.strip((*self.signs(item, inside), *line), width, self.style, self.under(item))
+        under = self.under(item)
+        if inside and self._is_plain and under == "cursor":  # a paragraph that is underlined is hard to read
+            under = "cursor-blurred"
+        return paint.strip((*self.signs(item, inside), *line), width, self.style, under)
 
     def signs(self, item: int, inside: int) -> Line:
         """The signs in front of a line."""

@@ -106,7 +106,8 @@ class StoryPane(LineView):
         is_open = None
         if self.story.has_below(number):
             is_open = item + 1 < len(self._shown) and self._shown[item + 1] == number + 1
-        return story_line(self.story.items[number], width, self._digits, is_open=is_open)
+        is_told = bool(self.lines_of.further.get(item))
+        return story_line(self.story.items[number], width, self._digits, is_open=is_open, is_told=is_told)
 
     def further(self, item: int, width: int) -> list[Line]:
         return story_body(self.story.items[self._shown[item]], width, self._digits)

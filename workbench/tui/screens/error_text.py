@@ -56,7 +56,7 @@ class MatchesPane(LineView):
         return len(self.known)
 
     def head(self, item: int, width: int) -> Line:
-        return matches.known_line(self.known[item])
+        return matches.known_line(self.known[item], width)
 
     def further(self, item: int, width: int) -> list[Line]:
         return matches.known_body(self.known[item], width)

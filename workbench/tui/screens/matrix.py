@@ -141,7 +141,9 @@ class MatrixScreen(WorklistScreen):
             return lines.accepting_line(len(self.order.accepting))
         number = self.order.contract_at(item)
         label = self.worklist.subjects[number] if self.worklist.subjects else ""
-        return lines.contract_line(label, self.worklist.judgements.get(number), is_here=label == self.provider)
+        return lines.contract_line(
+            label, self.worklist.judgements.get(number), self.size.width, is_here=label == self.provider
+        )
 
     def _show_contract(self) -> None:
         """Show the judgement of the contract under the cursor, and the request as its provider receives it."""

@@ -14,13 +14,16 @@ from textual.widgets import Input
 from workbench.safetext import SHOWABLE
 from workbench.tui.bars import Ways
 from workbench.tui.key import Key
-from workbench.tui.models.palette import PaletteRow, palette_rows
+from workbench.tui.models.palette import KEY, PaletteRow, palette_rows
+from workbench.tui.models.tabs import ROOMY
 from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, Span, line, wrap
 
 
 class PalettePane(LineView, can_focus=False):
     """Rows of the palette; the cursor skips titles."""
+
+    is_accordion = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +52,14 @@ class PalettePane(LineView, can_focus=False):
         return len(self.rows)
 
     def head(self, item: int, width: int) -> Line:
-        return self.rows[item].line
+        row = self.rows[item]
+        return row.line if row.action is None or width >= ROOMY else row.line[:-1]
+
+    def further(self, item: int, width: int) -> list[Line]:
+        """What an action does, in a list that has no room for it in its line."""
+        row = self.rows[item]
+        is_told = row.action is None or width >= ROOMY or item != self.cursor
+        return [] if is_told else wrap(row.line[-1].text, width, "muted", indent=KEY)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap("no action matches these words", width, "muted")

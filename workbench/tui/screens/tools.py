@@ -192,8 +192,13 @@ class ToolsScreen(WorklistScreen):
         if lens is None:
             self.dialects.show_none(self.worklist.why_none("judging …"))
         else:
-            rows = [tools.dialect_line(j, is_here=bool(here) and j.dialect.name.startswith(here)) for j in lens.judged]
-            self.dialects.show(len(rows), rows.__getitem__, lens.why)
+            judged = lens.judged
+
+            def row(item: int) -> Line:
+                is_here = bool(here) and judged[item].dialect.name.startswith(here)
+                return tools.dialect_line(judged[item], self.size.width, is_here=is_here)
+
+            self.dialects.show(len(judged), row, lens.why)
         self._show_dialect()
 
     def _show_dialect(self) -> None:

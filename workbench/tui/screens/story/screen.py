@@ -19,7 +19,7 @@ from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.story import StoryPane, TimePane
 from workbench.tui.screens.story.reading import StoryReading
 from workbench.tui.service import is_open
-from workbench.views import Line, Span, Story, StoryItem, line
+from workbench.views import Line, Span, Story, StoryItem, count, line
 
 if TYPE_CHECKING:
     from workbench.tui.screens.session.screen import SessionScreen
@@ -108,9 +108,13 @@ class StoryScreen(Screen[StoryItem | None]):
         read, total = self.reading.read, state.total
         progress = f"read {read:,} of {total:,}" if read < total else ""
         stopped = "stopped" if self.reading.is_stopped and progress else ""
-        facts = [self.reading.trouble or progress, stopped, self.session.branch_switch.words_of_all()]
+        told = self.reading.trouble or progress or count(total, "exchange")
+        facts = [told, stopped, self.session.branch_switch.words_of_all()]
         words = "".join(f" · {visible(fact)}" for fact in facts if fact)
-        self.query_one("#headline", Bar).show([line(Span(f" Story of {state.name}", "strong"), Span(words, "muted"))])
+        errors = sum(finding.severity == "error" for finding in state.findings)
+        broken = Span(f" · ✗ {count(errors, 'error')}" if errors else "", "error")
+        title = line(Span(f" Story of {state.name}", "strong"), broken, Span(words, "muted"))
+        self.query_one("#headline", Bar).show([title])
         self.query_one("#keys", KeyBar).run(bool(progress) and not stopped)
 
     def _show_keys(self) -> None:

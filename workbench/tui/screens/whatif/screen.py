@@ -171,7 +171,7 @@ class WhatIfScreen(Screen[None]):
         shown = whatif.visible_targets(len(self.targets), self.column, width)
         chosen = self.column if item == self.table.cursor else None
         outcomes = [self._outcome(number, n) for n in range(len(self.targets))]
-        return whatif.row(self.variants[number], outcomes, chosen, shown, whatif.cell_width(width, shown))
+        return whatif.row(self.variants[number], outcomes, chosen, shown, width)
 
     def _outcome(self, variant: int, target: int) -> VariantOutcome | bool:
         """Outcome of a cell; True while it is being sent, False if it was not sent."""
