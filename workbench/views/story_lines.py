@@ -61,7 +61,9 @@ def _with_facts(head: Line, facts: str, width: int) -> Line:
     """A line with facts at its right end; the text is cut for them, but keeps half of the width."""
     if not facts:
         return head
-    facts = clip(facts, max(8, width // (2 if width >= ROOMY else 3) - 2))
+    if width < ROOMY:
+        facts = clip(facts.rpartition(" · ")[2], width // 3)
+    facts = clip(facts, max(8, width // 2 - 2))
     gap = width - _columns(head) - cells(visible(facts))
     end = line(Span(facts, "muted"))
     return (*head, Span(" " * gap), *end) if gap >= 2 else behind(head, end, width)

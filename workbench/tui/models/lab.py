@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from workbench.tui.models.findings import labelled_lines
+from workbench.tui.models.tabs import ROOMY
 from workbench.views import PROBE_SIGNS, Line, Span, count, duration, fact_words, line, progress_bar, wrap
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from workbench.tui.probing import ColumnRun, LabColumn
     from workbench.wire import Exchange
 
-NAME = 20
-"""Columns of a probe's mark and name."""
+NAME, NARROW_NAME = 20, 16
+"""Columns of a probe's mark and name, and in a narrow list."""
 
 CELL = 22
 """Columns of a verdict."""
@@ -34,9 +35,14 @@ PRECISE = 10_000
 """Tokens from which on an estimate is rounded to thousands."""
 
 
+def name_width(width: int) -> int:
+    """Columns of a probe's mark and name; fewer in a narrow list."""
+    return NAME if width >= ROOMY else NARROW_NAME
+
+
 def visible_targets(columns: int, chosen: int, width: int) -> range:
     """The visible targets, the chosen one among them."""
-    most = max(1, (width - NAME) // CELL)
+    most = max(1, (width - name_width(width)) // CELL)
     first = max(0, min(chosen - most + 1, columns - most))
     return range(first, min(columns, first + most))
 
@@ -45,14 +51,15 @@ def heads(columns: Sequence[LabColumn], chosen: int, width: int) -> list[Line]:
     """Two lines above the matrix: the targets, and their protocols."""
     shown = visible_targets(len(columns), chosen, width)
     more = len(columns) - len(shown)
-    names = [Span("  probe", "muted", NAME + 2)]
-    how = [Span("", "", NAME + 2)]
+    first = name_width(width)
+    names = [Span("  probe", "muted", first + 2)]
+    how = [Span("", "", first + 2)]
     for n in shown:
         subject = columns[n].subject
         name = f"{'▸' if n == chosen else ' '}{subject.target.name}"
         names += [Span(name, "tab" if n == chosen else "strong", CELL - 1), Span(" ")]
         how += [Span(f" {subject.protocol}", "muted", CELL)]
-    room = width - NAME - CELL * len(shown)
+    room = width - first - CELL * len(shown)
     names.append(Span(f"+{more}" if more else "what it measures" if room >= LEAST_TITLE else "", "muted"))
     return [tuple(names), tuple(how)]
 
@@ -60,10 +67,10 @@ def heads(columns: Sequence[LabColumn], chosen: int, width: int) -> list[Line]:
 def row(probe: Probe, cells: Sequence[Line], shown: range, chosen: int, width: int, *, is_marked: bool) -> Line:
     """A probe and its verdict at each target."""
     mark = Span("x " if is_marked else "  ", "accent strong")
-    spans = [mark, Span(probe.name, "strong" if is_marked else "", NAME - 2)]
+    spans = [mark, Span(probe.name, "strong" if is_marked else "", name_width(width) - 2)]
     for n, cell in zip(shown, cells, strict=True):
         spans += (Span(s.text, f"{s.style} lit", s.width) if n == chosen else s for s in cell)
-    if width - NAME - CELL * len(shown) >= LEAST_TITLE:
+    if width - name_width(width) - CELL * len(shown) >= LEAST_TITLE:
         spans.append(Span(probe.title, "muted"))
     return tuple(spans)
 

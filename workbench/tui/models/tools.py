@@ -114,11 +114,13 @@ def dialect_line(judged: JudgedSchema, width: int, *, is_here: bool) -> Line:
     """Line of a dialect: its verdict, and the first reason; in a narrow list the verdict is a sign."""
     sign, style = SCHEMA_SIGNS[judged.verdict]
     first = next((i for i in judged.issues if i.effect == "refused"), next(iter(judged.issues), None))
-    reason = f"{first.pointer or 'the schema'}: {first.message}" if first else ""
+    where = f"{first.pointer}: " if first and first.pointer else ""
+    reason = f"{where}{first.message}" if first else ""
+    is_roomy = width >= ROOMY
     return line(
         Span(f"{sign} ", style),
-        Span(f"{judged.dialect.name} ", "accent strong" if is_here else "strong", 24),
-        *([Span(f"{judged.verdict} ", style, 9)] if width >= ROOMY else []),
+        Span(f"{judged.dialect.name} ", "accent strong" if is_here else "strong", 24 if is_roomy else 20),
+        *([Span(f"{judged.verdict} ", style, 9)] if is_roomy else []),
         Span(reason, "muted"),
     )
 

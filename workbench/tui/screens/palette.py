@@ -67,7 +67,7 @@ class PalettePane(LineView, can_focus=False):
     def signs(self, item: int, inside: int) -> Line:
         if self.rows[item].action is None:
             return line(Span(" ", "muted"))
-        return line(Span(" ▸" if item == self.cursor else "  ", "accent"))
+        return line(Span(" ▸" if item == self.cursor and not inside else "  ", "accent"))
 
     def under(self, item: int) -> str:
         return "cursor" if item == self.cursor and self.rows[item].action is not None else ""
