@@ -187,10 +187,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         line = self.lines_of.further[item][inside - 1] if inside else self.head(item, self.text_width)
         if self.finder.needle:
             line = mark_matches(line, self.finder.needle, "match here" if item == self.cursor else "match")
-        under = self.under(item)
-        if inside and self._is_plain and under == "cursor":  # a paragraph that is underlined is hard to read
-            under = "cursor-blurred"
-        return paint.strip((*self.signs(item, inside), *line), width, self.style, under)
+        return paint.strip((*self.signs(item, inside), *line), width, self.style, background(self, item, inside))
 
     def signs(self, item: int, inside: int) -> Line:
         """The signs in front of a line."""
@@ -260,6 +257,13 @@ class LineView(LinePainter, ScrollView, can_focus=True):
             self.post_message(self.Activation(self))
         else:
             self._go(item)
+
+
+def background(view: LineView, item: int, inside: int) -> str:
+    """Background style of a line; without colours only the first line of an item is underlined, to be readable."""
+    under = view.under(item)
+    is_quiet = inside and under == "cursor" and getattr(view.app, "is_plain", False)
+    return "cursor-blurred" if is_quiet else under
 
 
 def open_lines(view: LineView, width: int) -> dict[int, list[Line]]:
