@@ -206,14 +206,14 @@ def range_rows(rows: LaidOut, span: tuple[int, int], sign: str, style: str, arou
     first, last = rows.row_at(start), rows.row_at(end - 1)
     marks = (StyledSpans(f"{style} {_BACK[style]}", (span,)),)
 
-    def made(start: int, end: int, sign: str) -> list[Line]:
+    def lines_of(start: int, end: int, sign: str) -> list[Line]:
         return [line(Span(f"  {sign}", style), *rows.line(row, marks)) for row in range(start, end)]
 
-    above = made(max(0, first - around), first, "  ")
-    inside = made(first, min(last + 1, first + MOST_ROWS), sign)
+    above = lines_of(max(0, first - around), first, "  ")
+    inside = lines_of(first, min(last + 1, first + MOST_ROWS), sign)
     if last + 1 > first + MOST_ROWS:
         return RangeRows(above, [*inside, line(Span(f"    … {last + 1 - first - MOST_ROWS:,} more rows", "muted"))])
-    return RangeRows(above, inside, made(last + 1, min(len(rows), last + 1 + around), "  "))
+    return RangeRows(above, inside, lines_of(last + 1, min(len(rows), last + 1 + around), "  "))
 
 
 def one_below_the_other(old: RangeRows, new: RangeRows) -> list[Line]:
