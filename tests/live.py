@@ -4,6 +4,8 @@
     python -m tests.live claude [--keep FILE]
     python -m tests.live claude --as openai-chat --provider deepseek
     python -m tests.live codex --as anthropic-messages --provider anthropic --long
+    python -m tests.live codex --no-websocket
+    python -m tests.live codex-own
     python -m tests.live qwen --as anthropic-messages --provider anthropic --refuse 529
 
 The agent is the one on the PATH; without it nothing is done. It runs in an empty home with a dummy key. The upstream is
@@ -18,12 +20,13 @@ import argparse
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workbench.errors import SessionFormatError
@@ -47,7 +50,7 @@ class Agent:
         words: what starts it, without anybody at the keyboard.
         tool, arguments: what of its own reads the note; ``{note}`` is where that lies.
         provider: the simulator it talks to by itself.
-        files: of its home, with their text.
+        files: of its home, with their text; ``{port}`` is the recorder's.
     """
 
     words: Sequence[str]
@@ -74,6 +77,19 @@ class Agent:
 
 
 PI = ("pi", "-p", QUESTION, "--no-session", "--tools", "read,ls")
+CODEX = Agent(
+    ("codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--json", QUESTION),
+    "exec",
+    "const r = await tools.exec_command({cmd: 'cat notes.txt'}); text(r.output)",
+    "openai",
+)
+OWN_PROVIDER = """model_provider = "own"
+[model_providers.own]
+name = "own"
+base_url = "http://127.0.0.1:{port}/v1"
+env_key = "OPENAI_API_KEY"
+wire_api = "responses"
+supports_websockets = """
 AGENTS = {
     "claude": Agent(
         (
@@ -95,15 +111,9 @@ AGENTS = {
         "qwen",
         {".qwen/settings.json": '{"usageStatisticsEnabled": false, "telemetry": {"enabled": false}}'},
     ),
-    "codex": Agent(
-        (
-            *("codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--json"),
-            QUESTION,
-        ),
-        "exec",
-        "const r = await tools.exec_command({cmd: 'cat notes.txt'}); text(r.output)",
-        "openai",
-    ),
+    "codex": CODEX,
+    "codex-own": replace(CODEX, files={".codex/config.toml": OWN_PROVIDER + "false\n"}),
+    "codex-own-websocket": replace(CODEX, files={".codex/config.toml": OWN_PROVIDER + "true\n"}),
 }
 MODELS = {
     "anthropic": "claude-opus-5-5",
@@ -164,10 +174,12 @@ def record(
 ) -> int:
     """Run it, compare, and say what was seen; the number of things that are not as they should be."""
     note = home / "notes.txt"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     note.write_text(f"{NOTE}\n", encoding="utf-8")
     for name, text in agent.files.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).write_text(text, encoding="utf-8")
+        (home / name).write_text(text.replace("{port}", str(port)), encoding="utf-8")
     served = list[Exchange]()
     model: ScriptedModel = read_script(
         agent.script(note, provider, is_long), "script", Dials(latency=PAUSE, http=refused)
@@ -176,6 +188,7 @@ def record(
     with serve(Simulator(provider, model=model, ended=served.append)) as upstream:
         follower.start()
         line = [sys.executable, "-m", "workbench", "record", "--upstream", upstream.url, "--out", str(out), *words]
+        line += ["--port", str(port)]
         done = subprocess.run(
             [*line, "--", *agent.words],
             env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"], "HOME": str(home), **ENVIRONMENT},
@@ -224,6 +237,7 @@ def main() -> int:
     parser.add_argument("--provider", metavar="CONTRACT", help="what the upstream is (default: the agent's own)")
     parser.add_argument("--as", dest="protocol", metavar="PROTOCOL", help="what the upstream speaks")
     parser.add_argument("--long", action="store_true", help="three turns, the first with two calls")
+    parser.add_argument("--no-websocket", action="store_true", help="refuse WebSockets: the agent goes on over HTTP")
     parser.add_argument("--refuse", metavar="STATUS", type=int, help="what the upstream answers first")
     args = parser.parse_args()
     agent = AGENTS[args.agent]
@@ -233,6 +247,7 @@ def main() -> int:
     provider = args.provider or agent.provider
     is_other = provider != agent.provider
     words = ["--as", args.protocol, *(["--model", MODELS[provider]] if is_other else [])] if args.protocol else []
+    words += ["--no-websocket"] if args.no_websocket else []
     refused = HttpFault(args.refuse, times=1, retry_after=1.0) if args.refuse else None
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
