@@ -46,6 +46,17 @@ async def test_a_filter_is_typed_completed_and_applied(size: tuple[int, int]) ->
         assert driver.screen.opened and driver.screen.opened.index == 2
 
 
+async def test_the_line_and_its_keys_are_on_the_smallest_screen() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (40, 20)) as driver:
+        await driver.shows(2)
+        await driver.press("ampersand")
+        await until(driver.pilot, lambda: "enter apply" in driver.text)
+        assert "▸ tool:" in driver.text and "\n& " in driver.text
+        assert "q back" not in driver.text  # no key of the screen works while one types
+        await driver.press("escape")
+        assert "q back" in driver.text and "enter apply" not in driver.text
+
+
 async def test_walking_stays_within_the_filter() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.shows(2)

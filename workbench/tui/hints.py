@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 PAUSE_SECONDS = 6.0
 """Seconds without a key after which a person may look for one; reading a finding takes about as long."""
 
+SHOWN_SECONDS = 20.0
+"""Seconds that the keys are shown: who only watches a recording needs the lines below them."""
+
 GROUPS = {CHANGE: "act", LOOK: "look", MOVE: "move"}
 """Groups that are shown, each on a line, with their words."""
 
@@ -73,13 +76,16 @@ class Hints:
 
     def note_key(self) -> None:
         """Hide the keys, and wait for the next pause."""
-        for screen in self.app.screen_stack:
-            for bar in screen.query(HintBar):
-                bar.remove()
+        self._hide()
         if self._timer:
             self._timer.stop()
         if not self.app.is_headless and not self.app.keymap.is_quiet:
             self._timer = self.app.set_timer(PAUSE_SECONDS, self.show)
+
+    def _hide(self) -> None:
+        for screen in self.app.screen_stack:
+            for bar in screen.query(HintBar):
+                bar.remove()
 
     def show(self) -> None:
         """Show the keys of the screen, unless a person types there or has seen them."""
@@ -99,3 +105,5 @@ class Hints:
         bar.styles.height = len(lines)
         bar.show(lines)
         screen.mount(bar)
+        if not self.app.is_headless:
+            self._timer = self.app.set_timer(SHOWN_SECONDS, self._hide)

@@ -63,3 +63,9 @@ def test_rows_fit_and_say_what_is_not_known() -> None:
 
 def test_money_is_never_rounded_to_nothing() -> None:
     assert [money(n) for n in (0.0, 0.00001, 0.0123, 123.456)] == ["$0.0000", "<$0.0001", "$0.0123", "$123.46"]
+
+
+def test_a_bar_that_is_too_short_for_all_parts_leaves_out_the_smallest() -> None:
+    bar = metrics.token_bar((20, 290, 180, 5, 26, 64), 0, 585, 3)
+    assert cells(plain(bar)) == 3
+    assert [span.text for span in bar] == [PARTS[n].sign for n in (1, 2, 5)]
