@@ -67,6 +67,12 @@ PHRASES: dict[str, str] = {
     r"without end\b": "without limit, endlessly",
     r"reads no\b|sees no\b": "does not accept",
     r"judged\b|judges?\b": "checks, checked",
+    r"takes? no\b": "does not accept, cannot be used with",
+    r"listens? at\b": "listening on",
+    r"pairs nothing\b": "does not pair",
+    r"in place of\b": "instead of",
+    r"another (?:order|form|format)\b": "a different",
+    r"rightly\b": "correctly",
 }
 """Words and patterns that texts for users avoid as well; docstrings may have them."""
 

@@ -92,7 +92,7 @@ def test_what_fails_is_a_choice_and_a_clean_gateway_does_not(run: Run) -> None:
         (("--gateway", "ftp://x"), 2, "is not the URL of a gateway"),
         (("--gateway", "http://x", "--protocol", "telnet"), 2, "'telnet' cannot be audited; available: anthropic-"),
         (("--gateway", "http://x", "--case", "nothing"), 2, "no case named 'nothing'"),
-        (("--gateway", "http://x", "--header", "nothing"), 2, "--header takes NAME:VALUE"),
+        (("--gateway", "http://x", "--header", "nothing"), 2, "--header needs NAME:VALUE"),
         (("--gateway", "http://x", "--key-variable", "NO_SUCH_KEY"), 2, "NO_SUCH_KEY is not set"),
         (("--gateway", "http://x", "--out", "/no/such/folder/a.wb"), 2, "no folder /no/such/folder"),
     ],

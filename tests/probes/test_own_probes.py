@@ -172,7 +172,7 @@ BROKEN = {
     "does not parse": ("probe = (", r"bad\.py:1: SyntaxError"),
     "raises": ("\nraise ValueError('no')", r"bad\.py:2: ValueError: no"),
     "leaves": ("raise SystemExit(0)", r"bad\.py:1: SystemExit"),
-    "holds none": ("x = 1", "bad.py: it defines no object 'probe'"),
+    "holds none": ("x = 1", "bad.py: no object 'probe'"),
 }
 
 

@@ -211,11 +211,11 @@ UNUSABLE = [
     (
         "pattern of another dialect",
         {"properties": {"a": {"pattern": "[a-"}}},
-        "the schema's pattern '[a-' is not supported here",
+        "pattern '[a-' is not supported here",
     ),
     ("reference to itself", {"$ref": "#"}, "the schema refers to itself endlessly"),
     ("remote reference", {"$ref": "http://localhost:1/s"}, "reference 'http://localhost:1/s' has no target"),
-    ("no schema", {"type": "map"}, "is not a valid JSON Schema"),
+    ("no schema", {"type": "map"}, "not a valid JSON Schema"),
 ]
 
 
@@ -238,4 +238,4 @@ def test_what_took_too_long_here_is_no_fault_of_the_schema(chat, monkeypatch):
     tools = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
     found = chat([{"role": "user", "content": "go"}], answer, tools=tools, provider="generic")
     (said,) = [f.message for f in found if f.rule == "args.schema"]
-    assert said.startswith("the arguments were not checked: it took too long")
+    assert said.startswith("the arguments were not checked: stopped after")

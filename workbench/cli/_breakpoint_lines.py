@@ -14,7 +14,7 @@ from workbench.ir import JsonValue
 KINDS_TEXT = """\
   closure      a tool call without its result, a result without its call, or one of them in the wrong place
   reasoning    required reasoning that is missing or was changed
-  id           a tool call id of invalid form, without a matching call or result, or used twice
+  id           a tool call id with an invalid format, without a matching call or result, or used twice
   arguments    a tool call with arguments that need repair or violate the tool's schema
   repeat       the same call with the same arguments again, with nothing new in between, or a loop of steps
   mcp-damage   a tools/call, its result, or the request that passes it to the model, with a finding of the mcp family

@@ -53,7 +53,7 @@ def _check_output(args: argparse.Namespace) -> Path:
     if args.output is None:
         raise UsageError("--fix needs an output file", hint="add -o OUT")
     if len(args.files) != 1:
-        raise UsageError("--fix takes one FILE", hint="repair the files one by one")
+        raise UsageError("--fix accepts only one FILE", hint="repair the files one by one")
     if args.filter:
         raise UsageError("--fix repairs all exchanges of a file", hint="leave out --filter")
     out = Path(args.output)

@@ -177,7 +177,7 @@ def _header(text: str) -> tuple[str, str]:
     name, colon, value = (part.strip() for part in text.partition(":"))
     is_legal = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
     if not colon or not is_legal or not value.isprintable() or any(ord(c) > 255 for c in value):
-        raise UsageError("--header takes NAME:VALUE", hint="for example --header 'X-Team: agents'")
+        raise UsageError("--header needs NAME:VALUE", hint="for example --header 'X-Team: agents'")
     return name, value
 
 

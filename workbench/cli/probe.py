@@ -140,7 +140,7 @@ def check(args: argparse.Namespace) -> None:
     if not args.target and not args.shadow:
         raise UsageError("no target to probe", hint="give --target T, or --shadow SESSION")
     if args.refresh and args.probes:
-        raise UsageError("--refresh selects the probes itself", hint="give --refresh without names of probes")
+        raise UsageError("--refresh selects the probes itself", hint="give --refresh without probe names")
     if args.budget is not None and args.budget < 1:
         raise UsageError(f"--budget {args.budget} allows no request", hint="give 1 or more")
     if args.ttl <= 0:

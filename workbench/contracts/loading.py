@@ -151,7 +151,7 @@ def common_practice(protocol: str | None) -> CommonPractice | None:
 def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> ContractFile:
     file = load(resources.profile(path), str(path), vet)
     if file.name != name:
-        raise ProfileError(f"the contract is named {file.name!r}", where=str(path), hint="give the file that name")
+        raise ProfileError(f"the contract is named {file.name!r}", where=str(path), hint="rename the file to match")
     for part in file.includes:
         file = file.with_part(_part(part, str(path)))
     return file

@@ -354,7 +354,7 @@ def _run(path: Path, text: bytes) -> Probe:
         raise ProfileError(f"{type(error).__name__}: {error}"[:300], where=f"{path.name}{line}") from error
     made = getattr(module, "probe", None)
     if not isinstance(made, Probe):
-        raise ProfileError("it defines no object 'probe' of type workbench.probes.Probe", where=path.name)
+        raise ProfileError("no object 'probe' of type workbench.probes.Probe", where=path.name)
     return made
 
 

@@ -70,9 +70,7 @@ def _ok() -> Message:
 def evaluate(found: dict[str, JsonValue], why: str) -> Sample:
     """Verdict from the sizes and the kind of trimming."""
     if not why:
-        return passed(
-            f"the model still knows the beginning of about {found['kept']:,} tokens at the end", context=found
-        )
+        return passed(f"after about {found['kept']:,} tokens, the model still knows the beginning", context=found)
     if not found["kept"]:
         refused = found["trimming"] == "refused"
         return unclear(why, context=found) if refused else failed(why, context=found)

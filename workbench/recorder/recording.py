@@ -166,7 +166,7 @@ def _refuse_loops(upstreams: Mapping[str, str], port: int) -> None:
     for name, url in upstreams.items():
         upstream = parse_upstream(name, url)
         if upstream.port == port and upstream.host in ("localhost", "127.0.0.1", "::1"):
-            raise UsageError(f"{url} is this recorder itself", hint="give the URL of the provider")
+            raise UsageError(f"{url} is this recorder itself", hint="give the provider's URL")
 
 
 async def _wait_for_end() -> None:

@@ -134,7 +134,7 @@ def of_call(
     change = _first_change(asked[0], outcome.arguments or {}, "", member(entry, "inputSchema"))
     if change is not None:
         pointer, words = change
-        text = f"{words}: the model wrote something else in exchange {before.exchange + 1}"
+        text = f"{words}: the model wrote a different value in exchange {before.exchange + 1}"
         yield make(decoded, ARGS_CHANGED, REQUEST, f"/params/arguments{pointer}", text, how)
     if before.carried:
         yield _twice(decoded, before, entry, how)

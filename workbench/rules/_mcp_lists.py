@@ -152,7 +152,7 @@ def of_gateway(decoded: DecodedExchange, others: Mapping[str, Mapping[str, JsonV
                 number = next(n for n, entry in enumerate(listed) if entry is own or entry is other)
                 more = f" ({len(lost):,} such tools)" if len(lost) > 1 else ""
                 text = f"{', '.join(map(quote, names))} of {quote(member(other, 'name'))} are missing {words}{more}"
-                how = f"{quote(server)} lists the same tools: one of the two is taken for the gateway of the other"
+                how = f"{quote(server)} lists the same tools: one of the two is assumed to be the gateway of the other"
                 yield make(decoded, SCHEMA_CHANGED, RESPONSE, f"/result/tools/{number}", text, how, INFO)
                 return
 

@@ -221,7 +221,7 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
         text = "the content type is text/event-stream, but the body is plain JSON: clients find no event in it"
         yield make(decoded, FRAMING, RESPONSE, "", text)
     elif http.status == 200 and method in _MUST_RESULT and _is_cut(decoded):
-        text = f"the stream ends within the response to {method}"
+        text = f"the stream ends inside the response to {method}"
         yield make(decoded, FRAMING, RESPONSE, "", text, quote(body[-60:]))
     elif http.status == 200 and method in _MUST_RESULT and not response_message(decoded).strip():
         text = f"the response to {method} ended without its message"
@@ -239,13 +239,13 @@ def _of_id(decoded: DecodedExchange, status: int) -> Iterator[Finding]:
     asked, given = request.get("id"), response.get("id")
     if "id" not in request:
         if status < 400 and "method" in request:
-            text = f"{quote(request['method'])} has no id: it is a notification, which a server answers with 202 alone"
+            text = f"{quote(request['method'])} has no id: it is a notification, which a server answers with only 202"
             yield make(decoded, RESPONSE_ID, RESPONSE, "", text)
     elif given is None and status not in _NO_SESSION_STATUS:
-        text = f"the response has the id null, not {quote(asked)}: a client may wait for the response of its request"
+        text = f"the response has the id null, not {quote(asked)}: a client may wait for the response to its request"
         yield make(decoded, RESPONSE_ID, RESPONSE, "", text, severity=INFO)
     elif given is not None and (given != asked or type(given) is not type(asked)):
-        text = f"the response has the id {quote(given)}, not {quote(asked)}: a client drops it, and waits"
+        text = f"the response has the id {quote(given)}, not {quote(asked)}: a client drops it and keeps waiting"
         yield make(decoded, RESPONSE_ID, RESPONSE, "", text)
 
 

@@ -102,7 +102,7 @@ def of_told(
         text = (
             f"this result says that the call was stopped, but the server carried it out in exchange {link.exchange + 1}"
         )
-        yield make(decoded, CANCELLED_END, REQUEST, link.pointer, f"{text}, and got no cancellation", quote(words))
+        yield make(decoded, CANCELLED_END, REQUEST, link.pointer, f"{text}, and received no cancellation", quote(words))
         return
     yield from _of_form(decoded, link, told, outcome, words)
     yield from _of_flag(decoded, link, told, outcome, words, client)
@@ -246,7 +246,7 @@ def _of_flag(
             text = f"the result of {where} is an error (isError), but is not marked as one here"
             yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, how)
         elif not _FAILED.search(words):
-            text = f"the result of {where} is an error (isError), but the text for the model does not say so"
+            text = f"the result of {where} is an error (isError), but the text for the model does not mention the error"
             yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, how)
     elif is_marked and not is_failure:
         text = f"the result of {where} is a success, but is marked as an error here"

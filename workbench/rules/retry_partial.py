@@ -185,7 +185,7 @@ def _check_mixed(
                 and isinstance(part, Text)
                 and part.text.strip() == (began + whole).strip()
             ):
-                text = f"the text begins with what was received of {where}"
+                text = f"the text begins with the received part of {where}"
                 yield case.within(STALE, NodeRef(REQUEST, number, k), "text", (0, len(began)), text)
 
 

@@ -96,7 +96,9 @@ class Catalog:
         try:
             held: dict[str, JsonValue] = loads((self.folder / MANIFEST).read_bytes())
         except (OSError, WireError) as error:
-            raise UsageError(f"{self.folder} is not a survey", hint="give the folder of workbench survey -o") from error
+            raise UsageError(
+                f"{self.folder} is not a survey", hint=("give the folder that was passed to workbench survey -o")
+            ) from error
         return held
 
     def plan(self) -> SurveyPlan | None:

@@ -34,7 +34,7 @@ MISSPELLED: Final = "a token is misspelled"
 NO_ARGUMENT_TOKEN: Final = "the token before the arguments is missing"
 OTHER_END: Final = "a closing tag with a different name"
 LOOK_ALIKE: Final = "look-alike characters in its tags"
-DAMAGED: Final = "its markup is damaged"
+DAMAGED: Final = "damaged markup"
 
 MORE_CALLS: Final = "more than one call in one element"
 NO_HEAD: Final = "the beginning of the call is missing"

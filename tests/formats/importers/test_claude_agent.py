@@ -78,5 +78,5 @@ def test_a_sub_agent_is_a_conversation_of_its_own() -> None:
 
 def test_what_is_no_message_is_said() -> None:
     assert inside("\n".join(map(json.dumps, [*TALK, {"odd": 1}])).encode(), "talk").damage
-    with pytest.raises(UnreadableInput, match="it contains no message of a conversation"):
+    with pytest.raises(UnreadableInput, match="the file contains no conversation message"):
         claude_agent.read(json.dumps(START).encode(), "x")

@@ -112,7 +112,7 @@ REFUSED = [
     (
         "transcript without talk",
         b'{"type":"summary","summary":"x","leafUuid":"y"}\n',
-        "it contains no entry of a conversation",
+        "the file contains no conversation entry",
     ),
     ("cut loglines", b'{"loglines": [{"type": "user", ', "Claude Code session"),
     ("bad lines only", b'{"a": 1}\n{"b": \n{"c"\n', "line 2"),

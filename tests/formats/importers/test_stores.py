@@ -121,7 +121,7 @@ def test_streams_of_bedrock_are_read_in_the_framing_of_the_service(tmp_path: Pat
 def test_rows_that_call_no_model_are_left_out(tmp_path: Path) -> None:
     embedding = LITELLM | {"call_type": "aembedding", "messages": None, "response": None}
     assert len(opened(tmp_path, "log.jsonl", lines(embedding, LITELLM))) == 1
-    with pytest.raises(UnreadableInput, match="no row is an exchange with a model"):
+    with pytest.raises(UnreadableInput, match="no row contains an exchange with a model"):
         opened(tmp_path, "none.json", one(embedding))
 
 

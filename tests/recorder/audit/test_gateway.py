@@ -11,7 +11,7 @@ from workbench.recorder.audit.run import GatewayUnreachable, run_gateway
 async def test_one_that_ends_at_once_says_why() -> None:
     with pytest.raises(
         GatewayUnreachable,
-        match=r"exited with status 3 before it accepted connections: no config http://up; it must accept",
+        match=r"exited with status 3 before it accepted connections: no config http://up; the gateway must accept",
     ):
         async with run_gateway(
             ["sh", "-c", 'echo "no config $WORKBENCH_UPSTREAM"; exit 3'],

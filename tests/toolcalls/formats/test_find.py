@@ -262,7 +262,7 @@ def test_long_texts_come_back(bit: str) -> None:
 )
 def test_a_text_that_is_all_markup_is_a_damaged_call_though_no_tools_are_known(text: str, name: str | None) -> None:
     (found,) = find(text)
-    assert (found.name, found.problems, text[found.start : found.end]) == (name, ("its markup is damaged",), text)
+    assert (found.name, found.problems, text[found.start : found.end]) == (name, ("damaged markup",), text)
     assert not find(f"{text} is how it looks.") and not find(f"Write {text}")
 
 
@@ -271,5 +271,5 @@ def test_a_text_that_is_all_markup_is_a_damaged_call_though_no_tools_are_known(t
 )
 def test_a_call_as_a_phrase_in_brackets_is_damaged(text: str) -> None:
     (found,) = find(text, (WEATHER,))
-    assert (found.name, found.problems) == ("get_weather", ("its markup is damaged",))
+    assert (found.name, found.problems) == ("get_weather", ("damaged markup",))
     assert not find(text)

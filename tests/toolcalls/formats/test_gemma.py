@@ -14,7 +14,7 @@ OPEN, CLOSE, E = "<start_function_call>", "<end_function_call>", "<escape>"
 READ = f"{OPEN}call:read{{path:{E}/a{E}}}{CLOSE}"
 NEW = '<|tool_call>call:read{path:<|"|>/a<|"|>}<tool_call|>'
 OK = ("read", {"path": "/a"})
-DAMAGED, NO_JSON = "its markup is damaged", "arguments are not JSON"
+DAMAGED, NO_JSON = "damaged markup", "arguments are not JSON"
 MARKUP = [OPEN, CLOSE, "call:", "{", "}", ",", "a:", "<|tool_call>", "<tool_call|>"]
 HOSTILE = [OPEN, f"{OPEN}call:read{{", E, "<|", f"{OPEN}call:", READ, CLOSE, f"{OPEN}call:a{{a:{E}", "{,a:"]
 

@@ -12,7 +12,7 @@ from workbench.toolcalls.formats.groq import text_format
 
 READ = '<function=read>{"path": "/a"}</function>'
 OK = ("read", {"path": "/a"})
-DAMAGED, NO_JSON = "its markup is damaged", "arguments are not JSON"
+DAMAGED, NO_JSON = "damaged markup", "arguments are not JSON"
 MARKUP = ["<function=", "<function(", "read", ">", ")", "{", '"path": "/a"', "}", "</function>", "<function>", "</func"]
 HOSTILE = [
     "<function=",

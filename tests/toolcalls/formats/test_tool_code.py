@@ -9,7 +9,7 @@ OPEN, CLOSE = "```tool_code\n", "\n```"
 READ = f"{OPEN}read(path='/a'){CLOSE}"
 ELEMENT = "<tool_code>\nprint(default_api.read(path='/a'))\n</tool_code>"
 OK = ("read", {"path": "/a"})
-DAMAGED = "its markup is damaged"
+DAMAGED = "damaged markup"
 MARKUP = ["```tool_code", "<tool_code>", "</tool_code>", "```", "print(", "read(path=", "'/a'", ")", "\n", '"""']
 HOSTILE = ["```tool_code", "<tool_code>", f"{OPEN}read(", f"{OPEN}read(path='", READ, "</tool_code>", f"{OPEN}read()"]
 

@@ -276,7 +276,7 @@ FAULTS: tuple[FaultKind, ...] = (
         _keeps_results_together,
     ),
     FaultKind(
-        "an id in another format",
+        "an id in a different format",
         ("closure.id-format",),
         _break_ids,
         lambda contract: bool(contract.closure.id_pattern or contract.closure.id_max_length),
@@ -293,7 +293,7 @@ FAULTS: tuple[FaultKind, ...] = (
         lambda contract: contract.term("schema.unique-names") is True,
     ),
     FaultKind(
-        "a tool name in another format",
+        "a tool name in a different format",
         ("schema.name",),
         _misname_a_tool,
         lambda contract: bool(contract.term("schema.name-pattern")),

@@ -339,7 +339,7 @@ BINARY: tuple[tuple[bytes, UnsupportedFormat], ...] = (
 def recognise(head: bytes) -> UnsupportedFormat | None:
     """The unsupported format that a file starts like; None if it is none of them."""
     if head.startswith(b"PK\x03\x04"):
-        return UnsupportedFormat("a zip archive", "unpack it and give a file in it")
+        return UnsupportedFormat("a zip archive", "unpack it and give a file from it")
     for magic, found in BINARY:
         if head.startswith(magic):
             return found

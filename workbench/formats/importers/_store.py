@@ -201,7 +201,7 @@ def read_store(
 def session_of(exchanges: list[Exchange], name: str, title: str, damage: ImportDamage) -> MemorySession:
     """The session of exchanges. Raises UnreadableInput if there are none."""
     if not exchanges:
-        raise damage.refuse("no row is an exchange with a model")
+        raise damage.refuse("no row contains an exchange with a model")
     numbered = tuple(_with_id(exchange, str(number)) for number, exchange in enumerate(exchanges, 1))
     return MemorySession(name, numbered, damage.as_lines(), format=title)
 

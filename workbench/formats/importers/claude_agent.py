@@ -48,7 +48,7 @@ def read(data: bytes, name: str) -> MessagesSession:
     damage = ImportDamage()
     turns = turns_of(list(entries_of(_with_threads(_messages(data, name, damage)), damage)), damage)
     if not turns:
-        raise damage.refuse("it contains no message of a conversation")
+        raise damage.refuse("the file contains no conversation message")
     return MessagesSession(name, turns, url=URL, damage=damage.as_lines(), title=TITLE)
 
 

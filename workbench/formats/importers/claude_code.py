@@ -45,7 +45,7 @@ def read(data: bytes, name: str) -> MessagesSession:
     damage = ImportDamage()
     turns = turns_of(list(entries_of(_values(data, damage), damage)), damage)
     if not turns:
-        raise damage.refuse("it contains no entry of a conversation")
+        raise damage.refuse("the file contains no conversation entry")
     return MessagesSession(name, turns, url=URL, damage=damage.as_lines(), title=TITLE)
 
 

@@ -276,7 +276,7 @@ def read(text: str, at: int) -> Find:
     if options.refused:
         raise UnreadableFind(WHAT, options.refused, split.end)
     if not options.url:
-        raise UnreadableFind(WHAT, "it contains no URL", split.end)
+        raise UnreadableFind(WHAT, "the command contains no URL", split.end)
     body = "&".join(options.data) if len(options.data) > 1 and not options.is_json else "".join(options.data)
     method = options.method or ("GET" if options.is_get or not options.data else "POST")
     url = options.url
@@ -408,7 +408,7 @@ def _loose(text: str, at: int) -> Find:
         raise UnreadableFind(WHAT, f"its body cannot be read: line {line}: {error.what}") from error
     before = _options(words(text[at : data.start()].rstrip().rstrip("\\"), 0))
     if not before.url:
-        raise UnreadableFind(WHAT, "it contains no URL")
+        raise UnreadableFind(WHAT, "the command contains no URL")
     end = reader.at + text.startswith("'", reader.at)
     headers = Headers(tuple((header_text(n), header_text(v)) for n, v in before.headers))
     return request_find(WHAT, end, method=before.method or "POST", url=before.url, headers=headers, value=value)

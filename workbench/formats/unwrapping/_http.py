@@ -171,7 +171,7 @@ def read_verbose(text: str, at: int) -> Find:
     plain = "\n".join(lines) + "\n\n"
     start = START.match(plain)
     if not start:
-        raise UnreadableFind("the output of curl -v", "its first line is not HTTP", at)
+        raise UnreadableFind("the output of curl -v", "the first line is not HTTP", at)
     if arrow == ">":
         made = read(plain, 0, start)
         return made._replace(what="the output of curl -v", end=at)

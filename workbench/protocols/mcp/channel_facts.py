@@ -103,7 +103,7 @@ class _FactReader:
             self.facts.odd_responses.append((number, "has neither a result nor an error, or both"))
         elif message.get("id") is None and _code_of(message) not in _UNREADABLE:
             has = "has the id null" if "id" in message else "has no id"
-            why = "so it answers none of the open requests" if self._open else "as if it answered a notification"
+            why = "so it does not answer any open request" if self._open else "as if it answered a notification"
             self.facts.odd_responses.append((number, f"{has}, {why}"))
         elif id_ in self._answered:
             self.facts.odd_responses.append((number, f"answers request {id_} a second time"))

@@ -55,7 +55,7 @@ def read_base(url: str) -> GatewayURL:
     except ValueError:
         port = 0
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or parts.query:
-        raise UsageError(f"{url!r} is not the URL of a gateway", hint="give one such as http://127.0.0.1:4000")
+        raise UsageError(f"{url!r} is not the URL of a gateway", hint="give a URL such as http://127.0.0.1:4000")
     if parts.username or parts.password:
         raise UsageError("the gateway's URL contains a password", hint="give it with --header NAME:VALUE")
     tls = parts.scheme == "https"

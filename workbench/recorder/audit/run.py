@@ -258,7 +258,7 @@ async def _wait_until_listening(
             what = f"{name} exited with status {process.returncode} before it accepted connections" + (
                 f": {last}" if last else ""
             )
-            raise GatewayUnreachable(what, hint=f"it must accept connections at {gateway.url}")
+            raise GatewayUnreachable(what, hint=f"the gateway must accept connections at {gateway.url}")
         with suppress(OSError):
             _, writer = await asyncio.open_connection(gateway.host, gateway.port)
             writer.close()

@@ -139,7 +139,7 @@ def _damages(
         )
         return
     if len(seen.upstream) > 1:
-        often = f"it reached the upstream {len(seen.upstream)} times"
+        often = f"the request reached the upstream {len(seen.upstream)} times"
         is_asked_for = case.response.status in (408, 429, 500, 502, 503, 529)
         yield _fault(DamageKind.REPEATED, REQUEST, often, WARNING if is_asked_for else ERROR, case.theme)
     damages = list(_between(case, seen, decoded, is_converted=is_converted))

@@ -391,7 +391,7 @@ class InterceptedExchange:
             what = (
                 f"the head of the upstream's response is already sent, and {who} responds {made.head.status} {kinds[0]}"
             )
-            raise UsageError(what, hint="continue it, edit what follows, or drop it")
+            raise UsageError(what, hint="continue the response, edit the rest of it, or drop it")
         answer.edit(b"".join(made.pieces))
         self._pauses.end(f"answered by {who}")
         self._record_child(answer, INSTEAD)

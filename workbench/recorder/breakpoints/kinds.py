@@ -146,7 +146,7 @@ KINDS: Final[Mapping[str, BreakpointKind]] = {
         excluded=("reasoning.stale",),
     ),
     "id": BreakpointKind(
-        "a tool call id of invalid form, without a matching call or result, or used twice",
+        "a tool call id with an invalid format, without a matching call or result, or used twice",
         {REQUEST: _IDS, RESPONSE: (*_IDS, "stream.id")},
     ),
     "arguments": BreakpointKind(

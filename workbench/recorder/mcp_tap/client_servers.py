@@ -219,7 +219,9 @@ class _Copier:
     def _may_be_named(self, name: str) -> bool:
         is_plain = not self._how.names or bool(regex.compile(self._how.names).fullmatch(name))
         if not is_plain:
-            self._notes.append(f"server {name} is not recorded: {self._how.client} takes no name like that for one run")
+            self._notes.append(
+                f"server {name} is not recorded: {self._how.client} does not accept such a name for one run"
+            )
         return is_plain
 
     def _of_file(self, stated: ServerFile) -> Iterator[ConfiguredServer]:

@@ -331,7 +331,7 @@ def _without_refused_params(sent: Outgoing, contract: Contract, changes: list[Tr
         if at == AT and (said := in_words(sent, contract)):
             made[at], *more = said
             changes.append(
-                TranslationChange(CORRECTION, f"{at} asks for JSON, with its schema in the prompt: {finding.message}")
+                TranslationChange(CORRECTION, f"{at} requests JSON, with the schema in the prompt: {finding.message}")
             )
             continue
         value = _accepted_value(contract, finding.pointer)

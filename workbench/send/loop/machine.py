@@ -264,7 +264,7 @@ class ConversationLoop:
             notes.append(f"one call at a time: {len(self._native) - 1} further calls removed")
         for call, result in zip(self.calls, self.results, strict=False):
             if call.format == BUILT_IN and result.element is None:
-                notes.append(f"{call.name or 'a call'} is a built-in tool: its result may need another format")
+                notes.append(f"{call.name or 'a call'} is a built-in tool: its result may need a different format")
         if response and len(response.choices) > 1:
             notes.append(f"continues the first of {len(response.choices)} choices")
         return notes

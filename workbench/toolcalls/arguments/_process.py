@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TIMEOUT", "ask", "is_own"]
 
-TIMEOUT = "it took too long: stopped after {:g} s of CPU time"
+TIMEOUT = "stopped after {:g} s of CPU time"
 _FAILED = "the process that reads broken arguments failed"
 _BUSY = "the process that reads broken arguments got no CPU time"
 _CAN_LIMIT = hasattr(signal, "setitimer")

@@ -101,8 +101,8 @@ def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "the schema refers to itself endlessly"
     if isinstance(error, Unresolvable):
-        return f"the schema's reference {snippet(str(error.ref))} has no target in the request"
-    return f"the schema is not a valid JSON Schema ({type(error).__name__})"
+        return f"reference {snippet(str(error.ref))} has no target in the request"
+    return f"not a valid JSON Schema ({type(error).__name__})"
 
 
 def _faults(value: JsonValue, schema: JsonValue, patient: bool) -> tuple[tuple[SchemaFault, ...], str]:
@@ -121,9 +121,7 @@ def _faults(value: JsonValue, schema: JsonValue, patient: bool) -> tuple[tuple[S
             faults.setdefault((fault.pointer, fault.keyword), fault)
             if len(faults) >= limits.MAX_SCHEMA_FAULTS:
                 break
-        return tuple(faults.values()), budget.unread and (
-            f"the schema's pattern {snippet(budget.unread)} is not supported here"
-        )
+        return tuple(faults.values()), budget.unread and (f"pattern {snippet(budget.unread)} is not supported here")
     finally:
         _budget.reset(token)
 

@@ -228,9 +228,7 @@ OPEN_FORM = _with_hint("pane.open", "write", "write the export in the format und
 OPEN_CELL = _with_hint("pane.open", "show", "show the exchange of the outcome next to the original", 1)
 OPEN_EVIDENCE = _with_hint("pane.open", "evidence", "open the exchanges behind the verdict as a session", 1)
 OPEN_ASK = _with_hint("pane.open", "send", "send the pending request", 1)
-OPEN_POINT = _with_hint(
-    "pane.open", "show/arm", "show the bytes of what is paused; arm the breakpoint under the cursor", 11
-)
+OPEN_POINT = _with_hint("pane.open", "show/arm", "show the paused bytes; arm the breakpoint under the cursor", 11)
 OPEN_TURN = _with_hint("pane.open", "open", "open the exchange of the turn, or the turns of the session", 1)
 OPEN_FAILURE = _with_hint("pane.open", "open", "show the objects of the group; open the object at the failure", 1)
 OPEN_EXAMPLE = _with_hint("pane.open", "open", "open the session under the cursor", 1)

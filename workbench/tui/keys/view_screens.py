@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.tui.key import Key, search_keys
 
 BYTE_SEARCH = (
-    Key("bytesearch.again", "/", "again", "search", "search all exchanges for another text", 3),
+    Key("bytesearch.again", "/", "again", "search", "search all exchanges for a different text", 3),
     Key("bytesearch.leave", "escape", "leave", "cancel", "cancel the search and keep what was found; else go back", 1),
     Key("bytesearch.back", "q", "back", "back", "go back to the session", 2),
 )
@@ -40,7 +40,14 @@ STREAM = (
         "next anomaly, or next event that clients read differently",
         1,
     ),
-    Key("stream.previous-mark", "[", "mark(-1)", "previous", "previous such event", 2),
+    Key(
+        "stream.previous-mark",
+        "[",
+        "mark(-1)",
+        "previous",
+        ("previous anomaly, or previous event that clients read differently"),
+        2,
+    ),
     Key("stream.next-match", "n", "match(1)", "next match", "next match of the search"),
     Key("stream.previous-match", "N", "match(-1)", "previous match", "previous match of the search"),
     Key("stream.next-pane", "tab", "pane(1)", "pane", "next pane: events, message, clients", 5),
@@ -118,7 +125,14 @@ MATRIX = (
         "next contract that refuses the request or finds it suspicious",
         1,
     ),
-    Key("matrix.previous-refusal", "[", "refusal(-1)", "previous", "previous such contract", 4),
+    Key(
+        "matrix.previous-refusal",
+        "[",
+        "refusal(-1)",
+        "previous",
+        ("previous contract that refuses the request or finds it suspicious"),
+        4,
+    ),
     Key(
         "matrix.contract",
         "e",

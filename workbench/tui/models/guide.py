@@ -270,7 +270,7 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "found": Guide(
         "Findings",
-        "The findings of the new exchange in place of the recorded one.",
+        "The findings of the new exchange instead of those of the recorded one.",
         ("error", "warning"),
     ),
     "compared-turns": Guide(
