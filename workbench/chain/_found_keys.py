@@ -85,18 +85,18 @@ class FoundKeys:
         other._found = [found[: bisect_right(found, other._count, key=itemgetter(0))] for found in self._found]
         return other
 
-    def read(self, told: HistoryKeys, tables: KeyTables) -> None:
+    def read(self, history: HistoryKeys, tables: KeyTables) -> None:
         """Look up the keys that are new in the history or in the tables."""
         for number, table in enumerate(tables):
             taken_back, changes = self._seen[number]
             if table.taken_back != taken_back or not self._vain.isdisjoint(table.changes[changes:]):
                 self._count, self._found = 0, [[] for _ in KeyKind]
         self._seen = [(table.taken_back, len(table.changes)) for table in tables]
-        end = told.chain.count_settled(told.count)
+        end = history.chain.count_settled(history.count)
         for kind, found in zip(KeyKind, self._found, strict=True):
             table = tables.of(kind)
             for count in range(self._count + 1, end + 1):
-                for key in reversed([*_keys(told, kind, count)]):
+                for key in reversed([*_keys(history, kind, count)]):
                     if key in table:
                         found.append((count, key))
                     else:
@@ -114,25 +114,25 @@ class FoundKeys:
         self._found[kind] = [each for each in self._found[kind] if each not in refused]
 
 
-def _keys(told: HistoryKeys, kind: KeyKind, count: int) -> Iterator[int]:
+def _keys(history: HistoryKeys, kind: KeyKind, count: int) -> Iterator[int]:
     """The keys of a kind of a request's first items, or of the answer that they end with; the stronger one first."""
     if kind in _OF_REQUESTS:
-        yield told.request_key(count) if kind is KeyKind.ASKED else told.retelling_key(count)
+        yield history.request_key(count) if kind is KeyKind.ASKED else history.retelling_key(count)
         return
-    chain, items = told.chain, told.chain.items
+    chain, items = history.chain, history.chain.items
     item = items[count - 1]
     if not item.is_answer:
         return
     if kind in (KeyKind.EXACT, KeyKind.ANY):
-        yield told.whole(chain.plain[count], chain.exact[count])[kind]
+        yield history.whole(chain.plain[count], chain.exact[count])[kind]
     elif kind in (KeyKind.CALL, KeyKind.COUNTER):
         if item.call_id and (kind is KeyKind.COUNTER or looks_unique(item.call_id)):
-            yield told.call(item)
-    elif count == told.count or not items[count].is_answer:
+            yield history.call(item)
+    elif count == history.count or not items[count].is_answer:
         start = chain.count_settled(count)
-        run = told.run(start, count)
-        keys = [told.pair(start, run)] if kind is KeyKind.PAIR else [
-            told.near(before, run) for before in range(start, max(start - 2, -1), -1)
+        run = history.run(start, count)
+        keys = [history.pair(start, run)] if kind is KeyKind.PAIR else [
+            history.near(before, run) for before in range(start, max(start - 2, -1), -1)
         ]  # fmt: skip
         yield from (key for key in keys if key is not None)
 
@@ -156,10 +156,10 @@ class Lookup:
         kind: on what it depends beside its messages which of them count.
     """
 
-    def __init__(self, told: HistoryKeys, kind: object, tables: KeyTables) -> None:
-        self._told, self._tables = told, tables
-        self._end, self._is_read = told.chain.count_settled(told.count), False
-        found = told.chain.found
+    def __init__(self, history: HistoryKeys, kind: object, tables: KeyTables) -> None:
+        self._told, self._tables = history, tables
+        self._end, self._is_read = history.chain.count_settled(history.count), False
+        found = history.chain.found
         self._known = found.pop(kind, None)
         """None at the first request of its kind, which is likely to be the only one."""
         found[kind] = self._known or FoundKeys(set())

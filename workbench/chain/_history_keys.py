@@ -55,10 +55,10 @@ class ItemChain:
                 self.add(fact(messages[n], _items_of))
             self.ends.append(len(self.items))
 
-    def add(self, said: Iterable[Item]) -> None:
+    def add(self, new_items: Iterable[Item]) -> None:
         """Append items."""
         plain, exact = self.plain[-1], self.exact[-1]
-        for item in said:
+        for item in new_items:
             plain, exact = hash((plain, item.plain)), hash((exact, item.exact))
             self.items.append(item)
             self.plain.append(plain)

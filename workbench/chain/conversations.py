@@ -191,12 +191,14 @@ class Conversations:
         return found
 
     def _find(
-        self, request: ModelRequest | None, told: HistoryKeys, thread: _Thread | None, started: float | None
+        self, request: ModelRequest | None, history: HistoryKeys, thread: _Thread | None, started: float | None
     ) -> Conversation:
         if request is None or not self.all:
             return self._begin(_label(request) if request else "")
         kind = _Kind(_protocol_and_model(request), _tool_names(request))
-        lookup = Lookup(told, (told.model, told.hop, told.base, kind), KeyTables(self._owners, self._attempts))
+        lookup = Lookup(
+            history, (history.model, history.hop, history.base, kind), KeyTables(self._owners, self._attempts)
+        )
         owner = thread.owner if thread else self._by_answer(lookup)
         if owner is not None:
             for attempt in self._attempts.get(owner.request_key, ()):
@@ -204,11 +206,11 @@ class Conversations:
                     attempt.is_continued = True
                     self.journal.note(partial(setattr, attempt, "is_continued", False))
             return self.all[owner.conversation]
-        number = self._by_request(request, told, lookup, kind, started)
+        number = self._by_request(request, history, lookup, kind, started)
         if number is None:
-            number = self._by_counter(told, lookup)
+            number = self._by_counter(history, lookup)
         if number is None:
-            number = self._by_retelling(request, told, lookup, started)
+            number = self._by_retelling(request, history, lookup, started)
         return self._begin(_label(request)) if number is None else self.all[number]
 
     def _begin(self, label: str) -> Conversation:
@@ -216,14 +218,16 @@ class Conversations:
         self.journal.append(self._said, set())
         return self.all[-1]
 
-    def _note_items(self, number: int, told: HistoryKeys) -> None:
+    def _note_items(self, number: int, history: HistoryKeys) -> None:
         """Note the items of a conversation; of a history that grew, the new ones."""
         place = number, self._rewound
-        start = told.chain.noted.get(place, 0)
-        if start < told.count:
-            self.journal.add(self._said[number], (item.plain for item in islice(told.chain.items, start, told.count)))
+        start = history.chain.noted.get(place, 0)
+        if start < history.count:
+            self.journal.add(
+                self._said[number], (item.plain for item in islice(history.chain.items, start, history.count))
+            )
             self.journal.note(self._rewind)
-            told.chain.noted[place] = told.count
+            history.chain.noted[place] = history.count
 
     def _rewind(self) -> None:
         """Take nothing for noted that was noted in a history."""
@@ -234,13 +238,13 @@ class Conversations:
         return next((self._owners[key] for kind in OF_ANSWERS for _, key in lookup.found(kind)), None)
 
     def _by_request(
-        self, request: ModelRequest, told: HistoryKeys, lookup: Lookup, kind: _Kind, started: float | None
+        self, request: ModelRequest, history: HistoryKeys, lookup: Lookup, kind: _Kind, started: float | None
     ) -> int | None:
         """The conversation of the longest earlier request that this one repeats or extends."""
         refused = list[tuple[int, int]]()
         for n, key in lookup.found(KeyKind.ASKED):
             apart = [attempt for attempt in reversed(self._attempts[key]) if not _is_beside(attempt, started)]
-            number = next((a.conversation for a in apart if _goes_on(a, request, kind, told, n)), None)
+            number = next((a.conversation for a in apart if _goes_on(a, request, kind, history, n)), None)
             if number is not None:
                 return number
             if len(apart) == len(self._attempts[key]):
@@ -248,30 +252,30 @@ class Conversations:
         lookup.refuse(KeyKind.ASKED, refused)
         return None
 
-    def _by_counter(self, told: HistoryKeys, lookup: Lookup) -> int | None:
+    def _by_counter(self, history: HistoryKeys, lookup: Lookup) -> int | None:
         shared: dict[int, int] = {}  # conversation → first item that it has said too
         for count, key in lookup.found(KeyKind.COUNTER):
             n, number = count - 1, self._owners[key].conversation
             if number not in shared:
                 said = self._said[number]
-                shared[number] = next((k for k, i in enumerate(told.items) if i.plain in said), n)
+                shared[number] = next((k for k, i in enumerate(history.items) if i.plain in said), n)
             if shared[number] < n:
                 return number
         return None
 
     def _by_retelling(
-        self, request: ModelRequest, told: HistoryKeys, lookup: Lookup, started: float | None
+        self, request: ModelRequest, history: HistoryKeys, lookup: Lookup, started: float | None
     ) -> int | None:
         """The conversation that continues here at another provider, which gets its answers in other words."""
         refused, asked = list[tuple[int, int]](), _protocol_and_model(request)
-        for n, key in (*lookup.found(KeyKind.RETOLD), (0, told.retelling_key(0))):
+        for n, key in (*lookup.found(KeyKind.RETOLD), (0, history.retelling_key(0))):
             attempts = self._attempts.get(key, ())
             others = [
                 a
                 for a in reversed(attempts)
                 if a.answer and a.protocol_and_model != asked and not _is_beside(a, started)
             ]
-            for at in told.messages_at(n) if others else ():
+            for at in history.messages_at(n) if others else ():
                 for attempt in others:
                     if attempt.answer and is_retold(attempt.answer, request.messages[at:]):
                         return attempt.conversation
@@ -296,32 +300,36 @@ class Conversations:
             others = [a for a in self._attempts.get(key, ()) if a.conversation != owner.conversation]
             self.journal.put(self._attempts, key, [*others, attempt][-_MAX_TWINS:])
 
-    def _remember(self, owner: _Owner, response: ModelResponse, told: HistoryKeys) -> None:
+    def _remember(self, owner: _Owner, response: ModelResponse, history: HistoryKeys) -> None:
         """Make an answer findable."""
-        start = told.count
+        start = history.count
         for messages in response.choices:
-            answer = told.with_answer(messages)
+            answer = history.with_answer(messages)
             if answer.items:
                 run = tuple(item.plain for item in answer.items)
-                keys = (*told.whole(answer.plain[-1], answer.exact[-1]), told.near(start, run), told.pair(start, run))
-                shorter = told.near(start - 1, run) if start else None
-                calls = (told.call(item) for item in answer.items if item.call_id)
+                keys = (
+                    *history.whole(answer.plain[-1], answer.exact[-1]),
+                    history.near(start, run),
+                    history.pair(start, run),
+                )
+                shorter = history.near(start - 1, run) if start else None
+                calls = (history.call(item) for item in answer.items if item.call_id)
                 for key in (*keys, shorter, *calls):
                     if key is not None:
                         self.journal.put(self._owners, key, owner)
                 self.journal.add(self._said[owner.conversation], run)
             if response.id:
-                self.journal.put(self._threads, (told.hop, response.id), _Thread(owner, told.state(answer)))
+                self.journal.put(self._threads, (history.hop, response.id), _Thread(owner, history.state(answer)))
 
 
-def _goes_on(attempt: _LatestRequest, request: ModelRequest, kind: _Kind, told: HistoryKeys, n: int) -> bool:
+def _goes_on(attempt: _LatestRequest, request: ModelRequest, kind: _Kind, history: HistoryKeys, n: int) -> bool:
     """A request whose first n items are those of an earlier one belongs to it."""
     if attempt.answer and not _is_alike(attempt, kind):
         return False
-    if n == told.count:
+    if n == history.count:
         # once an answer was taken up, the same first words begin a conversation anew
-        return not (attempt.is_continued and attempt.answer) or any(i.is_answer for i in told.items)
-    at = told.message_after(n)
+        return not (attempt.is_continued and attempt.answer) or any(i.is_answer for i in history.items)
+    at = history.message_after(n)
     if at is None:
         return False
     following = request.messages[at]

@@ -33,9 +33,9 @@ class LostPart(NamedTuple):
     form: str = ""
 
 
-def text_told(told: ToolResultIR) -> str:
+def text_told(result: ToolResultIR) -> str:
     """All that a result tells the model in words; parts of unknown types as JSON."""
-    return "\n".join(map(_words, told.content))
+    return "\n".join(map(_words, result.content))
 
 
 def _words(part: Part) -> str:
@@ -44,18 +44,18 @@ def _words(part: Part) -> str:
     return dumps(part.value).decode("utf-8", "replace") if isinstance(part, Opaque) else ""
 
 
-def lost_parts(result: dict[str, JsonValue], told: str, *, has_media: bool) -> Iterator[LostPart]:
+def lost_parts(result: dict[str, JsonValue], text: str, *, has_media: bool) -> Iterator[LostPart]:
     """Parts of a result that the model did not get.
 
     Args:
-        told: the text that it got.
+        text: the text that it got.
         has_media: it got an image or a file, too: which one cannot be told, because clients make them smaller.
     """
-    told = "\n".join((told, *(leaf for leaf in leaves(value_in(told)) if isinstance(leaf, str))))
+    text = "\n".join((text, *(leaf for leaf in leaves(value_in(text)) if isinstance(leaf, str))))
     structured = result.get("structuredContent")
     has_structured = structured is not None
-    missing = [leaf for leaf in leaves(structured) if not is_in(leaf, told)] if has_structured else []
-    form = _ROUNDED if missing and _are_rounded(missing, told) else ""
+    missing = [leaf for leaf in leaves(structured) if not is_in(leaf, text)] if has_structured else []
+    form = _ROUNDED if missing and _are_rounded(missing, text) else ""
     is_told = has_structured and (not missing or bool(form))
     if missing:
         yield LostPart(
@@ -63,7 +63,7 @@ def lost_parts(result: dict[str, JsonValue], told: str, *, has_media: bool) -> I
         )
     content = result.get("content")
     for number, part in enumerate(content if isinstance(content, list) else ()):
-        lost = _lost_content(part, told) if isinstance(part, dict) else None
+        lost = _lost_content(part, text) if isinstance(part, dict) else None
         if lost is None or (lost.is_media and has_media):
             continue
         is_shadowed = is_told and not lost.is_media and not result.get("isError")
@@ -82,49 +82,49 @@ class _LostContent(NamedTuple):
     form: str = ""
 
 
-def _lost_content(part: dict[str, JsonValue], told: str) -> _LostContent | None:
+def _lost_content(part: dict[str, JsonValue], text: str) -> _LostContent | None:
     inner, kind = part.get("resource"), part.get("type")
     if kind == "text":
-        return _lost_text(part.get("text"), "/text", told)
+        return _lost_text(part.get("text"), "/text", text)
     if kind == "resource" and isinstance(inner, dict) and inner.get("text"):
-        return _lost_text(inner["text"], "/resource/text", told)
+        return _lost_text(inner["text"], "/resource/text", text)
     if kind in ("image", "audio"):
-        return _lost_media(part.get("data"), "", "/data", told)
+        return _lost_media(part.get("data"), "", "/data", text)
     if kind == "resource" and isinstance(inner, dict) and not inner.get("blob"):
-        lost = _lost_link(inner, told)
+        lost = _lost_link(inner, text)
         return lost._replace(pointer="/resource/uri") if lost else None
     if kind == "resource" and isinstance(inner, dict):
-        return _lost_media(inner.get("blob"), inner.get("uri"), "/resource/blob", told)
+        return _lost_media(inner.get("blob"), inner.get("uri"), "/resource/blob", text)
     if kind == "resource_link":
-        return _lost_link(part, told)
+        return _lost_link(part, text)
     return None
 
 
-def _lost_media(data: JsonValue, name: JsonValue, pointer: str, told: str) -> _LostContent | None:
-    if not isinstance(data, str) or data in told or (isinstance(name, str) and name and name in told):
+def _lost_media(data: JsonValue, name: JsonValue, pointer: str, text: str) -> _LostContent | None:
+    if not isinstance(data, str) or data in text or (isinstance(name, str) and name and name in text):
         return None
     return _LostContent(pointer, len(data), is_media=True)
 
 
-def _lost_link(part: dict[str, JsonValue], told: str) -> _LostContent | None:
+def _lost_link(part: dict[str, JsonValue], text: str) -> _LostContent | None:
     uri = part.get("uri")
-    return None if not isinstance(uri, str) or uri in told else _LostContent("/uri", len(uri))
+    return None if not isinstance(uri, str) or uri in text else _LostContent("/uri", len(uri))
 
 
-def _lost_text(text: JsonValue, pointer: str, told: str) -> _LostContent | None:
-    if not isinstance(text, str) or not text.strip() or text.strip() in told:
+def _lost_text(text: JsonValue, pointer: str, words: str) -> _LostContent | None:
+    if not isinstance(text, str) or not text.strip() or text.strip() in words:
         return None
     value = value_in(text)
-    missing = [leaf for leaf in leaves(value) if not is_in(leaf, told)]
+    missing = [leaf for leaf in leaves(value) if not is_in(leaf, words)]
     if value is not None and not missing:
         return None
-    form = _wrong_decoding(text.strip(), told) or (
-        _ROUNDED if value is not None and _are_rounded(missing, told) else ""
+    form = _wrong_decoding(text.strip(), words) or (
+        _ROUNDED if value is not None and _are_rounded(missing, words) else ""
     )
     if form:
         return _LostContent(pointer, len(text.encode("utf-8", "replace")), form=form)
-    first = _length_told(text, told)
-    last = _length_told(text[first:][::-1], told[::-1]) if first < len(text) else 0
+    first = _length_told(text, words)
+    last = _length_told(text[first:][::-1], words[::-1]) if first < len(text) else 0
     piece = (first, len(text) - last)
     size = len(text[slice(*piece)].encode("utf-8", "replace"))
     return _LostContent(pointer, size, piece if first or last else None)
@@ -135,11 +135,11 @@ _EXACT = 2**53
 _NUMBER = regex.compile(r"\d{16,}+(?:\.\d++)?+(?:[eE]\+?\d++)?+|\d\.\d++[eE]\+?\d++")
 
 
-def _are_rounded(missing: Sequence[JsonValue], told: str) -> bool:
+def _are_rounded(missing: Sequence[JsonValue], text: str) -> bool:
     """All of these values are integers that no double holds, and the text has the nearest doubles."""
     if not all(isinstance(leaf, int) and abs(leaf) > _EXACT for leaf in missing):
         return False
-    found = {float(number) for number in _NUMBER.findall(told)}
+    found = {float(number) for number in _NUMBER.findall(text)}
     return all(abs(float(leaf)) in found for leaf in missing if isinstance(leaf, int))
 
 
@@ -151,29 +151,29 @@ _FEW = 4
 """Characters of a text that is too short to be recognised in another form."""
 
 
-def _wrong_decoding(text: str, told: str) -> str:
+def _wrong_decoding(text: str, words: str) -> str:
     """How a text that is not ASCII was decoded wrongly; empty if it is not in the other one in such a form."""
     if text.isascii() or len(text) < _FEW:
         return ""
     data = text.encode("utf-8", "replace")
-    if "".join(_ONE_BYTE[byte] for byte in data) in told:
+    if "".join(_ONE_BYTE[byte] for byte in data) in words:
         return "its UTF-8 was read as Windows-1252"
-    if data.decode("latin-1") in told:
+    if data.decode("latin-1") in words:
         return "its UTF-8 was read as Latin-1"
     forms = [_NOT_ASCII.sub(mark, text) for mark in ("?", "??", "")]
-    is_lost = any(form in told for form in forms if len(form.replace("?", "")) >= _FEW)
+    is_lost = any(form in words for form in forms if len(form.replace("?", "")) >= _FEW)
     return "characters outside ASCII were lost" if is_lost else ""
 
 
-def _length_told(text: str, told: str) -> int:
+def _length_told(text: str, words: str) -> int:
     """Length of the beginning of a text that was told; 0 if that is too short to be sure."""
-    first = told.find(text[:SIGNIFICANT]) if len(text) >= SIGNIFICANT else -1
+    first = words.find(text[:SIGNIFICANT]) if len(text) >= SIGNIFICANT else -1
     if first < 0:
         return 0
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if told.startswith(text[:middle], first) else (low, middle - 1)
+        low, high = (middle, high) if words.startswith(text[:middle], first) else (low, middle - 1)
     return low
 
 
@@ -193,10 +193,10 @@ def leaves(value: JsonValue) -> Iterator[JsonValue]:
         yield value
 
 
-def is_in(leaf: JsonValue, told: str) -> bool:
+def is_in(leaf: JsonValue, words: str) -> bool:
     """A single value is in a text, as JSON or as it is."""
     text = dumps(leaf).decode("utf-8", "replace")
-    return text in told or (isinstance(leaf, str) and (leaf in told or text[1:-1] in told))
+    return text in words or (isinstance(leaf, str) and (leaf in words or text[1:-1] in words))
 
 
 def value_in(text: str) -> JsonValue:

@@ -139,30 +139,30 @@ class ToolLinks:
                 )
 
     def _outcome_of(
-        self, told: ToldResult, call: ToolCallIR | None, others: Mapping[bytes, Sequence[ToolOutcome]]
+        self, tool_result: ToldResult, call: ToolCallIR | None, others: Mapping[bytes, Sequence[ToolOutcome]]
     ) -> ToolOutcome | None:
         """The outcome with the same arguments, else, for a result behind the last answer, the only one of that tool.
 
         Args:
             others: outcomes whose client does not state the id, by their arguments.
         """
-        name, given = (call.name, call.input) if call else (told.result.name, None)
+        name, given = (call.name, call.input) if call else (tool_result.result.name, None)
         equal = [one for one in reversed(others.get(argument_key(given), ())) if self._is_open(one, name, given)]
-        if equal or call is None or not told.is_newest:
-            return _best_of(equal, text_told(told.result)) if equal else None
+        if equal or call is None or not tool_result.is_newest:
+            return _best_of(equal, text_told(tool_result.result)) if equal else None
         same = [one for kept in others.values() for one in kept if self._is_open(one, name, given)]
         equal = [one for one in same if one.is_of(call.id, name, given)]
-        return same[0] if len(same) == 1 else _best_of(equal, text_told(told.result)) if equal else None
+        return same[0] if len(same) == 1 else _best_of(equal, text_told(tool_result.result)) if equal else None
 
-    def _is_open(self, outcome: ToolOutcome, name: str | None, given: JsonValue) -> bool:
-        return outcome.asked_by(name, given) is not None and any(one is outcome for one in self.waiting)
+    def _is_open(self, outcome: ToolOutcome, name: str | None, value: JsonValue) -> bool:
+        return outcome.asked_by(name, value) is not None and any(one is outcome for one in self.waiting)
 
 
-def _best_of(equal: Sequence[ToolOutcome], told: str) -> ToolOutcome:
+def _best_of(equal: Sequence[ToolOutcome], text: str) -> ToolOutcome:
     """Of equal requests the last one whose result the model got, else the last one."""
     if len(equal) == 1:
         return equal[0]
-    return next((one for one in equal if not any(lost_parts(one.result, told, has_media=True))), equal[0])
+    return next((one for one in equal if not any(lost_parts(one.result, text, has_media=True))), equal[0])
 
 
 def told_results(messages: Sequence[Message]) -> Iterator[ToldResult]:

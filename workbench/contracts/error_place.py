@@ -151,17 +151,17 @@ def find_place(
 
 
 def _paths(
-    text: str, told: Sequence[str], body: JsonValue, decoded: DecodedExchange, contract: Contract
+    text: str, words: Sequence[str], body: JsonValue, decoded: DecodedExchange, contract: Contract
 ) -> Iterator[ErrorPlace]:
     """Paths that the text spells out, or that come with it: in the field ``param``, in a validator's form."""
     quoted = set(_QUOTED.findall(text))
     spelled = (found[0] for found in _PATH.finditer(text) if not _ROLE.search(text[: found.start()]))
-    for path in (told[0], *spelled, *told[1:]):
+    for path in (words[0], *spelled, *words[1:]):
         steps = _from_zero(_STEP.findall(path))
         if not isinstance(body, dict) or not steps:
             continue
         steps = _from_root(body, steps)
-        is_bare = len(steps) == 1 and path not in told and path not in quoted and not text.startswith(f"{path}:")
+        is_bare = len(steps) == 1 and path not in words and path not in quoted and not text.startswith(f"{path}:")
         pointer = None if is_bare else _walk(body, steps, decoded, contract)
         if pointer:
             yield ErrorPlace(pointer, decoded.request_index.span(pointer), path)
@@ -245,13 +245,13 @@ def _schema_place(body: JsonValue, tool: str, steps: Sequence[str], *, must_be_w
 
 
 def _absent(
-    text: str, told: Sequence[str], body: JsonValue, decoded: DecodedExchange, contract: Contract
+    text: str, words: Sequence[str], body: JsonValue, decoded: DecodedExchange, contract: Contract
 ) -> ErrorPlace | None:
     """A field that the request does not have, and that the grammar of its protocol knows."""
     grammar = grammars.grammar_of(decoded.protocol or "", contract.name)
     first = _PATH.match(text)
     spelled = first[0] if first and text[first.end() : first.end() + 1] == ":" else ""
-    for path in (*told, spelled):
+    for path in (*words, spelled):
         steps = _STEP.findall(path)
         is_absent = steps and isinstance(body, dict) and _key(body, steps[0]) is None
         if grammar and is_absent and grammar.request_kind(steps[0]) is not None:

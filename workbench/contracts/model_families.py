@@ -37,18 +37,18 @@ def family_of(plain_name: str) -> ModelFamily | None:
     return ModelFamily(found["base"], found["kind"] or "", numbers)
 
 
-def of_other_versions(held: Iterable[tuple[tuple[str, ...], Relation]], plain_name: str) -> Iterator[Relation]:
+def of_other_versions(relations: Iterable[tuple[tuple[str, ...], Relation]], plain_name: str) -> Iterator[Relation]:
     """Refusals of other versions of a model's family that nothing is said of for the model itself, as suspicions.
 
     Args:
-        held: (globs of plain model names, relation) of those that do not hold for the model.
+        relations: (globs of plain model names, relation) of those that do not hold for the model.
         plain_name: of the model.
     """
     own = family_of(plain_name)
     if own is None:
         return
     found: defaultdict[str, dict[tuple[int, ...], Relation]] = defaultdict(dict)
-    for globs, relation in held:
+    for globs, relation in relations:
         for glob in globs if relation.is_enforced else ():
             other = family_of(glob)
             if other is not None and other[:2] == own[:2]:

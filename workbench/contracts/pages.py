@@ -73,19 +73,19 @@ class Example:
         from workbench.wire import Body, Exchange, Headers, HttpRequest, HttpResponse, State
         from workbench.wire.session import MemorySession
 
-        def request(given: Mapping[str, JsonValue]) -> HttpRequest | None:
-            body = _bytes(given, "raw", "request")
-            headers = Headers(tuple(given.get("request_headers", {}).items()))
+        def request(example: Mapping[str, JsonValue]) -> HttpRequest | None:
+            body = _bytes(example, "raw", "request")
+            headers = Headers(tuple(example.get("request_headers", {}).items()))
             return None if body is None else HttpRequest(headers=headers, body=Body(body))
 
-        def response(given: Mapping[str, JsonValue]) -> HttpResponse | None:
-            body = _bytes(given, "sse" if "sse" in given else "text", "response")
+        def response(example: Mapping[str, JsonValue]) -> HttpResponse | None:
+            body = _bytes(example, "sse" if "sse" in example else "text", "response")
             if body is None:
                 return None
-            mime = str(given.get("type") or ("text/event-stream" if "sse" in given else "application/json"))
-            chunks = tuple(_chunks(body, given.get("at", ())))
-            headers = Headers((("content-type", mime), *given.get("headers", {}).items()))
-            return HttpResponse(int(given.get("status", 200)), headers, Body(body, chunks=chunks))
+            mime = str(example.get("type") or ("text/event-stream" if "sse" in example else "application/json"))
+            chunks = tuple(_chunks(body, example.get("at", ())))
+            headers = Headers((("content-type", mime), *example.get("headers", {}).items()))
+            return HttpResponse(int(example.get("status", 200)), headers, Body(body, chunks=chunks))
 
         made = list[Exchange]()
         for n, e in enumerate(self.exchanges, 1):
@@ -115,13 +115,13 @@ def _tool_hop(lines: Sequence[Mapping[str, JsonValue]]) -> Iterator[Exchange]:
     yield from (exchange for _, exchange in channel.exchanges(1))
 
 
-def _socket(given: Mapping[str, JsonValue]) -> Iterator[Exchange]:
+def _socket(example: Mapping[str, JsonValue]) -> Iterator[Exchange]:
     """A WebSocket with its turns; ``closed`` is a code with a reason, and the side that closed it."""
     from workbench.protocols import with_turns
     from workbench.wire import Exchange, ExchangeKind, Frame, Headers, HttpRequest, HttpResponse, dumps
 
     frames = []
-    for at, message in enumerate(given["socket"]):
+    for at, message in enumerate(example["socket"]):
         for key, value in message.items():
             direction = "sent" if key.startswith("sent") else "received"
             if key.endswith("_close"):
@@ -129,8 +129,8 @@ def _socket(given: Mapping[str, JsonValue]) -> Iterator[Exchange]:
                 frames.append(Frame(direction, "close", int(code).to_bytes(2) + reason.encode(), float(at)))
             else:
                 frames.append(Frame(direction, "text", dumps(value), float(at)))
-    headers = Headers(tuple(given.get("request_headers", {}).items()))
-    shaken = HttpRequest("GET", str(given.get("url", "")), headers)
+    headers = Headers(tuple(example.get("request_headers", {}).items()))
+    shaken = HttpRequest("GET", str(example.get("url", "")), headers)
     kind = ExchangeKind.WEBSOCKET
     yield from with_turns([Exchange("socket", shaken, HttpResponse(101), kind=kind, frames=tuple(frames))])
 
@@ -148,12 +148,12 @@ def _chunks(body: bytes, times: Sequence[float]) -> Iterator[Chunk]:
         yield Chunk(end, float(at))
 
 
-def _bytes(given: Mapping[str, JsonValue], text: str, value: str) -> bytes | None:
+def _bytes(example: Mapping[str, JsonValue], text: str, value: str) -> bytes | None:
     from workbench.wire import dumps
 
-    if text in given:
-        return str(given[text]).encode("utf-8")
-    return dumps(given[value]) if value in given else None
+    if text in example:
+        return str(example[text]).encode("utf-8")
+    return dumps(example[value]) if value in example else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,13 +273,13 @@ def _prefix(a: str, b: str) -> str:
     return a[: next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))]
 
 
-def _through(text: str, said: str) -> int:
+def _through(text: str, words: str) -> int:
     """Characters of a text whose plain form is this."""
-    if not said:
+    if not words:
         return 0
     form = plain(text)
-    at = form.plain.find(said)
-    return form.place(at + len(said) - 1) + 1 if at >= 0 else 0
+    at = form.plain.find(words)
+    return form.place(at + len(words) - 1) + 1 if at >= 0 else 0
 
 
 def _word_before(text: Plain, start: int) -> str:

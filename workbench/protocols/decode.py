@@ -180,11 +180,11 @@ class DecodedExchange:
         """More of the exchange may come: how it ends is not known."""
         return self.exchange.state is State.OPEN
 
-    def _detect(self, wanted: str | None, among: Collection[str]) -> tuple[str | None, str]:
+    def _detect(self, protocol: str | None, among: Collection[str]) -> tuple[str | None, str]:
         if self.exchange.kind is ExchangeKind.MCP:
             return None, TOOL_SIDE
-        if wanted:
-            return wanted, "as requested"
+        if protocol:
+            return protocol, "as requested"
         if TURNS in self.exchange.meta:
             return None, "a WebSocket connection; its requests and responses are the exchanges after it"
         if self.exchange.kind is ExchangeKind.WEBSOCKET:

@@ -122,8 +122,8 @@ def _at(grammar: BodyGrammar, pointer: str, tags: Tags) -> Iterator[_TypeAt]:
     yield from found
 
 
-def _step(grammar: BodyGrammar, kind: Kind, name: str, told: Mapping[str, str]) -> Iterator[_TypeAt]:
-    for arm in _fitting_arms(grammar, _arms(kind), told):
+def _step(grammar: BodyGrammar, kind: Kind, name: str, tags: Mapping[str, str]) -> Iterator[_TypeAt]:
+    for arm in _fitting_arms(grammar, _arms(kind), tags):
         if arm == ANYTHING:
             yield _TypeAt(ANYTHING)
         elif isinstance(arm, str) and arm.startswith("#"):
@@ -140,9 +140,9 @@ def _arms(kind: Kind) -> list[Kind]:
     return list(kind[1:]) if isinstance(kind, list) and kind[0] == "|" else [kind]
 
 
-def _fitting_arms(grammar: BodyGrammar, arms: list[Kind], told: Mapping[str, str]) -> list[Kind]:
+def _fitting_arms(grammar: BodyGrammar, arms: list[Kind], tags: Mapping[str, str]) -> list[Kind]:
     """The types of a union that an object with these tags may be; all where no tag tells."""
-    for tag, value in told.items():
+    for tag, value in tags.items():
         fitting = [arm for arm in arms if _admits(grammar, arm, tag, value)]
         arms = fitting or arms
     return arms

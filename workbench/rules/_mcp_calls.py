@@ -216,17 +216,17 @@ def _text_of(value: JsonValue) -> str:
 
 
 def of_uncalled(
-    decoded: DecodedExchange, told: Sequence[ModelCall], links: Sequence[ToolLink], tools: Iterable[tuple[str, str]]
+    decoded: DecodedExchange, calls: Sequence[ModelCall], links: Sequence[ToolLink], tools: Iterable[tuple[str, str]]
 ) -> Iterator[Finding]:
     """Findings on results of calls that never reached their tool server.
 
     Args:
-        told: calls whose results the request tells.
+        calls: calls whose results the request tells.
         links: what its results come from.
         tools: server and name of every tool that was listed.
     """
     linked = {link.call_id for link in links}
-    uncalled = {one.call.id: one for one in told if one.carried is None and one.call.id not in linked}
+    uncalled = {one.call.id: one for one in calls if one.carried is None and one.call.id not in linked}
     if not uncalled:
         return
     listed = tuple(tools)

@@ -208,7 +208,10 @@ def _names(value: JsonValue) -> set[str]:
 
 
 def _of_missing(
-    decoded: DecodedExchange, declared: Sequence[ToolDef], listed: Sequence[ListedTool], taken: Mapping[str, object]
+    decoded: DecodedExchange,
+    declared: Sequence[ToolDef],
+    listed: Sequence[ListedTool],
+    names_in_use: Mapping[str, object],
 ) -> Iterator[Finding]:
     """Tools that are not declared, unless the client keeps tools back for a search."""
     names = [tool.name or "" for tool in declared]

@@ -374,36 +374,36 @@ def _of_result(
         )
 
 
-def _demands(told: str, entry: JsonValue) -> bool:
+def _demands(text: str, entry: JsonValue) -> bool:
     """A text that asks for a property of the schema: "ID is required", "cannot use both A and B"."""
     known = member(entry, "inputSchema", "properties")
-    words = frozenset(_WORD.findall(told)) if isinstance(known, dict) and _DEMANDED.search(told) else frozenset()
+    words = frozenset(_WORD.findall(text)) if isinstance(known, dict) and _DEMANDED.search(text) else frozenset()
     return isinstance(known, dict) and not words.isdisjoint(known)
 
 
 def _of_refusal(
-    decoded: DecodedExchange, params: JsonValue, entry: JsonValue, pointer: str, told: str
+    decoded: DecodedExchange, params: JsonValue, entry: JsonValue, pointer: str, words: str
 ) -> Iterator[Finding]:
     schema = member(entry, "inputSchema")
     if isinstance(schema, dict) and not climb(None, member(params, "arguments") or {}, schema).faults:
         text = "the tool refuses arguments that match its own inputSchema"
-        yield make(decoded, ARGUMENTS_REFUSED, RESPONSE, pointer, text, quote(told))
+        yield make(decoded, ARGUMENTS_REFUSED, RESPONSE, pointer, text, quote(words))
 
 
-def _flag(decoded: DecodedExchange, result: JsonValue, told: str) -> Iterator[Finding]:
+def _flag(decoded: DecodedExchange, result: JsonValue, words: str) -> Iterator[Finding]:
     """A text that tells of a failure in a success, or of a success in a failure: words, and so a guess."""
     if _is_failure(result):
-        if _SUCCEEDED.search(told) and not _FAILED.match(told):
+        if _SUCCEEDED.search(words) and not _FAILED.match(words):
             text = "the result is marked as an error, but its text reports a success"
-            yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError", text, quote(told), INFO)
+            yield make(decoded, ERROR_FLAG, RESPONSE, "/result/isError", text, quote(words), INFO)
     elif (
-        (_FAILED.match(told) or _REFUSES.fullmatch(told) or _denies_success(value_in(told)))
+        (_FAILED.match(words) or _REFUSES.fullmatch(words) or _denies_success(value_in(words)))
         and len(texts_of(result)) == 1
         and member(result, "structuredContent") is None
     ) or _denies_success(member(result, "structuredContent")):
         text = "the text reports a failure, but the result is not marked as an error (isError)"
         pointer = "/result/isError" if member(result, "isError") is not None else "/result"
-        yield make(decoded, ERROR_FLAG, RESPONSE, pointer, text, quote(told), INFO)
+        yield make(decoded, ERROR_FLAG, RESPONSE, pointer, text, quote(words), INFO)
 
 
 def _inner_text(text: str) -> str:

@@ -75,7 +75,7 @@ _SHORT = 8
 def of_told(
     decoded: DecodedExchange,
     link: ToolLink,
-    told: ToldResult,
+    tool_result: ToldResult,
     outcome: ToolOutcome,
     others: Sequence[ToolOutcome],
     client: ClientFacts,
@@ -87,9 +87,9 @@ def of_told(
         others: further outcomes that no result has told of yet.
         client: what is known of the client.
     """
-    words = text_told(told.result)
+    words = text_told(tool_result.result)
     if outcome.state == "refused":
-        yield from _of_refused(decoded, link, told, outcome, words)
+        yield from _of_refused(decoded, link, tool_result, outcome, words)
     if outcome.state != "answered":
         return
     swapped = next((one for one in others if link.lost and _tells(words, one) and not _tells(words, outcome)), None)
@@ -104,16 +104,16 @@ def of_told(
         )
         yield make(decoded, CANCELLED_END, REQUEST, link.pointer, f"{text}, and received no cancellation", quote(words))
         return
-    yield from _of_form(decoded, link, told, outcome, words)
-    yield from _of_flag(decoded, link, told, outcome, words, client)
+    yield from _of_form(decoded, link, tool_result, outcome, words)
+    yield from _of_flag(decoded, link, tool_result, outcome, words, client)
     yield from (_of_lost(decoded, link, lost, words, outcome, client) for lost in link.lost)
 
 
 def _of_refused(
-    decoded: DecodedExchange, link: ToolLink, told: ToldResult, outcome: ToolOutcome, words: str
+    decoded: DecodedExchange, link: ToolLink, tool_result: ToldResult, outcome: ToolOutcome, words: str
 ) -> Iterator[Finding]:
     """A JSON-RPC error of which the model hears nothing."""
-    if not (told.result.is_error or _FAILED.search(words) or (outcome.error and outcome.error in words)):
+    if not (tool_result.result.is_error or _FAILED.search(words) or (outcome.error and outcome.error in words)):
         text = f"exchange {link.exchange + 1} was answered with a JSON-RPC error, which this result does not mention"
         yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, quote(outcome.error))
 
@@ -164,7 +164,7 @@ def by_rule_of(client: ClientFacts, part: str, result: JsonValue) -> str:
 
 
 def _of_form(
-    decoded: DecodedExchange, link: ToolLink, told: ToldResult, outcome: ToolOutcome, words: str
+    decoded: DecodedExchange, link: ToolLink, tool_result: ToldResult, outcome: ToolOutcome, words: str
 ) -> Iterator[Finding]:
     received = dumps(outcome.result).decode("utf-8", "replace")
     form = _REPR.search(words)
@@ -177,7 +177,7 @@ def _of_form(
     if "�" in words and "�" not in received and "\\ufffd" not in received:
         text = f"characters in the result of exchange {link.exchange + 1} are broken (U+FFFD)"
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
-    elif _is_wrapped(outcome.result, told.result.content):
+    elif _is_wrapped(outcome.result, tool_result.result.content):
         text = f"the text of exchange {link.exchange + 1} reached the model as a JSON string, with every quote escaped"
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words), INFO)
     if _tells_twice(outcome.result, words):
@@ -185,8 +185,10 @@ def _of_form(
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text, severity=INFO)
     media = dict(_media(outcome.result))
     data = [each for part in media.values() if (each := part[:_SHORT])]
-    is_shown = any(isinstance(part, Media) for part in told.result.content)
-    if is_shown and any(each in part.text for each in data for part in told.result.content if isinstance(part, Text)):
+    is_shown = any(isinstance(part, Media) for part in tool_result.result.content)
+    if is_shown and any(
+        each in part.text for each in data for part in tool_result.result.content if isinstance(part, Text)
+    ):
         text = f"the data of an image or file in exchange {link.exchange + 1} appears twice here, once as text"
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text)
     elif not is_shown and not form and (found := next((p for p, part in media.items() if part and part in words), "")):
@@ -194,12 +196,12 @@ def _of_form(
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
 
 
-def _is_wrapped(result: JsonValue, told: Sequence[Part]) -> bool:
+def _is_wrapped(result: JsonValue, parts: Sequence[Part]) -> bool:
     """The model got a text only as a string within JSON, maybe one that is itself within JSON."""
     texts = [text.strip() for text in texts_of(result) if _ESCAPED.search(text)]
-    if not texts or member(result, "structuredContent") is not None or not all(isinstance(p, Text) for p in told):
+    if not texts or member(result, "structuredContent") is not None or not all(isinstance(p, Text) for p in parts):
         return False
-    held = [part.text for part in told if isinstance(part, Text)]
+    held = [part.text for part in parts if isinstance(part, Text)]
     for depth in range(_MOST_WRAPS + 1):
         if all(any(text in each for each in held) for text in texts):
             return depth > 0
@@ -232,12 +234,12 @@ def _media(result: dict[str, JsonValue]) -> Iterator[tuple[str, str]]:
 def _of_flag(
     decoded: DecodedExchange,
     link: ToolLink,
-    told: ToldResult,
+    tool_result: ToldResult,
     outcome: ToolOutcome,
     words: str,
     client: ClientFacts,
 ) -> Iterator[Finding]:
-    is_failure, is_marked = outcome.result.get("isError") is True, told.result.is_error
+    is_failure, is_marked = outcome.result.get("isError") is True, tool_result.result.is_error
     where = f"exchange {link.exchange + 1}"
     how = f"matched {link.how}"
     if is_failure and not is_marked:

@@ -263,16 +263,16 @@ def _objects(value: JsonValue) -> Iterator[Mapping[str, JsonValue]]:
         yield from (inner for key in _NEST if isinstance(inner := value.get(key), Mapping))
 
 
-def _says_failure(held: Mapping[str, JsonValue]) -> bool:
-    if any(held.get(key) is False for key in _FLAG_KEYS) or any(
-        held.get(key) is True for key in ("isError", "is_error")
+def _says_failure(value: Mapping[str, JsonValue]) -> bool:
+    if any(value.get(key) is False for key in _FLAG_KEYS) or any(
+        value.get(key) is True for key in ("isError", "is_error")
     ):
         return True
-    if any(type(code := held.get(key)) is int and code for key in _EXIT_KEYS):
+    if any(type(code := value.get(key)) is int and code for key in _EXIT_KEYS):
         return True
-    if any(held.get(key) for key in _ERROR_KEYS):
+    if any(value.get(key) for key in _ERROR_KEYS):
         return True
-    for said in map(held.get, _STATUS_KEYS):
+    for said in map(value.get, _STATUS_KEYS):
         if type(said) is int and 400 <= said < 600:
             return True
         if isinstance(said, str) and (_DONE.match(said) or (said.isdigit() and 400 <= int(said[:9]) < 600)):

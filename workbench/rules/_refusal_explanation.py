@@ -111,10 +111,10 @@ def _may_be_meant(finding: Finding, place: ErrorPlace | None, ids: NamedIds) -> 
     return any(abs(item[1] - wanted[1]) <= NEAR for p in places if (item := _item(p)) and item[0] == wanted[0])
 
 
-def _is_near(pointer: str, named: str) -> bool:
+def _is_near(pointer: str, name: str) -> bool:
     """One lies within the other, or both are in one message."""
-    a, b = f"{pointer}/", f"{named}/"
-    return a.startswith(b) or b.startswith(a) or (_item(pointer) is not None and _item(pointer) == _item(named))
+    a, b = f"{pointer}/", f"{name}/"
+    return a.startswith(b) or b.startswith(a) or (_item(pointer) is not None and _item(pointer) == _item(name))
 
 
 def _item(pointer: str) -> tuple[str, int] | None:
@@ -124,7 +124,7 @@ def _item(pointer: str) -> tuple[str, int] | None:
 
 
 def _demote_others(
-    findings: Iterable[Finding], chosen: Finding | None, place: ErrorPlace | None, ids: NamedIds
+    findings: Iterable[Finding], main_finding: Finding | None, place: ErrorPlace | None, ids: NamedIds
 ) -> Iterator[Finding]:
     """The other findings: an error at a place that the text does not name is not what was refused here."""
     how = f"the provider names {quote(place.how, 80)}, not this" if place and place.how else ""
@@ -132,18 +132,18 @@ def _demote_others(
         how = f"the provider names {quote(ids.missing[0], 80)}, which is not in this request"
     for finding in findings:
         is_error = finding.side == REQUEST and finding.severity is Severity.ERROR
-        if not how or not is_error or _is_named(finding, chosen, place, ids):
+        if not how or not is_error or _is_named(finding, main_finding, place, ids):
             yield finding
         else:
             evidence = "; ".join(filter(None, (finding.evidence, how)))
             yield replace(finding, severity=Severity.WARNING, evidence=evidence)
 
 
-def _is_named(finding: Finding, chosen: Finding | None, place: ErrorPlace | None, ids: NamedIds) -> bool:
+def _is_named(finding: Finding, main_finding: Finding | None, place: ErrorPlace | None, ids: NamedIds) -> bool:
     """The finding is at a place that the text names, or in the message where the cause is."""
     places = [*ids.pointers, *([place.pointer] if place and not (ids.missing and not ids.pointers) else ())]
-    if chosen:
-        places += [chosen.pointer, *chosen.related]
+    if main_finding:
+        places += [main_finding.pointer, *main_finding.related]
     return any(_is_near(p, named) for p in (finding.pointer, *finding.related) for named in places if named)
 
 
@@ -170,11 +170,11 @@ def _is_passed_on(case: RuleContext) -> bool:
     return answer is not None and answer.status >= 400
 
 
-def _predicting(asked: Iterable[Finding], error: ApiError) -> list[Finding]:
+def _predicting(findings: Iterable[Finding], error: ApiError) -> list[Finding]:
     """Findings whose check says just this."""
     text = plain(error.message)
     found = []
-    for finding in asked:
+    for finding in findings:
         hit = Template(finding.check.template).find(text) if finding.check and finding.check.template else None
         if hit and hit.weight == hit.whole:
             found.append(finding)

@@ -192,9 +192,9 @@ def _is_required(relation: Relation) -> bool:
     return relation.test.is_absent and len(relation.place.steps) == 1
 
 
-def values_of_fields(decoded: DecodedExchange, asked: OnFields) -> list[tuple[int, list[PlacedValue]]]:
-    """``asked.values(decoded)``, as a function of a module."""
-    return asked.values(decoded)
+def values_of_fields(decoded: DecodedExchange, query: OnFields) -> list[tuple[int, list[PlacedValue]]]:
+    """``query.values(decoded)``, as a function of a module."""
+    return query.values(decoded)
 
 
 class ByList(NamedTuple):
@@ -229,12 +229,12 @@ def _reads_fields_alone(relation: Relation) -> bool:
     return relation.place.first not in HISTORIES and is_beside and when.more_messages < 0 and when.more_bytes < 0
 
 
-def values_in_messages(case: RuleContext, asked: OnMessages) -> dict[int, list[PlacedValue]]:
+def values_in_messages(case: RuleContext, query: OnMessages) -> dict[int, list[PlacedValue]]:
     """Number of a relation → values in messages that pass what it says of each message alone, if there are any."""
-    hits = _hits_of_kept(case, asked) if _is_kept(case) else _hits_of_decoded(case, asked)
+    hits = _hits_of_kept(case, query) if _is_kept(case) else _hits_of_decoded(case, query)
     found: dict[int, list[PlacedValue]] = {}
     for number, message, values in sorted(hits, key=itemgetter(0)):
-        if not _is_of_place(case, asked.relations[number].place, message):
+        if not _is_of_place(case, query.relations[number].place, message):
             continue
         placed = (PlacedValue(message.pointer + each.pointer, each.value) for each in values)
         found.setdefault(number, []).extend(placed)
@@ -255,15 +255,15 @@ _Hit: TypeAlias = "tuple[int, Message, tuple[PlacedValue, ...]]"
 """Number of a relation, a message, and what the relation is about in it."""
 
 
-def _hits_of_kept(case: RuleContext, asked: OnMessages) -> Iterator[_Hit]:
-    for _, message in case.suspects(_hits_of_all, asked):
-        yield from ((number, message, values) for number, values in fact(message, _hits_of_all, asked))
+def _hits_of_kept(case: RuleContext, query: OnMessages) -> Iterator[_Hit]:
+    for _, message in case.suspects(_hits_of_all, query):
+        yield from ((number, message, values) for number, values in fact(message, _hits_of_all, query))
 
 
-def _hits_of_decoded(case: RuleContext, asked: OnMessages) -> Iterator[_Hit]:
+def _hits_of_decoded(case: RuleContext, query: OnMessages) -> Iterator[_Hit]:
     for n, message in enumerate(case.decoded.messages(REQUEST)):
         value = _value(case, n, message)
-        for number, question in enumerate(asked.questions):
+        for number, question in enumerate(query.questions):
             if question.is_for(message) and (values := question.values(value)):
                 yield number, message, values
 
@@ -279,12 +279,12 @@ def _value(case: RuleContext, n: int, message: Message) -> JsonValue:
     return listed[int(index)] if isinstance(listed, list) and index.isdecimal() and int(index) < len(listed) else None
 
 
-def _hits_of_all(message: Message, asked: OnMessages) -> tuple[tuple[int, tuple[PlacedValue, ...]], ...]:
+def _hits_of_all(message: Message, query: OnMessages) -> tuple[tuple[int, tuple[PlacedValue, ...]], ...]:
     """(number of a relation, values) of all that relations are about in a message."""
-    numbers = fact(shape_of(message), _may_hit, asked)
+    numbers = fact(shape_of(message), _may_hit, query)
     if not numbers:
         return ()
-    wanted = ((number, asked.questions[number]) for number in numbers)
+    wanted = ((number, query.questions[number]) for number in numbers)
     hits = ((number, fact(message, _hits, question)) for number, question in wanted if question.is_for(message))
     return tuple(hit for hit in hits if hit[1])
 
@@ -293,9 +293,9 @@ def _hits(message: Message, question: _Question) -> tuple[PlacedValue, ...]:
     return question.values(_parse(text_of(message) or b"null"))
 
 
-def _may_hit(shape: MessageShape, asked: OnMessages) -> tuple[int, ...]:
+def _may_hit(shape: MessageShape, query: OnMessages) -> tuple[int, ...]:
     """Numbers of the relations that may be about something in a message of a shape."""
-    return tuple(number for number, each in enumerate(asked.questions) if fact(shape, _may_be_about, each))
+    return tuple(number for number, each in enumerate(query.questions) if fact(shape, _may_be_about, each))
 
 
 def _may_be_about(shape: MessageShape, question: _Question) -> bool:

@@ -92,7 +92,7 @@ def _singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-def _candidates(body: JsonValue, said: Sequence[str]) -> Iterator[_Candidate]:
+def _candidates(body: JsonValue, spoken_words: Sequence[str]) -> Iterator[_Candidate]:
     """Members of a body that a text names, and values that are names themselves, from the top, in their order."""
     stack: list[tuple[JsonValue, str, tuple[str, ...], float]] = [(body, "", (), 0.0)]
     for _ in range(MOST_NODES):
@@ -102,7 +102,7 @@ def _candidates(body: JsonValue, said: Sequence[str]) -> Iterator[_Candidate]:
         if isinstance(value, list):
             stack += [(item, f"{pointer}/{n}", above, around) for n, item in reversed(list(enumerate(value)))]
             for n, item in enumerate(value):
-                if weight := _weight_of_value(item, said):
+                if weight := _weight_of_value(item, spoken_words):
                     yield _Candidate(f"{pointer}/{n}", around + weight)
         elif isinstance(value, dict):
             inner = []
@@ -111,49 +111,51 @@ def _candidates(body: JsonValue, said: Sequence[str]) -> Iterator[_Candidate]:
             is_data = pointer.rpartition("/")[2] in _SCHEMAS
             for key, member in value.items():
                 at, words = f"{pointer}/{escape(key)}", tuple(split_words(key))
-                weight = 0.0 if is_data or at == "/model" else max(_weight(words, held, said) for held in holders)
+                weight = (
+                    0.0 if is_data or at == "/model" else max(_weight(words, held, spoken_words) for held in holders)
+                )
                 if weight:
                     yield _Candidate(at, around + weight)
-                if key not in _TEXTS and at != "/model" and (named := _weight_of_value(member, said)):
+                if key not in _TEXTS and at != "/model" and (named := _weight_of_value(member, spoken_words)):
                     yield _Candidate(pointer if key == "type" and pointer else at, around + named)
                 if key not in _DATA:
                     inner.append((member, at, words, around + weight))
             stack += reversed(inner)
 
 
-def _weight_of_value(value: JsonValue, said: Sequence[str]) -> float:
+def _weight_of_value(value: JsonValue, spoken_words: Sequence[str]) -> float:
     if not isinstance(value, str) or not _NAME.match(value):
         return 0.0
     words = split_words(value.rpartition(".")[2])
-    return _weight_of_words(words, said)
+    return _weight_of_words(words, spoken_words)
 
 
-def _weight(words: tuple[str, ...], above: tuple[str, ...], said: Sequence[str]) -> float:
+def _weight(words: tuple[str, ...], above: tuple[str, ...], spoken_words: Sequence[str]) -> float:
     """How surely a text names a member: words of its name that are in the text; 0 for no name."""
     is_group = len(above) == 1 and above[0] in _GROUPS
-    if above and words and not is_group and words[0] in said and _follow((*above, *words), said, 1):
+    if above and words and not is_group and words[0] in spoken_words and _follow((*above, *words), spoken_words, 1):
         return float(len(words) + 1)
-    if weight := _weight_of_words(words, said):
+    if weight := _weight_of_words(words, spoken_words):
         return weight
-    is_last = len(words) > 1 and words[-1] not in _COMMON and len(words[-1]) > 4 and words[-1] in said
+    is_last = len(words) > 1 and words[-1] not in _COMMON and len(words[-1]) > 4 and words[-1] in spoken_words
     return LAST_WORD if is_last else 0.0
 
 
-def _weight_of_words(words: Sequence[str], said: Sequence[str]) -> float:
-    if len(words) > 1 and _follow(words, said, 0):
+def _weight_of_words(words: Sequence[str], spoken_words: Sequence[str]) -> float:
+    if len(words) > 1 and _follow(words, spoken_words, 0):
         return float(len(words)) if set(words) - _COMMON else ONE_WORD
-    is_telling = len(words) == 1 and words[0] in said and words[0] not in _COMMON and len(words[0]) > 3
+    is_telling = len(words) == 1 and words[0] in spoken_words and words[0] not in _COMMON and len(words[0]) > 3
     return ONE_WORD if is_telling else 0.0
 
 
-def _follow(words: Sequence[str], said: Sequence[str], gap: int) -> bool:
+def _follow(words: Sequence[str], spoken_words: Sequence[str], gap: int) -> bool:
     """A text has the words one behind the other, with at most ``gap`` others between two of them."""
-    for start, word in enumerate(said):
+    for start, word in enumerate(spoken_words):
         if word != words[0]:
             continue
         at = start
         for wanted in words[1:]:
-            ahead = said[at + 1 : at + 2 + gap]
+            ahead = spoken_words[at + 1 : at + 2 + gap]
             if wanted not in ahead:
                 break
             at += 1 + ahead.index(wanted)

@@ -171,12 +171,12 @@ def _evidence(case: RuleContext, line: CallLine) -> str:
         return line.note
     messages, told = case.decoded.messages(REQUEST), set()
 
-    def with_pointer(named: re.Match[str]) -> str:
-        number = int(named[1])
+    def with_pointer(match: re.Match[str]) -> str:
+        number = int(match[1])
         if number in told or number > len(messages):
-            return named[0]
+            return match[0]
         told.add(number)
-        return f"{named[0]} ({messages[number - 1].pointer})"
+        return f"{match[0]} ({messages[number - 1].pointer})"
 
     return _NAMED.sub(with_pointer, line.note)
 

@@ -175,8 +175,8 @@ def _rebuilt(finding: Finding) -> Finding:
     return _with_evidence(replace(finding, severity=Severity.WARNING, check=None, refusal=""), said)
 
 
-def _with_evidence(finding: Finding, said: str) -> Finding:
-    return replace(finding, evidence="; ".join(filter(None, (finding.evidence, said))))
+def _with_evidence(finding: Finding, text: str) -> Finding:
+    return replace(finding, evidence="; ".join(filter(None, (finding.evidence, text))))
 
 
 def _wrong_refusal(case: RuleContext, refused: Finding, check: EnforcedCheck) -> Finding:
@@ -188,17 +188,19 @@ def _wrong_refusal(case: RuleContext, refused: Finding, check: EnforcedCheck) ->
     return case.finding(note, REQUEST, refused.pointer, message, evidence=refused.message, source=_source(check))
 
 
-def _absent_fault(case: RuleContext, chosen: Finding, error: ApiError) -> Finding:
+def _absent_fault(case: RuleContext, main_finding: Finding, error: ApiError) -> Finding:
     """A refusal for something that is not in the recorded request: this exchange does not show what was refused."""
-    message = f"the response says {chosen.rule}, but this request does not have that fault: another request was refused"
+    message = (
+        f"the response says {main_finding.rule}, but this request does not have that fault: another request was refused"
+    )
     note = weaker(DISAGREES, Severity.INFO)
     seen = f"status {case.status}: {quote(error.message.strip())}"
     return case.finding(note, RESPONSE, error.pointer, message, evidence=seen, basis=Basis.RECORDING)
 
 
-def _wrong_text(case: RuleContext, told: ExplainedRefusal, refused: Finding | None) -> Iterator[Finding]:
+def _wrong_text(case: RuleContext, refusal: ExplainedRefusal, refused: Finding | None) -> Iterator[Finding]:
     """A refusal that the contract does not predict, or predicts in other words."""
-    error, label, chosen = case.response.error if case.response else None, case.contract.label, told.chosen
+    error, label, chosen = case.response.error if case.response else None, case.contract.label, refusal.chosen
     named = chosen if chosen and chosen.check else refused
     check = named.check if named else None
     if chosen and chosen.check is None and (known := case.contract.check_for(chosen.rule)):
@@ -206,7 +208,7 @@ def _wrong_text(case: RuleContext, told: ExplainedRefusal, refused: Finding | No
         words = f"the contract {label} enforces {check.rule}, but not in this case; the provider refused it"
     elif check is None:
         return
-    elif told.is_new:
+    elif refusal.is_new:
         words = f"the contract {label} enforces {check.rule}; the response reports a violation, but no rule finds one"
     elif check.status != case.status:
         words = f"the contract {label} has status {check.status} for {check.rule}, but the response has {case.status}"

@@ -92,10 +92,10 @@ def refusals(decoded: DecodedExchange, contract: Contract) -> Iterator[Finding]:
             yield finding
 
 
-def _on_messages(case: RuleContext, asked: OnMessages) -> Iterator[Finding]:
-    for number, found in values_in_messages(case, asked).items():
-        if _may_hold(case, asked.relations[number]):
-            yield from _findings(case, asked.relations[number], found)
+def _on_messages(case: RuleContext, query: OnMessages) -> Iterator[Finding]:
+    for number, found in values_in_messages(case, query).items():
+        if _may_hold(case, query.relations[number]):
+            yield from _findings(case, query.relations[number], found)
 
 
 @reads_fields
@@ -106,10 +106,10 @@ def _on_fields(case: RuleContext) -> Iterator[Finding]:
             yield from _findings(case, asked.relations[number], found)
 
 
-def _on_body(case: RuleContext, asked: OnFields) -> Iterator[Finding]:
-    for number, found in values_of_fields(case.decoded, asked):
-        if _may_hold(case, asked.relations[number]):
-            yield from _findings(case, asked.relations[number], found)
+def _on_body(case: RuleContext, query: OnFields) -> Iterator[Finding]:
+    for number, found in values_of_fields(case.decoded, query):
+        if _may_hold(case, query.relations[number]):
+            yield from _findings(case, query.relations[number], found)
 
 
 def _may_hold(case: RuleContext, relation: Relation) -> bool:

@@ -196,14 +196,14 @@ def _describe(value: str) -> str:
 
 
 def _check_marked(
-    decoded: DecodedExchange, case: RuleContext, side: str, known: _EarlierTexts, told: dict[str, _CredentialPlace]
+    decoded: DecodedExchange, case: RuleContext, side: str, known: _EarlierTexts, places: dict[str, _CredentialPlace]
 ) -> Iterator[Finding]:
     """Values that a recorder replaced: they have no shape of a secret any more."""
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     if http is None or not http.redactions:
         return
     text = decoded.request_text if side == REQUEST else decoded.response_text
-    seen = {value.encode("utf-8", "replace") for value in told}
+    seen = {value.encode("utf-8", "replace") for value in places}
     for mark in http.redactions:
         value = text[mark.start : mark.end]
         if mark.where != "body" or not value or value in known or any(value in other for other in seen):

@@ -72,13 +72,13 @@ def suspects_of(finding: Finding) -> tuple[str, ...]:
 
 
 def _narrowed_down(
-    case: RuleContext, finding: Finding, ranked: list[tuple[str, list[_Reason]]], named: ErrorPlace | None
+    case: RuleContext, finding: Finding, ranked: list[tuple[str, list[_Reason]]], error_place: ErrorPlace | None
 ) -> Finding:
-    """The finding of a refusal with its suspects; ``named`` is the place that its message names already."""
+    """The finding of a refusal with its suspects; ``error_place`` is the place that its message names already."""
     if not ranked:
         return finding
-    if len(ranked) == 1 and named and named.span and named.pointer == ranked[0][0]:
-        return replace(finding, side=REQUEST, pointer=named.pointer, span=named.span, events=())
+    if len(ranked) == 1 and error_place and error_place.span and error_place.pointer == ranked[0][0]:
+        return replace(finding, side=REQUEST, pointer=error_place.pointer, span=error_place.span, events=())
     places = [pointer for pointer, _ in ranked]
     told = "; ".join(
         f"{n}. {at} ({', '.join(dict.fromkeys(r.words for r in why))})" for n, (at, why) in enumerate(ranked, 1)

@@ -82,7 +82,7 @@ class ChatPolicy:
         index = choice.get("index")
         return self.choices.setdefault(index if type(index) is int else 0, HeldChoice())
 
-    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
+    def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         """One delta of a call."""
         raise NotImplementedError
 
@@ -120,8 +120,8 @@ def text_of(of: Delta | None, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def new_call(held: HeldChoice) -> PartBuffer:
+def new_call(choice: HeldChoice) -> PartBuffer:
     """Another call at the end."""
     call = PartBuffer(CALL)
-    held.calls.append(call)
+    choice.calls.append(call)
     return call

@@ -17,12 +17,12 @@ class _ByIndex(ChatPolicy):
         super().__init__()
         self.table: dict[tuple[int, JsonValue], PartBuffer] = {}
 
-    def at(self, held: HeldChoice, index: JsonValue) -> tuple[PartBuffer, bool]:
+    def at(self, choice: HeldChoice, index: JsonValue) -> tuple[PartBuffer, bool]:
         """The call at an index, and whether it is new."""
-        key = (id(held), index if isinstance(index, int | str) else None)
+        key = (id(choice), index if isinstance(index, int | str) else None)
         found = self.table.get(key)
         if found is None:
-            found = self.table[key] = new_call(held)
+            found = self.table[key] = new_call(choice)
             found.name = str(index) if type(index) is int else ""
             return found, True
         return found, False
@@ -45,11 +45,11 @@ class OpenAINode(_ByIndex):
             if isinstance(delta, dict) and isinstance(delta.get(name), str):
                 part.put("text", delta[name], event)
 
-    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
+    def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         if type(call.get("index")) is not int:
             self.said["a call without an index is lost"] = None
             return
-        part, _ = self.at(held, call["index"])
+        part, _ = self.at(choice, call["index"])
         function = function_of(call)
         for field, value in (("id", text_of(call, "id")), ("name", text_of(function, "name"))):
             if value:
@@ -88,11 +88,11 @@ class LiteLLM(_ByIndex):
 
     name, package = "litellm", "litellm 1.109.1"
 
-    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
+    def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         function = function_of(call)
         if function is None:
             return
-        part, _ = self.at(held, call.get("index", 0))
+        part, _ = self.at(choice, call.get("index", 0))
         for field, value in (("id", text_of(call, "id")), ("name", text_of(function, "name"))):
             if value:
                 part.put(field, value, event)
@@ -123,8 +123,8 @@ class OpenAIAgentsChat(_ByIndex):
         if isinstance(first, list) and first and isinstance(first[0], dict):
             self.choice(first[0] | {"index": 0}, event)
 
-    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
-        part, is_new = self.at(held, call.get("index"))
+    def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
+        part, is_new = self.at(choice, call.get("index"))
         if is_new:
             part.put("id", "", event)
             part.put("name", "", event)
@@ -159,11 +159,11 @@ class Llm(_ByIndex):
         if isinstance(first, list) and first and isinstance(first[0], dict):
             self.choice(first[0], event)
 
-    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
+    def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         function = function_of(call)
         if function is None:
             raise Stop("AttributeError", "a delta of a call without a function")
-        part, is_new = self.at(held, call.get("index"))
+        part, is_new = self.at(choice, call.get("index"))
         if is_new:
             for field, of in (("id", call), ("name", function)):
                 if text_of(of, field):
@@ -197,11 +197,11 @@ class JoinedByPosition(ChatPolicy):
         self.positions = count()
         super().choice(choice, event)
 
-    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
+    def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         position = next(self.positions)
-        while len(held.calls) <= position:
-            new_call(held)
-        part, function = held.calls[position], function_of(call)
+        while len(choice.calls) <= position:
+            new_call(choice)
+        part, function = choice.calls[position], function_of(call)
         for field, of in (("id", call), ("name", function), ("arguments", function)):
             if text_of(of, field):
                 part.add(field, text_of(of, field), event)

@@ -66,34 +66,34 @@ class OpenAIPythonChat(ChatPolicy):
         if not calls and any(p.text("type") == "function" and "function" not in p.strings for p in held.calls):
             raise Stop("AttributeError", "a call without a function")
 
-    def _content(self, held: HeldChoice, delta: Delta, event: int) -> None:
+    def _content(self, choice: HeldChoice, delta: Delta, event: int) -> None:
         content = delta.get("content")
-        if isinstance(content, str) and id(held) not in self.lists:
-            held.take_text(delta, event)
-        elif isinstance(content, list) and "text" not in held.text.strings:  # beside a string it is passed over
-            if id(held) in self.lists:
+        if isinstance(content, str) and id(choice) not in self.lists:
+            choice.take_text(delta, event)
+        elif isinstance(content, list) and "text" not in choice.text.strings:  # beside a string it is passed over
+            if id(choice) in self.lists:
                 raise Stop("RuntimeError", "a second list of content parts: without an index they cannot be joined")
-            self.lists.add(id(held))
+            self.lists.add(id(choice))
 
-    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
+    def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         if "index" not in call:
             raise Stop("RuntimeError", "a delta of a call without an index")
         index = call["index"]
         if not isinstance(index, int):
             raise Stop("TypeError", "the index of a call is not an integer")
-        if -len(held.calls) <= index < len(held.calls):
-            part = held.calls[index]
+        if -len(choice.calls) <= index < len(choice.calls):
+            part = choice.calls[index]
         else:
             part = PartBuffer("call")
-            held.calls.insert(index, part)
+            choice.calls.insert(index, part)
         merge_call(part, call, event)
 
-    def _read_back(self, held: HeldChoice, call: Delta) -> None:
+    def _read_back(self, choice: HeldChoice, call: Delta) -> None:
         index = call["index"]
-        if not -len(held.calls) <= index < len(held.calls):
+        if not -len(choice.calls) <= index < len(choice.calls):
             raise Stop("IndexError", f"there is no call {index}: the earlier ones are missing")
-        if held.calls[index].text("type") == "function" and function_of(call) is None:
-            is_first = "function" not in held.calls[index].strings and self.is_begun
+        if choice.calls[index].text("type") == "function" and function_of(call) is None:
+            is_first = "function" not in choice.calls[index].strings and self.is_begun
             raise Stop("AttributeError" if is_first else "AssertionError", "a delta of a call without a function")
 
     def finish(self) -> None:
@@ -120,9 +120,9 @@ def merge_call(part: PartBuffer, call: Delta, event: int) -> None:
         part.value = (_join(part.value[0] if part.value else {}, arguments),)
 
 
-def _join(held: Delta, more: Delta) -> Delta:
+def _join(target: Delta, more: Delta) -> Delta:
     """Objects joined key by key: strings are appended and numbers *added*, so that ``1`` sent twice is ``2``."""
-    made = dict(held)
+    made = dict(target)
     work = [(made, more)]
     while work:
         into, new = work.pop()
@@ -168,14 +168,14 @@ class LangChain(ChatPolicy):
         for call in calls:
             self.call(held, call, event)
 
-    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
+    def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         function = function_of(call)
         arguments = function.get("arguments") if function else None
         if arguments is not None and not isinstance(arguments, str):
             raise Stop("ValidationError", "arguments that are not a string")
-        part = self._match(held, call)
+        part = self._match(choice, call)
         if part is None:
-            part = new_call(held)
+            part = new_call(choice)
             part.name = str(call.get("index"))
         if text_of(call, "id") and text_of(call, "id") != part.text("id"):
             part.add("id", text_of(call, "id"), event)
@@ -183,14 +183,14 @@ class LangChain(ChatPolicy):
             if text_of(function, field):
                 part.add(field, text_of(function, field), event)
 
-    def _match(self, held: HeldChoice, call: Delta) -> PartBuffer | None:
+    def _match(self, choice: HeldChoice, call: Delta) -> PartBuffer | None:
         if type(call.get("index")) is not int:
             return None
         wanted = text_of(call, "id")
         return next(
             (
                 part
-                for part in held.calls
+                for part in choice.calls
                 if part.name == str(call["index"]) and (not wanted or part.text("id") in (None, "", wanted))
             ),
             None,
@@ -212,13 +212,13 @@ class PydanticAI(ChatPolicy):
         if isinstance(first, list) and first and isinstance(first[0], dict):
             self.choice(first[0] | {"index": 0}, event)
 
-    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
+    def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         function, index = function_of(call), call.get("index")
         name = function.get("name") if function else None
         arguments = function.get("arguments") if function else None
-        part = self._match(held, index, name)
+        part = self._match(choice, index, name)
         if part is None:
-            part = new_call(held)
+            part = new_call(choice)
             part.name = str(index)
         if isinstance(name, str):
             part.add("name", name, event)
@@ -233,10 +233,10 @@ class PydanticAI(ChatPolicy):
         else:
             part.add("arguments", arguments if isinstance(arguments, str) else "", event)
 
-    def _match(self, held: HeldChoice, index: JsonValue, name: JsonValue) -> PartBuffer | None:
+    def _match(self, choice: HeldChoice, index: JsonValue, name: JsonValue) -> PartBuffer | None:
         if index is not None:
-            return next((part for part in held.calls if part.name == str(index)), None)
-        return held.calls[-1] if held.calls and name is None else None
+            return next((part for part in choice.calls if part.name == str(index)), None)
+        return choice.calls[-1] if choice.calls and name is None else None
 
     def finish(self) -> None:
         for held in self.choices.values():

@@ -115,12 +115,12 @@ class VercelCompatible(ChatPolicy):
         for call in calls_of(delta):
             self.call(held, call, event)
 
-    def call(self, held: HeldChoice, call: Delta, event: int) -> None:
+    def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         index = call.get("index")
         pieces = [(event, text_of(function_of(call), "arguments"))]
         name = (function_of(call) or {}).get("name")
         if index is None or index in self.forwarded:
-            self._track(held, text_of(call, "id"), index, name, pieces)
+            self._track(choice, text_of(call, "id"), index, name, pieces)
             return
         waiting = self.waiting.setdefault(index, _Waiting())
         waiting.id = waiting.id or text_of(call, "id")
@@ -128,16 +128,16 @@ class VercelCompatible(ChatPolicy):
         if name is not None:
             del self.waiting[index]
             self.forwarded.add(index)
-            self._track(held, waiting.id, index, name, waiting.pieces)
+            self._track(choice, waiting.id, index, name, waiting.pieces)
 
     def _track(
-        self, held: HeldChoice, call_id: str, index: int | None, name: str | None, pieces: Sequence[tuple[int, str]]
+        self, choice: HeldChoice, call_id: str, index: int | None, name: str | None, pieces: Sequence[tuple[int, str]]
     ) -> None:
         begins = "".join(text for _, text in pieces).lstrip()[:1] in ("{", "[")
         said = ((name or "").strip() and name) or ""
         wanted = _CallDelta(call_id if call_id.strip() else "", index, said, bool(said) and begins)
         try:
-            part = self._resolve(held.calls, wanted)
+            part = self._resolve(choice.calls, wanted)
         except _Unclear:
             self.said["a delta that could belong to several calls is skipped"] = None
             return
@@ -146,7 +146,7 @@ class VercelCompatible(ChatPolicy):
                 return
             if not said:
                 raise Stop("InvalidResponseDataError", "Expected 'function.name' to be a string.")
-            part = self._begin(held, wanted, pieces[-1][0])
+            part = self._begin(choice, wanted, pieces[-1][0])
         if wanted.id:
             self.ids[id(part)].add(wanted.id)
         for event, text in pieces:
@@ -155,32 +155,32 @@ class VercelCompatible(ChatPolicy):
         if index is not None:
             self.indices[id(part)].add(index)
 
-    def _begin(self, held: HeldChoice, wanted: _CallDelta, event: int) -> PartBuffer:
-        part = new_call(held)
+    def _begin(self, choice: HeldChoice, delta: _CallDelta, event: int) -> PartBuffer:
+        part = new_call(choice)
         self.ids[id(part)], self.indices[id(part)], self.states[id(part)] = set(), set(), _Arguments()
-        part.name = "" if wanted.index is None else str(wanted.index)
-        part.put("name", wanted.name, event)
-        is_free = wanted.id and wanted.id not in self.used
-        part.put("id", wanted.id if is_free else MADE_UP, event if is_free else -1)
-        self.used.add(wanted.id)
+        part.name = "" if delta.index is None else str(delta.index)
+        part.put("name", delta.name, event)
+        is_free = delta.id and delta.id not in self.used
+        part.put("id", delta.id if is_free else MADE_UP, event if is_free else -1)
+        self.used.add(delta.id)
         return part
 
-    def _resolve(self, calls: Sequence[PartBuffer], wanted: _CallDelta) -> PartBuffer | None:
+    def _resolve(self, calls: Sequence[PartBuffer], delta: _CallDelta) -> PartBuffer | None:
         """The call a delta continues with, None for a new one. Raises _Unclear."""
-        at_index = [c for c in calls if wanted.index in self.indices[id(c)]] if wanted.index is not None else []
-        of_name = [c for c in at_index if not wanted.name or c.text("name") == wanted.name]
-        if not wanted.id:
+        at_index = [c for c in calls if delta.index in self.indices[id(c)]] if delta.index is not None else []
+        of_name = [c for c in at_index if not delta.name or c.text("name") == delta.name]
+        if not delta.id:
             if at_index:
-                return self._one_of(of_name, is_start=wanted.is_start)
-            return None if wanted.name else self._one_of(calls, is_start=False)
-        of_id = [c for c in calls if wanted.id in self.ids[id(c)]]
+                return self._one_of(of_name, is_start=delta.is_start)
+            return None if delta.name else self._one_of(calls, is_start=False)
+        of_id = [c for c in calls if delta.id in self.ids[id(c)]]
         if not of_id:
-            return None if not of_name or wanted.is_start else self._one_of(of_name, is_start=False)
-        if wanted.index is None:
-            named = [c for c in of_id if not wanted.name or c.text("name") == wanted.name]
-            return self._one_of(named, is_start=wanted.is_start and bool(wanted.name))
-        found = self._one_of([c for c in of_name if c in of_id], is_start=wanted.is_start)
-        if found is not None or wanted.name:
+            return None if not of_name or delta.is_start else self._one_of(of_name, is_start=False)
+        if delta.index is None:
+            named = [c for c in of_id if not delta.name or c.text("name") == delta.name]
+            return self._one_of(named, is_start=delta.is_start and bool(delta.name))
+        found = self._one_of([c for c in of_name if c in of_id], is_start=delta.is_start)
+        if found is not None or delta.name:
             return found
         if at_index:
             raise _Unclear

@@ -216,13 +216,13 @@ def _field_words(place: str, field: str, mine: PartBuffer, theirs: PartBuffer, a
     return words
 
 
-def _speech_words(place: str, field: str, held: str, said: str) -> str:
+def _speech_words(place: str, field: str, held: str, text: str) -> str:
     noun = place if field == "text" else f"{field} of {place}"
     if not held:
-        return f"has no {noun} ({len(said):,} characters)"
-    if held and said.endswith(held):
-        return f"has only the last {len(held):,} of {len(said):,} characters of {noun}"
-    return f"has {noun} {_quote(held)} instead of {_quote(said)}"
+        return f"has no {noun} ({len(text):,} characters)"
+    if held and text.endswith(held):
+        return f"has only the last {len(held):,} of {len(text):,} characters of {noun}"
+    return f"has {noun} {_quote(held)} instead of {_quote(text)}"
 
 
 def _quote(value: JsonValue) -> str:

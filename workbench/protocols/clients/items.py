@@ -30,9 +30,9 @@ def call_of(item: Item, event: int) -> PartBuffer | None:
     return made
 
 
-def items_of(held: JsonValue) -> list[Item]:
+def items_of(value: JsonValue) -> list[Item]:
     """The items of a list that are objects."""
-    return [item for item in held if isinstance(item, dict)] if isinstance(held, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 class _Events:

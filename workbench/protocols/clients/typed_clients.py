@@ -29,15 +29,15 @@ class _TypedClient:
         """One piece."""
         raise NotImplementedError
 
-    def call(self, held: Node, arguments: str, event: int) -> None:
+    def call(self, node: Node, arguments: str, event: int) -> None:
         """A call, with its arguments under the key ``arguments``."""
         made = PartBuffer(CALL)
         for field in ("id", "name"):
-            text = held.get(field)
+            text = node.get(field)
             if isinstance(text, str):
                 made.put(field, text, event)
         made.put("arguments", "", event)
-        made.value = (held.get(arguments) or {},)
+        made.value = (node.get(arguments) or {},)
         self.calls.append(made)
 
     def finish(self) -> None:
@@ -50,19 +50,19 @@ class _TypedClient:
         return ()
 
 
-def _objects(held: JsonValue, what: str) -> Iterator[Node]:
+def _objects(value: JsonValue, what: str) -> Iterator[Node]:
     """The objects of a list that may be absent. Raises Stop for anything else."""
-    if held is None:
+    if value is None:
         return
-    if not isinstance(held, list) or not all(isinstance(item, dict) for item in held):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise Stop("ValidationError", f"{what} is not a list of objects")
-    for item in held:
+    for item in value:
         assert isinstance(item, dict)
         yield item
 
 
-def _is_object(held: JsonValue) -> bool:
-    return held is None or isinstance(held, dict)
+def _is_object(value: JsonValue) -> bool:
+    return value is None or isinstance(value, dict)
 
 
 class OllamaPython(_TypedClient):

@@ -51,9 +51,9 @@ def encode(before: Sequence[Message], after: Sequence[Message], original: bytes)
     return _splice(original, (_cut(change, original, index.span(change.pointer + change.below)) for change in found))
 
 
-def agree(written: object, wanted: object, names: Iterable[str]) -> None:
+def agree(written: object, new_value: object, names: Iterable[str]) -> None:
     """Refuse an edit of something that is not a separate value on the wire, but computed from other values."""
-    wrong = next((name for name in names if differs(getattr(written, name), getattr(wanted, name))), None)
+    wrong = next((name for name in names if differs(getattr(written, name), getattr(new_value, name))), None)
     if wrong:
         raise LocalProtocolError(f"{wrong!r} cannot be written back", hint="edit the key it was read from")
 

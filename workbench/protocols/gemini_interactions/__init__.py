@@ -158,9 +158,9 @@ class GeminiInteractions(CodecAdapter):
         return 0.98 if event in (kind, None) else 0.9
 
 
-def _is_content(said: JsonValue) -> bool:
+def _is_content(value: JsonValue) -> bool:
     """Content alone: no other protocol has it as its input."""
-    parts = said if isinstance(said, list) else [said]
+    parts = value if isinstance(value, list) else [value]
     return bool(parts) and all(map(is_content, parts))
 
 

@@ -152,18 +152,18 @@ class LiveTurns:
             text = f"the result of call {name!r:.80} is in clientContent; Live reads results in toolResponse"
             self._facts.append(SocketFact("socket.unanswered-call", text, (number,)))
 
-    def _add_input(self, number: int, given: Value) -> None:
+    def _add_input(self, number: int, value: Value) -> None:
         """What is said, shown or typed while the connection is open; sound is counted."""
-        for blob in (given.get("audio"), given.get("video"), *_chunks(get(given, "mediaChunks"))):
+        for blob in (value.get("audio"), value.get("video"), *_chunks(get(value, "mediaChunks"))):
             if isinstance(blob, dict):
                 kind = str(get(blob, "mimeType") or "")
                 self._flush_audio(kind)
                 self._heard = (kind, self._heard[1] + _size(blob.get("data")))
                 self._last_sent = number
-        if isinstance(given.get("text"), str):
+        if isinstance(value.get("text"), str):
             self._flush_audio()
             self._close_said()
-            self._contents.append(dumps({"role": "user", "parts": [{"text": given["text"]}]}))
+            self._contents.append(dumps({"role": "user", "parts": [{"text": value["text"]}]}))
             self._frames.append(number)
             self._last_sent = number
 

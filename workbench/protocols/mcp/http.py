@@ -115,7 +115,7 @@ def _is_of_session(exchange: Exchange) -> bool:
     return body.startswith(b"event: endpoint") or (b"data:" in body[:256] and _MARK in body[:2048])
 
 
-def _with_name(exchange: Exchange, http: HttpRequest, method: str, named: str) -> Exchange:
+def _with_name(exchange: Exchange, http: HttpRequest, method: str, name: str) -> Exchange:
     found = urls.split_url(http.url)
     server = str(exchange.meta.get(UPSTREAM) or f"{found.netloc}{found.path}")
     response = exchange.response
@@ -124,7 +124,7 @@ def _with_name(exchange: Exchange, http: HttpRequest, method: str, named: str) -
     return replace(
         exchange,
         kind=ExchangeKind.MCP,
-        request=replace(http, method=method, url=f"mcp://{quote(server, safe='')}/{quote(named, safe='')}"),
+        request=replace(http, method=method, url=f"mcp://{quote(server, safe='')}/{quote(name, safe='')}"),
         meta={**exchange.meta, CONNECTION: f"{server} {session}".strip(), ASKED_BY: "client", OVER_HTTP: told},
     )
 

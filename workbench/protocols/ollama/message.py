@@ -99,7 +99,7 @@ def _media_type(data: str) -> str | None:
     return next((kind for beginning, kind in _BEGINNINGS.items() if data.startswith(beginning)), None)
 
 
-def _result(block: BlockReader, said: tuple[Part, ...]) -> Part:
+def _result(block: BlockReader, parts: tuple[Part, ...]) -> Part:
     if isinstance(block.value.get("content"), str):
         block.pairs.append(("content", "/content"))
     elif "content" not in block.taken:
@@ -107,7 +107,7 @@ def _result(block: BlockReader, said: tuple[Part, ...]) -> Part:
         block.notes.add("content.empty", f"the content of a result is {what}", "/content" if what == "null" else "")
     return ToolResultIR(
         tool_call_id=block.string("tool_call_id", "tool_call_id"),
-        content=said,
+        content=parts,
         name=block.string("name", "tool_name"),
         source=block.source(),
     )

@@ -102,9 +102,9 @@ class LineWriter:
             return dumps({**self._about, "message": _piece(()), **_end(response)}) + b"\n"
         return b"" if self._has_said else self._line({})
 
-    def _line(self, said: Mapping[str, JsonValue]) -> bytes:
+    def _line(self, message: Mapping[str, JsonValue]) -> bytes:
         self._has_said = True
-        return dumps({**self._about, "message": {**_piece(()), **said}, "done": False}) + b"\n"
+        return dumps({**self._about, "message": {**_piece(()), **message}, "done": False}) + b"\n"
 
 
 def _piece(parts: Iterable[Part]) -> dict[str, JsonValue]:

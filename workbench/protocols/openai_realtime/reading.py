@@ -46,7 +46,7 @@ _REASONS = {"max_output_tokens": "length", "content_filter": "filter"}
 _HELD = ("id", "output", "usage", "error", "status")
 
 
-def _audio(block: BlockReader, implied: str) -> Part | None:
+def _audio(block: BlockReader, default_type: str) -> Part | None:
     """The transcript of spoken audio; else the audio, or its description."""
     kind = block.value["type"]
     if isinstance(block.value.get("transcript"), str):

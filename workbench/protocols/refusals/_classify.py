@@ -259,15 +259,15 @@ def _rule_of(kind: RefusalKind, small: str) -> str:
     return statement.rule if statement else kind.rule_in(small)
 
 
-def _of_statement(said: str) -> KnownRefusal | None:
+def _of_statement(text: str) -> KnownRefusal | None:
     """The refusal that a statement in plain words shows, where neither code nor known text does."""
-    small = said.translate(_SMALL)
+    small = text.translate(_SMALL)
     statement = statement_in(small)
     if statement is None or ((complaint := complaint_in(small)) and complaint.rule):
         return None
     at = small.find(statement.words)
-    words = said[at : at + len(statement.words)]
-    return KnownRefusal(table().kinds[REFUSED], "text", words, speaker=_speaker(said), rule=statement.rule)
+    words = text[at : at + len(statement.words)]
+    return KnownRefusal(table().kinds[REFUSED], "text", words, speaker=_speaker(text), rule=statement.rule)
 
 
 def complaint_of(text: str) -> Complaint | None:
@@ -287,18 +287,18 @@ def speaker_of(text: str) -> Speaker:
     return _speaker(_plain(text))
 
 
-def _find(said: str, given: list[str], status: int) -> tuple[RefusalKind, str, str, str, Mapping[str, str]] | None:
-    known, small = table(), said.translate(_SMALL)
+def _find(text: str, given: list[str], status: int) -> tuple[RefusalKind, str, str, str, Mapping[str, str]] | None:
+    known, small = table(), text.translate(_SMALL)
     for patterns, by in ((known.sure, "text"), (None, "code"), (known.texts, "text")):
         if patterns is None:
-            code = next((w for w in (*given, *_identifiers(said)) if w.lower() in known.codes), None)
+            code = next((w for w in (*given, *_identifiers(text)) if w.lower() in known.codes), None)
             if code:
                 return known.codes[code.lower()], by, code, "", {}
             continue
         for pattern, kind, source in patterns:
             if hit := pattern.search(small):
-                values = {name: said[slice(*hit.span(name))] for name, value in hit.groupdict().items() if value}
-                return kind, by, said[slice(*hit.span())], source, values
+                values = {name: text[slice(*hit.span(name))] for name, value in hit.groupdict().items() if value}
+                return kind, by, text[slice(*hit.span())], source, values
     worded = [w for w in given if w.lower() in known.words]
     word = next((w for w in worded if known.words[w.lower()].name != REFUSED), next(iter(worded), None))
     if word and not (status in known.statuses and known.words[word.lower()].name == REFUSED):
@@ -320,9 +320,9 @@ def _unescape(match: re.Match[str]) -> str:
     return chr(int(code[1:], 16)) if code.startswith("u") and len(code) == 5 else " "
 
 
-def _identifiers(said: str) -> Iterator[str]:
+def _identifiers(text: str) -> Iterator[str]:
     """Words of a text that look like codes: with an underscore or a capital inside."""
-    for n, found in enumerate(_IDENTIFIER.finditer(said)):
+    for n, found in enumerate(_IDENTIFIER.finditer(text)):
         if n >= MOST_WORDS:
             return
         word = found[0].rstrip(".:-")
@@ -341,38 +341,38 @@ def _code_words(value: JsonValue, depth: int) -> list[str]:
     return [*inner, *own][:MOST_WORDS]  # the innermost error is the one that was said first
 
 
-def _status_in(said: str) -> int:
-    found = _STATUS.search(said[:2000])
+def _status_in(text: str) -> int:
+    found = _STATUS.search(text[:2000])
     return int(found[1]) if found else 0
 
 
-def _speaker(said: str) -> Speaker:
-    small = said.translate(_SMALL)
+def _speaker(text: str) -> Speaker:
+    small = text.translate(_SMALL)
     return next((speaker for pattern, speaker in table().speakers if pattern.search(small)), PROVIDER)
 
 
-def _values(kind: RefusalKind, said: str) -> dict[str, str]:
+def _values(kind: RefusalKind, text: str) -> dict[str, str]:
     if kind.name == "context-length":
-        return _tokens(said)
-    if kind.at == "url" and (url := _URL.search(said)):
+        return _tokens(text)
+    if kind.at == "url" and (url := _URL.search(text)):
         return {"url": url[0].rstrip(".,;)]}")}
     return {}
 
 
-def _tokens(said: str) -> dict[str, str]:
+def _tokens(text: str) -> dict[str, str]:
     """Tokens that were found and the limit they are over. The limit is the number that the words name so."""
-    if excess := _OVER.search(said):
-        return _tokens_over(int(excess[1].replace(",", "")), _limits(said[: excess.start()] + said[excess.end() :]))
-    numbers = [int(n.replace(",", "")) for n in _NUMBER.findall(said)]
-    limit = next((n for n in _limits(said) if any(m > n for m in numbers)), None)
+    if excess := _OVER.search(text):
+        return _tokens_over(int(excess[1].replace(",", "")), _limits(text[: excess.start()] + text[excess.end() :]))
+    numbers = [int(n.replace(",", "")) for n in _NUMBER.findall(text)]
+    limit = next((n for n in _limits(text) if any(m > n for m in numbers)), None)
     if limit is None and len(set(numbers)) >= 2:
         limit = sorted(set(numbers))[-2]
     found = max((n for n in numbers if limit is not None and n > limit), default=None)
     return {} if limit is None or found is None else {"found": f"{found:,}", "limit": f"{limit:,}"}
 
 
-def _limits(said: str) -> list[int]:
-    return [int((hit[1] or hit[2]).replace(",", "")) for hit in _LIMIT.finditer(said)]
+def _limits(text: str) -> list[int]:
+    return [int((hit[1] or hit[2]).replace(",", "")) for hit in _LIMIT.finditer(text)]
 
 
 def _tokens_over(over: int, limits: list[int]) -> dict[str, str]:

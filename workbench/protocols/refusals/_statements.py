@@ -50,20 +50,20 @@ def _rows() -> tuple[_StatementRow, ...]:
     return tuple(_row(rule, named) for rule in rules if isinstance(rule, dict))
 
 
-def _row(rule: dict[str, JsonValue], named: dict[str, str]) -> _StatementRow:
+def _row(rule: dict[str, JsonValue], row: dict[str, str]) -> _StatementRow:
     says, unless = rule["says"], rule.get("unless")
     assert isinstance(says, list)
     return _StatementRow(
-        _pattern("|".join(f"(?:{text})" for text in says), named),
-        _pattern(str(unless), named) if unless else None,
+        _pattern("|".join(f"(?:{text})" for text in says), row),
+        _pattern(str(unless), row) if unless else None,
         str(rule["rule"]),
     )
 
 
-def _pattern(text: str, named: dict[str, str]) -> re.Pattern[str]:
+def _pattern(text: str, row: dict[str, str]) -> re.Pattern[str]:
     """A pattern in which ``<call>`` means any of the words for a call."""
     while _NAME.search(text):
-        text = _NAME.sub(lambda found: f"(?:{named[found[1]]})", text)
+        text = _NAME.sub(lambda found: f"(?:{row[found[1]]})", text)
     return re.compile(text.replace("[^.]", WITHIN_SENTENCE))
 
 

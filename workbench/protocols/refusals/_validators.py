@@ -120,8 +120,8 @@ def complaint_in(small: str) -> Complaint | None:
     return first
 
 
-def _fits(row: _Row, place: str, said: str) -> bool:
-    return bool(row.at.search(place) and row.words.search(said))
+def _fits(row: _Row, place: str, text: str) -> bool:
+    return bool(row.at.search(place) and row.words.search(text))
 
 
 def _place(found: re.Match[str]) -> str:

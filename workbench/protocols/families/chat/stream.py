@@ -124,14 +124,14 @@ class StreamedChoice:
         else:
             self._extra[name] = value
 
-    def _feed_list(self, held: Contents | Details, name: str, value: JsonValue, event: int) -> None:
+    def _feed_list(self, new_items: Contents | Details, name: str, value: JsonValue, event: int) -> None:
         """Take a delta of a list. Entries that repeat reasoning which came as a string are no parts that arrive."""
-        begun = len(held.items)
-        held.feed(value, event, f"{self._base}/{name}")
+        begun = len(new_items.items)
+        new_items.feed(value, event, f"{self._base}/{name}")
         if name == "content" or not any(self._texts.get(key) for key in _THOUGHTS):
             if name != self._at:
                 self._turn(name)
-            for item in held.items[begun:]:
+            for item in new_items.items[begun:]:
                 self._end()
                 self.growing.append(item)
 

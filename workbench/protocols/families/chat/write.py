@@ -116,11 +116,11 @@ def _block(part: Part) -> JsonValue:
     return {"type": "file", "file": {**part.extra.get("file", {}), **where}}
 
 
-def _content(texts: Sequence[Text], thought: str) -> JsonValue:
+def _content(texts: Sequence[Text], reasoning: str) -> JsonValue:
     """The content of a response, with its reasoning in tags before its first text; null where it says nothing."""
     if not texts:
-        return thought or None
-    said = [thought + texts[0].text, *(text.text for text in texts[1:])]
+        return reasoning or None
+    said = [reasoning + texts[0].text, *(text.text for text in texts[1:])]
     return said[0] if len(said) == 1 else [{"type": "text", "text": text} for text in said]
 
 

@@ -54,22 +54,22 @@ class _GrowingValue:
         self.is_open = False
 
 
-def assemble(given: JsonValue, partial: Iterable[JsonValue]) -> tuple[JsonValue, list[JsonValue]]:
+def assemble(value: JsonValue, partial: Iterable[JsonValue]) -> tuple[JsonValue, list[JsonValue]]:
     """The arguments that pieces add up to.
 
     Args:
-        given: what came whole, or None.
+        value: what came whole, or None.
         partial: entries of ``partialArgs``, in order.
 
     Returns:
         The arguments, and the entries that have no place in them.
     """
     try:
-        root: JsonValue = {} if given is None else loads(dumps(given))
+        root: JsonValue = {} if value is None else loads(dumps(value))
     except (WireError, LocalProtocolError):  # too deep to be written: it stays as it came
-        return given, list(partial)
+        return value, list(partial)
     if not isinstance(root, dict):
-        return given, list(partial)
+        return value, list(partial)
     places: dict[str, _GrowingValue] = {}
     strays: list[JsonValue] = []
     for entry in partial:

@@ -237,7 +237,7 @@ SAID, TOLD = "output_text", "input_text"
 
 
 def read_content(
-    content: JsonValue, at: str, notes: Notes, implied: str = TOLD, more: Mapping[str, Reader] = NOTHING
+    content: JsonValue, at: str, notes: Notes, default_type: str = TOLD, more: Mapping[str, Reader] = NOTHING
 ) -> tuple[Part, ...]:
     """The parts of a ``content`` or ``output`` value: a string, or a list of typed blocks.
 
@@ -245,20 +245,20 @@ def read_content(
         content: anything else becomes one opaque part and an anomaly.
         at: pointer of the value, relative to its message.
         notes: takes the anomalies.
-        implied: the type of text that goes without saying.
+        default_type: the type of text that goes without saying.
         more: readers of the types of blocks that only one protocol has.
     """
     if isinstance(content, str):
         return (Text(content, source=Source(at, ITSELF)),)
     if isinstance(content, list):
-        return tuple(_block(value, f"{at}/{n}", notes, implied, more) for n, value in enumerate(content))
+        return tuple(_block(value, f"{at}/{n}", notes, default_type, more) for n, value in enumerate(content))
     if isinstance(content, dict) and isinstance(content.get("type"), str):  # of a computer's output: one screenshot
-        return (_block(content, at, notes, implied, more),)
+        return (_block(content, at, notes, default_type, more),)
     notes.shape(f"content is {kind_of(content)}, not a string or a list of parts", at)
     return (Opaque(kind_of(content), content, Source(at, VERBATIM)),)
 
 
-def _block(value: JsonValue, at: str, notes: Notes, implied: str, more: Mapping[str, Reader]) -> Part:
+def _block(value: JsonValue, at: str, notes: Notes, default_type: str, more: Mapping[str, Reader]) -> Part:
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str):
         notes.shape(
@@ -266,20 +266,20 @@ def _block(value: JsonValue, at: str, notes: Notes, implied: str, more: Mapping[
         )
         return Opaque("" if isinstance(value, dict) else kind_of(value), value, Source(at, VERBATIM))
     read = more.get(kind) or _READERS.get(kind)
-    part = read(BlockReader(value, at, notes), implied) if read else None
+    part = read(BlockReader(value, at, notes), default_type) if read else None
     if read and part is None:
         notes.shape(f"a content part of type {kind!r} without its {_ESSENTIAL[kind]}", at)
     return part or Opaque(kind, value, Source(at, VERBATIM))
 
 
-def _text(block: BlockReader, implied: str) -> Part | None:
+def _text(block: BlockReader, default_type: str) -> Part | None:
     if not isinstance(block.value.get("text"), str):
         return None
     text = block.take("text", "text")
-    return Text(text, extra=block.extra(typed=block.value["type"] != implied), source=block.source())
+    return Text(text, extra=block.extra(typed=block.value["type"] != default_type), source=block.source())
 
 
-def _image(block: BlockReader, implied: str) -> Part | None:
+def _image(block: BlockReader, default_type: str) -> Part | None:
     """``image_url`` is a URL or a ``data:`` URL; an image without it has a ``file_id``."""
     if not any(isinstance(block.value.get(key), str) for key in ("image_url", "file_id")):
         return None
@@ -288,7 +288,7 @@ def _image(block: BlockReader, implied: str) -> Part | None:
     return Media("image", media_type(url), url=url, file_id=file_id, extra=extra, source=block.source())
 
 
-def _file(block: BlockReader, implied: str) -> Part | None:
+def _file(block: BlockReader, default_type: str) -> Part | None:
     """One of ``file_data`` (base64, or a ``data:`` URL), ``file_url`` and ``file_id``."""
     value = block.value
     if not any(isinstance(value.get(key), str) for key in ("file_data", "file_url", "file_id")):
@@ -303,7 +303,7 @@ def _file(block: BlockReader, implied: str) -> Part | None:
     return Media("file", kind, data, url, file_id, block.extra(), block.source())
 
 
-def _audio(block: BlockReader, implied: str) -> Part | None:
+def _audio(block: BlockReader, default_type: str) -> Part | None:
     inside = block.value.get("input_audio")
     if not isinstance(inside, dict):
         return None
