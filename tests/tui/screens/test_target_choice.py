@@ -96,3 +96,10 @@ def test_a_broken_file_of_targets_is_said_beside_the_others() -> None:
     name_it("ftp://nowhere")
     shown = [each.shown for each in offer_targets("", "openai").suggestions]
     assert "targets.yaml" in shown[0] and any("sim:openai" in line for line in shown)
+
+
+def test_simulators_of_the_same_provider_follow_the_own_one() -> None:
+    names = [each.text for each in offer_targets("sim:", "deepseek:beta").suggestions]
+    of_provider = [name for name in names if name.startswith("sim:deepseek")]
+    assert len(of_provider) > 2
+    assert names[: len(of_provider)] == ["sim:deepseek:beta", *(name for name in of_provider if "beta" not in name)]

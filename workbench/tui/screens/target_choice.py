@@ -100,7 +100,8 @@ class TargetScreen(FormScreen[Target]):
 def offer_targets(text: str, own: str) -> FormOffer:
     """Targets with a text in their name: the simulator of the own contract, then what works now, then the rest.
 
-    An endpoint works now if its API key is set, or if it needs none.
+    An endpoint works now if its API key is set, or if it needs none. Of the other simulators, those of the same
+    provider come first.
     """
     from workbench.send import is_set, matrix, own_targets
 
@@ -109,6 +110,7 @@ def offer_targets(text: str, own: str) -> FormOffer:
         return FormOffer((), why_not="a URL · enter: go to its protocol")
     labels = dict.fromkeys([own, *matrix.labels()])
     first, *others = [FormSuggestion(_simulator(label, is_own=label == own), f"sim:{label}") for label in labels]
+    others.sort(key=lambda each: _provider(each.text) != _provider(first.text))
     try:
         mine = tuple(own_targets.configured_targets().values())
         trouble = []
@@ -150,6 +152,11 @@ def _matching(suggestions: Iterable[FormSuggestion], typed: str, more: Iterable[
     why = "" if found else "unknown target; use sim:CONTRACT, a URL or a name from targets.yaml"
     shared = commonprefix(completions).rstrip(":")  # noqa: RUF071 (of names, letter by letter)
     return FormOffer([*more, *found], shared, why)
+
+
+def _provider(name: str) -> str:
+    """Provider of a simulator, without the variant."""
+    return name.removeprefix("sim:").partition(":")[0]
 
 
 def _simulator(label: str, *, is_own: bool) -> str:
