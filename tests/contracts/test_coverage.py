@@ -54,3 +54,15 @@ def test_a_type_is_what_the_terms_and_relations_of_a_contract_make_of_it():
 
 def test_most_refusals_are_in_the_words_of_the_provider():
     assert contracts.words_known() > 550
+
+
+def test_a_server_with_a_list_of_its_fields_says_what_becomes_of_every_other_one():
+    facts = {fact.place: fact for fact in coverage.place_facts("anthropic-messages", "ollama")}
+    assert facts["/mcp_servers"].outcome == "ignored" and "anthropic.go" in facts["/mcp_servers"].source
+    assert facts["/system"].outcome == "accepted"
+
+
+def test_what_is_said_of_the_wire_that_requests_are_turned_into_counts_here():
+    facts = {fact.place: fact for fact in coverage.place_facts("anthropic-messages", "llama.cpp")}
+    assert facts["tool.parameters/**/oneOf"].outcome == "refused"
+    assert facts["request.tool_choice"].outcome != "refused"  # its form is another one on each wire

@@ -8,7 +8,7 @@ Where a contract says nothing of a place, the provider's own types may: they hav
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 
@@ -16,6 +16,7 @@ from workbench.contracts.contract import Fact
 from workbench.contracts.facts import ContractFile
 from workbench.contracts.loading import files
 from workbench.contracts.pages import wrap
+from workbench.contracts.places import ALIKE
 from workbench.contracts.relations import Consequence
 from workbench.globs import matches_glob
 from workbench.lazy_dataclass import dataclass
@@ -142,6 +143,7 @@ def words_known() -> int:
 def _with_unknown(file: ContractFile, protocol: str) -> Iterator[PlaceFact]:
     wire = traits(protocol).places
     said = list(dict.fromkeys((*_of_relations(file, protocol, wire), *_of_terms(file, protocol, wire))))
+    said += _of_siblings(file, protocol, {each.place for each in said})
     yield from said
     places = {*grammars.request_places(protocol), *grammars.request_places(protocol, file.name)}
     typed = {place for place in places if " = " in place}
@@ -149,8 +151,11 @@ def _with_unknown(file: ContractFile, protocol: str) -> Iterator[PlaceFact]:
     own = own if own and own.provider == file.name else None
     yield from (_by_types(_of_type(file, protocol, place), place, own) for place in typed)
     keys = {_name(place, wire): place for place in places if place not in typed}
+    closed = _closed_fields(file, protocol)
     for place in ({**dict(wire), **keys}).keys() - {each.place for each in said}:
-        yield _by_types(PlaceFact(place, file.name, protocol), keys.get(place) or wire[place], own)
+        pointer = keys.get(place) or wire[place]
+        outcome, source = closed(pointer.split("/")[1])
+        yield _by_types(PlaceFact(place, file.name, protocol, outcome=outcome, source=source), pointer, own)
 
 
 def _by_types(fact: PlaceFact, pointer: str, own: grammars.BodyGrammar | None) -> PlaceFact:
@@ -167,6 +172,30 @@ def _by_types(fact: PlaceFact, pointer: str, own: grammars.BodyGrammar | None) -
     expected = known.expected if known and is_there and not name else ""
     source = f"{own.label} ({own.date})"
     return replace(fact, outcome=TYPED if is_there else UNTYPED, expected=expected, source=source)
+
+
+def _closed_fields(file: ContractFile, protocol: str) -> Callable[[str], tuple[str, str]]:
+    """Top-level key → what happens to it by the list of all fields of the server, and the source; else unknown."""
+    contract = file.resolve(protocol, file.default.name if file.default else "", None)
+    known, how = contract.term("params.fields"), contract.terms.get("params.unknown-fields")
+    if not isinstance(known, list) or how is None or how.value not in OUTCOMES:
+        return lambda key: (UNKNOWN, "")
+    outcome, source = str(how.value), how.source
+    return lambda key: (UNKNOWN, "") if key in known else (outcome, source)
+
+
+def _of_siblings(file: ContractFile, protocol: str, said: Collection[str]) -> Iterator[PlaceFact]:
+    """Facts of named places of the protocol into whose requests the server turns these."""
+    contract = file.resolve(protocol, file.default.name if file.default else "", None)
+    origin = contract.term("gateway.turned-into")
+    if not isinstance(origin, str):
+        return
+    wire, here = traits(origin).places, traits(protocol).places
+    named = {relation.place.name for _, relation in file.relations if relation.place.name}
+    for each in _of_relations(file, origin, wire):
+        names = (name for name in (*ALIKE, *named) if each.place == name or each.place.startswith(f"{name}/"))
+        if each.place not in said and any(name in here for name in names):
+            yield replace(each, protocol=protocol)
 
 
 def _of_type(file: ContractFile, protocol: str, place: str) -> PlaceFact:
@@ -228,7 +257,6 @@ def _list(facts: Mapping[str, Fact], term: str) -> list[object]:
 
 def _name(pointer: str, wire: Mapping[str, str]) -> str:
     """The named place of a pointer, with the steps behind it; the pointer itself if it is in none."""
-    for name, base in wire.items():
-        if pointer == base or pointer.startswith(f"{base}/"):
-            return name + pointer[len(base) :]
-    return pointer
+    inside = [(len(base), name) for name, base in wire.items() if pointer == base or pointer.startswith(f"{base}/")]
+    length, name = max(inside, default=(0, ""))
+    return name + pointer[length:]

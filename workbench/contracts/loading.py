@@ -259,10 +259,12 @@ def _with_tools(contract: Contract, maker: ContractFile, model: str | None) -> C
 
 def _with_siblings(contract: Contract, origin: str, variant: str, model: str | None) -> Contract:
     """The contract of a wire whose requests the server turns into those of ``origin``: named places hold on both."""
+    wire = traits(origin).places
+    places = ((holds, each, each.place.by_name(wire)) for holds, each in read(contract.name).relations)
     named = (
-        (replace(holds, protocols=()), replace(each, seen_on=(origin,)))
-        for holds, each in read(contract.name).relations
-        if each.place.name and origin in holds.protocols and each.when.is_of_any_protocol
+        (replace(holds, protocols=()), replace(each, place=place, seen_on=(origin,)))
+        for holds, each, place in places
+        if place.name and origin in holds.protocols and each.when.is_of_any_protocol
     )
     said = {str(each.place) for each in contract.relations}
     found = (each for each in place_relations(named, contract.protocol, variant, model) if str(each.place) not in said)

@@ -29,6 +29,13 @@ _NAMED = regex.compile(r"([a-z_]+(?:\.[a-z_]+)+)(/.*)?")
 MOST_STEPS = 24
 """Depth to which ``**`` descends: schemas are rarely deeper than ten levels."""
 
+ALIKE = (
+    *("sampling.temperature", "sampling.top_p", "sampling.top_k", "sampling.seed", "sampling.stop"),
+    *("sampling.presence_penalty", "sampling.frequency_penalty", "request.max_tokens"),
+    *("tool.name", "tool.description", "tool.parameters", "output.schema", "call.name"),
+)
+"""Named places whose values have the same form on every wire: a choice or a type of a tool has one of its own."""
+
 
 class PlacedValue(NamedTuple):
     """A value at a place. ``pointer`` is relative to where the search began."""
@@ -70,6 +77,15 @@ class Place:
     def on(self, wire: Mapping[str, str]) -> Place:
         """The same place on a wire that has these named places. Raises KeyError if it has none of this name."""
         return Place(read_place(wire[self.name]).steps + self.steps) if self.name else self
+
+    def by_name(self, wire: Mapping[str, str]) -> Place:
+        """The same place by its name on a wire with these named places, where its values are alike on every wire."""
+        if self.name or self.up >= 0:
+            return self
+        bases = ((name, read_place(wire[name]).steps) for name in ALIKE if name in wire)
+        fits = [(len(base), name) for name, base in bases if self.steps[: len(base)] == base]
+        length, name = max(fits, default=(0, ""))
+        return Place(self.steps[length:], name=name) if name else self
 
     def below(self, count: int) -> Place:
         """The rest of the place after so many steps."""
