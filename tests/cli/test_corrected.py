@@ -74,7 +74,7 @@ def test_a_conversation_goes_on_as_was_measured(run: Run, session: Path) -> None
     assert (told["reason"], told["profile"]["model"]) == ("done", MODEL)
     assert {"streaming-off", "serial-calls", "error-feedback"} <= {each["name"] for each in told["corrections"]}
     states = [each["state"] for each in told["states"]]
-    assert states[:4] == ["model selected", "profile looked up", "adapter and parser chosen", "request encoded"]
+    assert states[:4] == ["model selected", "capability profile loaded", "adapter and parser chosen", "request encoded"]
     assert states[-1] == "ended"
     assert any("streaming switched off" in note for note in told["steps"][0]["notes"])
     text = run("continue", session, *words[:4], "--states")

@@ -354,7 +354,9 @@ def _print(overview: Overview, over: list[str], result: RunResult | None) -> Non
             "earlier exchange is missing"
         )
         if unread := joined.get("unread"):
-            _output.emit(f"{_output.number(unread, 'object')} could not be read to join conversations")
+            _output.emit(
+                f"{_output.number(unread, 'object')} could not be read, so their conversations were not joined"
+            )
     if not overview.commit.is_complete:
         _output.emit(f"incomplete: {about['counts']['lost']:,} objects have no result")
         if folders := about["counts"].get("unlisted_folders"):

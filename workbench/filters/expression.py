@@ -100,7 +100,7 @@ FORMS: tuple[tuple[str, str], ...] = (
     ("model~flash", "the value contains this"),
     ("tool:", "the key has a value"),
     ("turn:>40", "also >=, <, <= and ranges: turn:40..60, 40.. and ..60"),
-    ("-tool:bash", "not; also !tool:bash and not tool:bash"),
+    ("-tool:bash", 'negation; also written !tool:bash or "not tool:bash"'),
     ("rule:closure or status:4xx", "either one; conditions without or are combined with and; ( ) group"),
     ('"no such file"', 'quotes keep spaces and signs; \\" is a literal quote'),
 )

@@ -74,9 +74,9 @@ PANES = (
         "exchanges",
         "show the exchanges of the session",
         "All exchanges of the session in order: number, conversation, status, duration, findings; with several "
-        "hops also the name of the hop (o goes to the same turn at another hop). The cursor opens the exchange in "
+        "hops, also the name of the hop (o goes to the same turn at another hop). The cursor opens the exchange in "
         "the other panes. F follows the newest exchange of a live session; P shows breakpoints. In a long session, "
-        "exchanges in a row without findings are one line; enter shows them, and again folds them.",
+        "consecutive exchanges without findings are folded into one line; enter unfolds or folds them.",
         (
             "error",
             "warning",

@@ -61,7 +61,7 @@ def _messages(data: bytes) -> Iterator[bytes]:
     at = 0
     while at < len(data):
         if at + 4 > len(data):
-            raise WireError(f"the data ends inside a length at byte {at}")
+            raise WireError(f"the data ends inside a length prefix at byte {at}")
         (size,) = struct.unpack_from(">I", data, at)
         if at + 4 + size > len(data):
             raise WireError(f"the data ends inside a message at byte {at}")

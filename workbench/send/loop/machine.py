@@ -335,7 +335,7 @@ class ConversationLoop:
 
     def _error_end(self) -> LoopEnd | None:
         if self.calls and 0 < self.limits.errors <= self._errors:
-            many = f"all calls of {self._errors} consecutive responses" if self._errors > 1 else "the call"
+            many = f"all calls in {self._errors} consecutive responses" if self._errors > 1 else "the call"
             return LoopEnd(EndReason.ERRORS, f"{many} failed, which is the limit")
         return None
 

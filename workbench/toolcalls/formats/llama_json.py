@@ -186,7 +186,9 @@ class LlamaJson:
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """Bare calls. The templates refuse more than one; models that write several separate them with ``; ``."""
         if not calls:
-            raise LocalProtocolError("no call to write", hint="a format without tags has no empty block")
+            raise LocalProtocolError(
+                "no call to write", hint="this format has no tags, so a block without calls cannot be written"
+            )
         return "; ".join(json_text({"name": name_of(c), "parameters": arguments_of(c)}) for c in calls)
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:

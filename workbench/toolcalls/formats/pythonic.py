@@ -153,7 +153,9 @@ class Pythonic:
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """The list; strings with the quotes that Python chooses."""
         if not calls:
-            raise LocalProtocolError("no call to write", hint="a format without tags has no empty block")
+            raise LocalProtocolError(
+                "no call to write", hint="this format has no tags, so a block without calls cannot be written"
+            )
         return f"[{', '.join(python_text(c) for c in calls)}]"
 
     def render_results(self, results: Sequence[ToolResultIR]) -> str:

@@ -196,7 +196,7 @@ REPAIRS = (
     Key("repairs.apply", "a", "apply", "apply", "apply the repair as a branch and edit it; enter does the same", 1),
     Key("repairs.previous", "h,left", "repair(-1)", "previous", "show the previous repair", 6),
     *(Key(f"repairs.number-{n}", str(n), f"choose({n})", f"repair {n}", f"show repair {n}") for n in range(1, 10)),
-    Key("repairs.pane", "tab,shift+tab", "pane", "meaning, bytes", "switch between the changes and their bytes", 4),
+    Key("repairs.pane", "tab,shift+tab", "pane", "changes/bytes", "switch between the changes and their bytes", 4),
     Key("repairs.write", "w", "write", "write", "write the repaired request to a file", 3),
     *search_keys("repairs"),
     Key("repairs.back", "q", "back", "back", "go back to the session", 2),
@@ -234,7 +234,7 @@ EDIT = (
     Key("edit.value", "2", "show('value')", "value", "show the value under the cursor in full"),
     Key("edit.verdict", "3", "show('verdict')", "verdict", "show the verdict of the contract"),
     Key("edit.chain", "4", "show('chain')", "chain", "show tool calls with results, reasoning and signatures"),
-    Key("edit.meaning", "5", "show('meaning')", "meaning", "show the changes from the recorded request, in meaning"),
+    Key("edit.meaning", "5", "show('meaning')", "meaning", "show the semantic diff against the recorded request"),
     Key("edit.bytes", "6", "show('bytes')", "bytes", "show the changes from the recorded request, in bytes"),
     Key("edit.back", "q,escape", "back", "back", "go back; all edits are kept", 2),
 )

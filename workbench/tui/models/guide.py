@@ -138,8 +138,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "verdict": Guide(
         "Verdict",
-        "What the contract finds in the edited request, the reason for its verdict first; then signed blocks that "
-        "an earlier edit invalidated. Moving the cursor moves the cursor of the request.",
+        "What the contract finds in the edited request, the reason for the verdict first; then signed blocks that "
+        "an earlier edit invalidated. Moving the cursor here also moves it in the request pane.",
         ("error", "warning", "cursor"),
     ),
     "chain": Guide(
