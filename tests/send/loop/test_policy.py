@@ -81,7 +81,7 @@ def test_people_are_asked_after_errors_in_a_row_and_may_let_it_go_on() -> None:
     loop = loop_of(answered(call()), LoopPolicy(), limits=Limits(errors=2, repeats=0)).after(failed)
     assert isinstance(loop.step, Send)
     again = loop.after(exchanged(chat({"role": "user", "content": "read"}), answered(call("c2")))).after(failed)
-    assert again.step == LoopEnd(EndReason.ERRORS, "all calls of 2 consecutive responses failed, which is the limit")
+    assert again.step == LoopEnd(EndReason.ERRORS, "all calls in 2 consecutive responses failed, which is the limit")
     assert isinstance(again.after(Limits(errors=4)).step, Send)
     well = loop.after(exchanged(ASKED, answered(call("c2")))).after(CallResult("yes"))
     assert isinstance(well.step, Send) and well.after(exchanged(ASKED, answered(call("c3")))).errors == 0

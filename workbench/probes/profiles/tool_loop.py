@@ -1,6 +1,6 @@
 """The tool-use cycle as an immutable state machine; performs no I/O.
 
-Select the model, capability profile loaded, run probes if it is stale, choose adapter and parser, encode the request, receive
+Select the model, look up the profile, run probes if it is stale, choose adapter and parser, encode the request, receive
 and parse the response, validate arguments, answer every call with a result or a structured error, encode the results,
 keep reasoning and tool state, record the exchange; and again, until it ends. ``pending`` is the work for the caller; a
 state without one is only displayed. Failures degrade: without a profile nothing is corrected, a correction that fails

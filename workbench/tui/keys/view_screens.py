@@ -59,7 +59,7 @@ STREAM = (
 )
 
 DIFF = (
-    Key("diff.pane", "tab,shift+tab", "pane", "meaning, bytes", "switch between the changes and their bytes", 4),
+    Key("diff.pane", "tab,shift+tab", "pane", "changes/bytes", "switch between the changes and their bytes", 4),
     Key("diff.next-exchange", "J", "exchange(1)", "next request", "compare the next request with the one before it", 5),
     Key(
         "diff.previous-exchange",
