@@ -42,7 +42,7 @@ def test_calls_behind_the_first_are_left_out_under_every_contract(name: str) -> 
             history = loop.decoded_exchange.request
             assert history and sum(len(list(m.tool_calls())) for m in history.messages) == 1, (protocol, stream)
             found = {(s.finding.rule, s.finding.pointer) for s in simulator.served if s.finding}
-            assert found == DOUBTED.get(name, set())
+            assert found == DOUBTED.get((name, protocol), set())
 
 
 def test_what_is_left_out_is_said() -> None:

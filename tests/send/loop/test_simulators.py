@@ -54,8 +54,11 @@ def begun(simulator: Simulator, protocol: str, *, stream: bool, parser: str = ""
 
 
 NAMES = contracts.names()
-DOUBTED = {"perplexity": {("tools.unsupported", "/tools")}}
-"""Contract → what it doubts in a request with tools: Chat Completions of Perplexity take none."""
+DOUBTED = {
+    ("perplexity", "openai-chat"): {("tools.unsupported", "/tools")},
+    ("qwen", "anthropic-messages"): {("params.unsupported", "/thinking/type")},
+}
+"""Contract and protocol → what it doubts: Perplexity documents no tools there, Qwen no adaptive thinking."""
 
 
 @pytest.mark.sampled(2)
@@ -73,7 +76,7 @@ def test_no_contract_refuses_it(name: str) -> None:
                 )
                 assert loop.turns == 4
                 found = {(s.finding.rule, s.finding.pointer) for s in simulator.served if s.finding}
-                assert found == DOUBTED.get(name, set())
+                assert found == DOUBTED.get((name, protocol), set())
 
 
 @pytest.mark.parametrize("calls", ["hermes", "qwen3-coder", "harmony", "pythonic"])
