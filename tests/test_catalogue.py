@@ -40,6 +40,7 @@ ORDINALS = (
     "fourteenth",
     "fifteenth",
     "sixteenth",
+    "seventeenth",
 )
 
 
