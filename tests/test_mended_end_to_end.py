@@ -103,7 +103,7 @@ def test_from_every_breakage_to_a_test_that_is_red_before_and_green_after(
     mended = [one for one in (mend(entry, tmp_path) for entry in chosen) if one]
     assert len(mended) > len(chosen) * 0.65
     assert [(one.name, one.title, one.status) for one in mended if one.status != 200] == []
-    assert [(one.name, one.notes) for one in mended if "as it was before it was edited" not in one.notes[0]] == []
+    assert [(one.name, one.notes) for one in mended if "as recorded before the edit" not in one.notes[0]] == []
 
     proofs = dict(zip((one.name for one in mended), FORM.prove([one.folder for one in mended]), strict=True))
     assert {name: proof.why_not for name, proof in proofs.items() if proof.why_not} == {}

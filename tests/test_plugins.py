@@ -173,5 +173,5 @@ def test_a_list_of_plug_ins_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(plugins, "_failures", {})
     assert list(plugins._entries("workbench.rules")) == []
     assert plugins.failures() == (
-        "every plug-in of workbench.rules is left out: ValueError while the installed packages were listed",
+        "every plug-in of workbench.rules is left out: ValueError while listing the installed packages",
     )

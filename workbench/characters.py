@@ -67,7 +67,7 @@ def describe(character: str) -> str:
 
     code = ord(character)
     if 0xD800 <= code <= 0xDFFF:
-        name = "half of a surrogate pair"
+        name = "lone surrogate"
     elif 0xE000 <= code <= 0xF8FF:
         name = "private-use character"
     else:

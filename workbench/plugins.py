@@ -144,11 +144,11 @@ def third_party(package: str) -> dict[str, ModuleType]:
         try:
             part = import_module(module)
         except (Exception, SystemExit) as error:
-            _leave_out(group, name, f"{type(error).__name__} while it was imported")
+            _leave_out(group, name, f"{type(error).__name__} during import")
             continue
         missing = [needed for needed in needs if not hasattr(part, needed)]
         if missing:
-            _leave_out(group, name, f"it has no {', no '.join(missing)}")
+            _leave_out(group, name, f"the module has no {', no '.join(missing)}")
         else:
             found[name] = part
     return found
@@ -161,7 +161,7 @@ def call_part(package: str, name: str, ask: Callable[[], _Answer], otherwise: _A
     except (Exception, SystemExit) as error:
         if isinstance(error, WorkbenchError | MemoryError) or name not in third_party(package):
             raise
-        _leave_out(PARTS[package].group, name, f"{type(error).__name__} while it was used")
+        _leave_out(PARTS[package].group, name, f"{type(error).__name__} during use")
         return otherwise
 
 
@@ -174,7 +174,7 @@ def _entries(group: str) -> Iterator[tuple[str, str]]:
     try:
         entries = tuple(metadata.entry_points(group=group))
     except Exception as error:  # files of other packages, which may hold anything
-        _leave_out(group, "", f"{type(error).__name__} while the installed packages were listed")
+        _leave_out(group, "", f"{type(error).__name__} while listing the installed packages")
         return
     for entry in entries:
         yield entry.name, re.split(r"[:\[]", entry.value)[0].strip()

@@ -101,7 +101,7 @@ CASES: dict[str, tuple[str, ReasoningTerms, tuple[str, ...], str | None, list[tu
         FOR_GOOD,
         ("let me see | +c1:get_time",),
         "on",
-        [(ReplayOutcome.NOT_OWED, False, "its response (exchange 1) contained none")],
+        [(ReplayOutcome.NOT_OWED, False, "the response (exchange 1) contained no reasoning")],
     ),
     "thinking switched on in the open loop": (
         TOOL_TURN,

@@ -81,7 +81,7 @@ def test_places_that_are_alike_are_one_entry_and_other_cases_are_counted_apart(r
 def test_what_fails_is_a_choice_and_a_clean_gateway_does_not(run: Run) -> None:
     assert run(*_words("sorts-keys", "--fail-on", "error")).status == 0
     done = run(*_words("clean"))
-    assert (done.status, done.out.splitlines()[-1]) == (0, "nothing was changed, dropped, held back or merged")
+    assert (done.status, done.out.splitlines()[-1]) == (0, "nothing was changed, dropped, delayed or merged")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_a_request_for_people(run: Run) -> None:
     assert (done.status, done.err) == (0, "")
     head, _, body = done.out.partition("\n\n")
     assert head.splitlines()[:3] == [
-        "request 1: anthropic-messages -> openai-chat, by its URL",
+        "request 1: anthropic-messages (from the URL) -> openai-chat",
         "1 other exchange in the file: select one with --exchange N",
         "path: /v1/chat/completions",
     ]

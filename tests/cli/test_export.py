@@ -26,7 +26,7 @@ def test_one_request_as_curl(run: Run) -> None:
     assert done.out.startswith("curl --globoff")
     assert "https://api.deepseek.com/chat/completions" in done.out
     assert done.out.endswith("}'\n")
-    assert done.err == "workbench: exchange 2: no key was recorded: add the header that carries $DEEPSEEK_API_KEY\n"
+    assert done.err == "workbench: exchange 2: no key was recorded: add the header with $DEEPSEEK_API_KEY\n"
 
 
 def test_every_request_into_a_file(run: Run, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_some_exchanges(run: Run, tmp_path: Path) -> None:
 def test_our_own_forms(run: Run, tmp_path: Path) -> None:
     shown = run("export", EXAMPLE, "--as", "text", "--exchange", 2)
     assert shown.out.startswith('{"workbench": "session"') and len(shown.out.splitlines()) == 2
-    assert "name it with -o OUT" in run("export", EXAMPLE, "--as", "session").err
+    assert "give a file name with -o OUT" in run("export", EXAMPLE, "--as", "session").err
     out = tmp_path / "s.wb"
     assert run("export", EXAMPLE, "--as", "session", "-o", out) == (0, "", "")
     assert out.read_bytes().startswith(b"SQLite format 3")
@@ -78,7 +78,7 @@ def test_our_own_forms(run: Run, tmp_path: Path) -> None:
 def test_json(run: Run, tmp_path: Path) -> None:
     shown = json.loads(run("export", EXAMPLE, "--as", "curl", "--exchange", 2, "--format", "json").out)
     assert shown["text"].startswith("curl ") and shown["output"] is None and shown["files"] == []
-    assert shown["notes"] == ["exchange 2: no key was recorded: add the header that carries $DEEPSEEK_API_KEY"]
+    assert shown["notes"] == ["exchange 2: no key was recorded: add the header with $DEEPSEEK_API_KEY"]
     out = tmp_path / "a.sh"
     written = json.loads(run("export", EXAMPLE, "--as", "curl", "-o", out, "--format", "json").out)
     assert (written["text"], written["files"], written["proof"]) == (None, [str(out)], None)
@@ -210,6 +210,6 @@ def test_a_finding_that_depends_on_a_secret_is_named_and_nothing_is_refused(
     monkeypatch.setattr("workbench.formats.exporters._private_text._findings", lambda inspector: next(told))
     out = tmp_path / "out.md"
     done = run("export", EXAMPLE, "--as", "md", "--redact", "-o", out)
-    assert "/a: x.by-secret is no longer found once its secret is replaced" in done.err
-    assert "/b: x.by-word is no longer found once private text is replaced" in done.err
+    assert "/a: x.by-secret is no longer found after its secret is replaced" in done.err
+    assert "/b: x.by-word is no longer found after private text is replaced" in done.err
     assert (done.status, out.exists()) == (1, True)

@@ -101,7 +101,10 @@ def test_without_a_server_the_client_still_starts(home: Path) -> None:
 REFUSED = {
     "no client": (["--mcp"], "--mcp needs a client to start"),
     "not known": (["--mcp", "--", "python3"], "--mcp supports Claude Code, Codex"),
-    "no model": (["--mcp-only", "--upstream", "http://127.0.0.1:9", "--", "claude"], "--mcp-only records no model"),
+    "no model": (
+        ["--mcp-only", "--upstream", "http://127.0.0.1:9", "--", "claude"],
+        "--mcp-only does not record model traffic",
+    ),
     "both": (["--mcp", "--mcp-only", "--", "claude"], "not allowed with argument"),
 }
 

@@ -168,7 +168,7 @@ def test_what_nobody_can_read_is_sent_on_purpose(run: Run) -> None:
             "redirect to evil.example not followed",
         ),
         (answer(b'{"error": {"message": "no such model"}}', "404 Not Found"), 1, "refused: no such model"),
-        (answer(SAID, "200 OK", SSE, length=9999), 4, "the connection broke during the response"),
+        (answer(SAID, "200 OK", SSE, length=9999), 4, "the connection was lost during the response"),
         (answer(CHUNK % b"{}" + b'data: {"error": {"message": "overloaded"}}\n\n', "200 OK", SSE), 1, "overloaded"),
         (answer(SAID, "200 OK", SSE), 4, "the stream ends with neither a finish reason nor [DONE]"),
         (b"", 4, "Server disconnected without sending a response"),

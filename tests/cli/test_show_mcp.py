@@ -38,4 +38,4 @@ def test_as_json_every_end_and_part_is_named(run: Run, tmp_path: Path) -> None:
 
 def test_a_session_without_servers_says_so(run: Run) -> None:
     out = run("show", "sessions/anthropic-tool-loop.jsonl", "--as", "mcp").out
-    assert out.strip().endswith("no tool result here is known to come from a recorded tool server")
+    assert out.strip().endswith("no tool result in this exchange could be matched to a recorded tool server")

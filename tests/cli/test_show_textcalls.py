@@ -21,7 +21,7 @@ def test_a_text_file(run: Run) -> None:
     assert "16–94" in out
     assert "call   qwen3-coder  Glob" in out
     assert 'pattern = "*.md"  string' in out
-    assert '! the opening tag around it is missing  at 16–31: "<function=Glob>"' in out
+    assert '! the opening tag around the call is missing  at 16–31: "<function=Glob>"' in out
 
 
 def test_json_covers_the_text(run: Run) -> None:
@@ -34,7 +34,7 @@ def test_json_covers_the_text(run: Run) -> None:
     assert all(text[p["start"] : p["end"]] == p["text"] for p in read["pieces"])
     (call,) = (p for p in read["pieces"] if p["kind"] == "call")
     assert (call["format"], call["name"], call["arguments"]) == ("qwen3-coder", "Glob", {"pattern": "*.md"})
-    assert [p["problem"] for p in call["problems"]] == ["the opening tag around it is missing"]
+    assert [p["problem"] for p in call["problems"]] == ["the opening tag around the call is missing"]
 
 
 def test_arguments_are_typed_by_the_tools_of_the_request(run: Run, tmp_path: Path) -> None:

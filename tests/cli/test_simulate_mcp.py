@@ -32,5 +32,5 @@ def test_a_client_talks_to_it_line_by_line(tmp_path: Path) -> None:
 def test_what_is_missing_is_said(run: Run) -> None:
     assert run("simulate", "mcp")[0] == 2
     status, _, complaint = run("simulate", "mcp", "sessions/anthropic-tool-loop.jsonl")
-    assert status == 2 and "no traffic with a tool server" in complaint
+    assert status == 2 and "no tool server traffic" in complaint
     assert run("simulate", "openai", "--fault", "cut")[0] == 2

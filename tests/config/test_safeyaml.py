@@ -75,7 +75,7 @@ REFUSED = [
     ("a: *b", "t:1: alias 'b' has no complete anchor before it"),
     ("a: &a [*a]", "t:1: alias 'a' has no complete anchor before it"),
     ("- &a [1]\n- {*a : 1}", "t:2: alias 'a' as a key is not text"),
-    ("\ud800", "t:1: not YAML: it contains half of a surrogate pair"),
+    ("\ud800", "t:1: not YAML: it contains a lone surrogate"),
     (b"a: 1\nb: \xff", "t:2: not utf-8 text at byte 8"),
     ("[" * 100_000, f"t:1: nested deeper than {MAX_YAML_DEPTH}"),
     (BOMB, f"t:7: more than {MAX_YAML_NODES:,} nodes"),

@@ -375,7 +375,7 @@ def test_only_what_holds_a_single_string_has_its_texts_joined(holder: str, one_t
     whole = "ab" if holder in ("assistant", "answer") else "a\n\nb"
     assert texts == ([whole] if holder == one_text else ["a", "b"])
     how = "joined to the first " + ("directly" if whole == "ab" else "with an empty line")
-    told = [("the boundary between two texts", how)]
+    told = [("the boundary between two text parts", how)]
     assert [(loss.what, loss.instead) for loss in fitted.losses] == (told if holder == one_text else [])
 
 

@@ -80,12 +80,12 @@ def test_keys_and_values_that_the_types_of_the_target_do_not_have_are_named() ->
         (
             "/service_tier",
             "the value 'flex' of 'service_tier'",
-            "written unchanged; accepted by the types of the target: one of auto, standard_only",
+            "written unchanged; the target's types accept: one of auto, standard_only",
         ),
         (
             "/temperature",
             "the value 1.7 of 'temperature'",
-            "written unchanged; accepted by the types of the target: at most 1",
+            "written unchanged; the target's types accept: at most 1",
         ),
     ]
 
@@ -189,7 +189,7 @@ def test_a_name_in_characters_that_are_refused_is_rewritten() -> None:
     document = NAMED[CHAT] | {"file": NAMED[CHAT]["file"] | {"filename": "a_b  c.pdf"}}
     made = request(with_document(CHAT, document), CHAT, CONVERSE)
     assert at(made, "messages", 0, "content", 0, "document", "name") == "a-b-c-pdf"
-    assert ("/messages/0/content/0", "the name 'a_b  c.pdf' of a document", "written as 'a-b-c-pdf'") in told(made)
+    assert ("/messages/0/content/0", "the document name 'a_b  c.pdf'", "written as 'a-b-c-pdf'") in told(made)
 
 
 def test_a_document_without_a_name_is_called_one() -> None:

@@ -83,7 +83,7 @@ def test_finish_reasons_without_a_word_of_their_own_are_named(reason: str, is_na
 
 def test_an_answer_without_a_reason_is_said_to_have_one() -> None:
     made = answer(BLOCKS | {"stop_reason": None}, "anthropic-messages", "openai-responses")
-    assert lost(made)["/stop_reason"][1] == "'stop', from its content"
+    assert lost(made)["/stop_reason"][1] == "'stop', derived from the content"
 
 
 def test_another_choice_ends_for_its_own_reason() -> None:

@@ -185,7 +185,7 @@ def test_a_tool_joins_what_is_there(protocol: str, held: dict[str, Any], at: tup
         (lambda d: insert_message(d, "tool", "x"), "cannot have role 'tool'"),
         (lambda d: insert_text(d, "/messages/9", "x"), "no message at this pointer"),
         (lambda d: insert_text(d, "/messages/3", "x"), "cannot contain text"),
-        (lambda d: insert_result(d, "/messages/3", "x"), "no tool call of the client"),
+        (lambda d: insert_result(d, "/messages/3", "x"), "no client tool call"),
         (
             lambda d: insert_message(decoded(b"{", "openai-chat"), "user", "x"),
             "only be edited as text: line 1, column 2, byte 1",

@@ -44,7 +44,7 @@ READ: list[tuple[str, Expression]] = [
 
 REFUSED = [
     ("stauts:400", 0, 6, "did you mean status?"),
-    ("a https://x", 2, 7, "put it in quotes"),
+    ("a https://x", 2, 7, "put the text in quotes"),
     ("turn:abc", 5, 8, "expected a number"),
     ("status:6xx", 7, 10, "4xx"),
     ("bytes:>10q", 7, 10, "100k"),

@@ -37,7 +37,7 @@ def test_a_path_goes_on(typed: str, names: list[str], common: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("nothing", "no name in this folder begins with nothing"),
+        ("nothing", "no entry in this folder begins with nothing"),
         ("nowhere/x", "nowhere/: No such file or directory"),
         ("setup.py/x", "setup.py/: Not a directory"),
         ("a\0b/", "a\0b/: not a valid folder name"),

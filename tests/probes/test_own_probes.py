@@ -79,7 +79,7 @@ def test_some_of_several_requests_is_a_part() -> None:
     text = f"{HEAD}  tools: [probe_echo]\n  expect: {{calls: []}}\n- words: Say hello.\n  expect: {{calls: []}}\n"
     made = measured("generic", "openai-chat", (read(text.encode(), "own.yaml", "own"),), parallel=1)
     assert outcomes(made) == {"own": "partial"}
-    assert made.results[0].words.startswith("request 1: the calls are probe_echo(")
+    assert made.results[0].words.startswith("request 1: the tool calls are probe_echo(")
 
 
 def test_calls_are_told_what_the_file_says() -> None:
@@ -110,7 +110,7 @@ def test_what_says_nothing_of_the_model_is_no_failure() -> None:
 
 
 WRONG = {
-    "no version": ("requests: []", "own.yaml#: not a probe: it does not begin with version: 1"),
+    "no version": ("requests: []", "own.yaml#: not a probe: it must begin with 'version: 1'"),
     "no requests": ("version: 1", "own.yaml#/requests: 1 to 50 requests are needed"),
     "unknown key": (f"{HEAD}  verb: x\n", "own.yaml#/requests/0: unknown key 'verb'"),
     "no words": ("version: 1\nrequests: [{system: x}]", "own.yaml#/requests/0/words: missing"),
@@ -187,7 +187,7 @@ def test_a_program_that_is_no_probe(mine: Path, name: str) -> None:
 def test_a_name_that_ships_is_not_taken_twice(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(f"name: format\n{HEAD}")
-    with pytest.raises(UsageError, match="your probe 'format' has the name of a built-in probe"):
+    with pytest.raises(UsageError, match="your probe 'format' has the same name as a built-in probe"):
         probes.select([str(path)])
     with pytest.raises(UsageError, match="No such file"):
         probes.select([str(tmp_path / "nowhere.yaml")])

@@ -167,7 +167,7 @@ def test_a_pending_request_may_be_changed_before_it_is_sent() -> None:
     exchange = asyncio.run(send(probes.Ask("changed", bare, "openai-chat")))
     run.after(exchange)  # type: ignore[arg-type]
     assert run.sample and run.sample.outcome is Outcome.FAIL
-    assert run.sample.words == "the model answered without a call"
+    assert run.sample.words == "the model answered without a tool call"
 
 
 def test_a_call_that_was_cut_at_the_token_limit_measures_no_schema() -> None:

@@ -207,7 +207,7 @@ def test_a_message_that_begins_again_sets_the_first_attempt_aside() -> None:
     (left,) = said.params["abandoned_messages"]
     assert left["content"] == [{"type": "tool_use", "id": "toolu_1", "name": "f", "input": '{"a'}]
     (noticed,) = said.anomalies
-    assert noticed.message.endswith("the message starts again, without the call 'toolu_1' of 'f' of its first attempt")
+    assert noticed.message.endswith("and the calls of the first attempt are lost: 'toolu_1' of 'f'")
 
 
 def test_the_result_may_be_asked_for_at_any_time() -> None:

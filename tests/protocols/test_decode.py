@@ -81,8 +81,8 @@ def test_an_adapter_claims_its_url_alone(protocol):
     ("given", "protocol", "how"),
     [
         (exchange(b'{"model":"m","input":"embed me"}', url="https://x/v1/embeddings"), None, "not a model exchange"),
-        (exchange(b"{}", url="https://x/v1/completions"), "openai-completions", "by its URL"),
-        (exchange(response=b'data: {"object":"text_completion"}\n\n'), "openai-completions", "by its body"),
+        (exchange(b"{}", url="https://x/v1/completions"), "openai-completions", "from the URL"),
+        (exchange(response=b'data: {"object":"text_completion"}\n\n'), "openai-completions", "from the body"),
         (exchange(response=b'{"error":{"message":"no"}}'), None, "the body contains only an error"),
         (exchange(response=b'[{"error":{"message":"no"}}]'), None, ""),
         (Exchange("1", kind=ExchangeKind.WEBSOCKET), None, "a WebSocket connection"),

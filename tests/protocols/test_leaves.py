@@ -133,7 +133,7 @@ def test_other_structure_is_refused(after: tuple[Message, ...]) -> None:
 
 def test_a_place_that_is_not_there_is_refused() -> None:
     lost = (replace(MESSAGES[0], pointer="/messages/7"), MESSAGES[1])
-    with pytest.raises(LocalProtocolError, match="nothing to change there"):
+    with pytest.raises(LocalProtocolError, match="no value to change there"):
         leaves.encode(lost, (replace(lost[0], role="x"), MESSAGES[1]), BODY)
 
 

@@ -159,7 +159,7 @@ def test_a_response_that_follows_a_steered_one_is_a_turn_of_its_own() -> None:
     assert two.request and two.response and b"resp_2" in two.response.body.raw
     asked = json.loads(two.request.body.raw)
     assert (asked["previous_response_id"], asked["input"]) == ("resp_1", [more])
-    assert "it continues resp_1 after response.steer" in two.note
+    assert "continues resp_1 after response.steer" in two.note
     queued = turns(*said[:5], create(RESULT, previous_response_id="resp_2"), *second, *answer("resp_3"))
     assert [e.response and b"resp_3" in e.response.body.raw for e in queued] == [False, True, False]
 

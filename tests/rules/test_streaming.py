@@ -195,5 +195,5 @@ def test_an_error_in_a_field_of_its_own_is_found(chat):
 def test_another_field_is_shown_and_breaks_nothing(chat):
     answer = sse(SAID, chunk(reason="stop")).replace(b"data: [DONE]", b"note: hi\ndata: [DONE]")
     assert [(f.rule, f.severity, f.message) for f in chat(GO, answer)] == [
-        ("stream.unknown-field", "info", "event streams have no field 'note': clients ignore it")
+        ("stream.unknown-field", "info", "event streams have no field 'note', so clients ignore it")
     ]

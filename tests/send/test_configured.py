@@ -54,7 +54,7 @@ def test_a_file_that_is_not_right_is_one_line(home, text, where, said):
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ("key_variable: sk-ant-api03-0123456789abcdef", "name the variable, never the key itself"),
+        ("key_variable: sk-ant-api03-0123456789abcdef", "give the variable's name, never the key itself"),
         ("headers: {x-api-key: 0123456789abcdef}", "write ${NAME} here"),
         ("headers: {x-any: 'Bearer 0123456789abcdef0123'}", "write ${NAME} here"),
         ("headers: {x-any: sk-0123456789abcdef0123}", "write ${NAME} here"),
@@ -63,7 +63,7 @@ def test_a_file_that_is_not_right_is_one_line(home, text, where, said):
         ("headers: {host: evil.example}", "this header cannot be set"),
         ("headers: {'x y': a}", "this header cannot be set"),
         ('headers: {x-any: "a\\r\\nb: c"}', "characters that a header cannot contain"),
-        ("headers: {x-any: 1}", "put the value into quotes"),
+        ("headers: {x-any: 1}", "put the value in quotes"),
         ("profile: nobody", "no contract named 'nobody'"),
     ],
 )

@@ -66,7 +66,7 @@ def test_a_stream_is_taken_back_with_its_options():
     asked = b'{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[]}'
     made = prepare(decoded(asked), endpoint(), stream=False)
     assert made.request.body.raw == b'{"model":"m","stream":false,"messages":[]}'
-    assert "stream_options removed: it is refused without streaming" in made.notes and not made.is_stream
+    assert "stream_options removed: not accepted without streaming" in made.notes and not made.is_stream
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_what_cannot_be_read_goes_as_it_is():
 
 def test_what_cannot_be_read_may_need_a_model_for_its_path():
     unread = decoded(b"{", "gemini")
-    with pytest.raises(LocalProtocolError, match="name it with --model"):
+    with pytest.raises(LocalProtocolError, match="set the model with --model"):
         prepare(unread, resolve("gemini"))
     made = prepare(unread, resolve("gemini"), model="gemini-3", stream=True)
     assert made.request.url.endswith("/v1beta/models/gemini-3:streamGenerateContent?alt=sse") and made.is_stream

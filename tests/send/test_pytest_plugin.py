@@ -80,7 +80,7 @@ def test_the_fixtures(pytester: pytest.Pytester) -> None:
             "POST /v1/chat/completions 400",
             "  reasoning.missing at /messages/1: *",
             "  deepseek says: *",
-            "  repair: switch thinking off for this request (verified against the contract only*",
+            "  repair: switch off thinking for this request (verified against the contract only*",
             "POST /v1/messages 400 *",
         ]
     )

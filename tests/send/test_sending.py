@@ -177,7 +177,7 @@ def test_nobody_there_is_an_error_that_says_where():
 def test_an_answer_that_is_cut_is_kept_as_far_as_it_came():
     with hostile(answer(b'data: {"a": 1}\n\n', "200 OK", "Content-Type: text/event-stream", length=999)) as server:
         exchange, events, waits = send(leaving(target(server.url)))
-    assert exchange.state is State.ABORTED and exchange.note.startswith("the connection broke during the response")
+    assert exchange.state is State.ABORTED and exchange.note.startswith("the connection was lost during the response")
     assert exchange.response.body.raw == b'data: {"a": 1}\n\n'
     assert len(server.asked) == 1 and not waits, "bytes were answered: it is not sent again"
     assert [type(e) for e in events] == [HeadReceived, BodyReceived]

@@ -96,9 +96,9 @@ def test_every_feature_has_a_request() -> None:
 
 
 def test_names_and_ids_have_a_longest() -> None:
-    assert said(told(*turn(call=LONG)), id_limit=40).startswith("400: the id of a call is longer")
+    assert said(told(*turn(call=LONG)), id_limit=40).startswith("400: the tool call id is longer")
     assert said(told(user("hi")), name_limit=1) == ["{}"]
-    assert said({**told(user("hi")), "tools": [NAMED]}, name_limit=2).startswith("400: the name of a tool is longer")
+    assert said({**told(user("hi")), "tools": [NAMED]}, name_limit=2).startswith("400: the tool name is longer")
 
 
 UNSEEN = {

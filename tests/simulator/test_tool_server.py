@@ -128,7 +128,7 @@ def test_one_of_several_servers_is_chosen() -> None:
         choose_server(servers(), None)
     with pytest.raises(UsageError, match="no server 'x'"):
         choose_server(servers(), "x")
-    with pytest.raises(UsageError, match="no traffic with a tool server"):
+    with pytest.raises(UsageError, match="no tool server traffic"):
         choose_server({}, None)
 
 

@@ -86,7 +86,7 @@ def session(tmp_path: Path) -> Path:
 def test_both_sides_are_decoded_with_their_places() -> None:
     for body, kind in ((json.dumps(TELEGRAM).encode(), "application/json"), (STREAM, "text/event-stream")):
         decoded = DecodedExchange(0, exchange(response=body, kind=kind))
-        assert (decoded.protocol, decoded.protocol_from, decoded.problems) == ("telegraph", "by its URL", [])
+        assert (decoded.protocol, decoded.protocol_from, decoded.problems) == ("telegraph", "from the URL", [])
         assert decoded.request and decoded.response and not decoded.response.anomalies
         assert [m.role for m in decoded.request.messages] == ["user", "assistant", "tool"]
         (message,) = decoded.response.messages
@@ -97,7 +97,7 @@ def test_both_sides_are_decoded_with_their_places() -> None:
         assert adapter.encode_response(decoded.response, body) == body
         assert adapter.encode_request(decoded.request, decoded.request_text) == decoded.request_text
     without_url = DecodedExchange(0, Exchange("1", HttpRequest(body=Body(json.dumps(REQUEST).encode()))))
-    assert (without_url.protocol, without_url.protocol_from) == ("telegraph", "by its request body")
+    assert (without_url.protocol, without_url.protocol_from) == ("telegraph", "from the request body")
 
 
 def test_turns_of_a_websocket_are_exchanges() -> None:

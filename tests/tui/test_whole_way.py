@@ -129,7 +129,7 @@ async def export(person: Person) -> None:
     """The test is the first form; written, it is run red and green."""
     await person.presses("x")
     await person.comes_to(ExportScreen, lambda s: s.exported)
-    await person.sees("as it was before it was edited")
+    await person.sees("as recorded before the edit")
     await person.presses("enter")
     await person.comes_to(ExportPathScreen)
     await person.presses("ctrl+u", *"kept", "enter")

@@ -209,8 +209,8 @@ def test_loads_keeps_not_a_number() -> None:
     [
         (b"", "byte 0, line 1: not JSON: expecting value; the text is empty"),
         (b" \n", "byte 2, line 2: not JSON: expecting value; the text is empty"),
-        (b'{"a": "x', "byte 6, line 1: not JSON: unterminated string starting at; the text ends too early"),
-        (b"[1,\n2", "byte 5, line 2: not JSON: expecting ',' delimiter; the text ends too early"),
+        (b'{"a": "x', "byte 6, line 1: not JSON: unterminated string starting at; the text ends early"),
+        (b"[1,\n2", "byte 5, line 2: not JSON: expecting ',' delimiter; the text ends early"),
         (b"\xef\xbb\xbf[x", "byte 4, line 1: not JSON: expecting value, found 'x'"),
         ('["é" x'.encode(), "byte 6, line 1: not JSON: expecting ',' delimiter, found 'x'"),
         (b'["\xff\xed\xa0\xbd" x', "byte 8, line 1: not JSON: expecting ',' delimiter, found 'x'"),

@@ -185,9 +185,9 @@ def test_broken_messages(body, data, faults):
     [
         (b'[{"a":1}', 1, "the array is not closed"),
         (b'[{"a":1},', 1, "the array is not closed"),
-        (b'[{"a":1}] x', 1, "the array is followed by other bytes"),
+        (b'[{"a":1}] x', 1, "the array is followed by more bytes"),
         (b'[{"a":1}\x0b]', 1, "the array is not closed"),
-        (b'[{"a":1}]\x0b', 1, "the array is followed by other bytes"),
+        (b'[{"a":1}]\x0b', 1, "the array is followed by more bytes"),
         (b'[{"a":1},{"b"', 2, None),
         (b'[{"a":1} {"b":1}]', 1, "the array is not closed"),
     ],

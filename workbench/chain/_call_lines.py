@@ -171,9 +171,9 @@ class _Judge:
         elif not node.result.tool_call_id:
             note = "has no call id, and its position does not show which call it answers"
         elif other and not stands_for:
-            note = f"the call of the previous response that it answers by position has the id {other.call.id!r:.80}"
+            note = f"by position it answers a call of the previous response, which has the id {other.call.id!r:.80}"
         elif stands_for:
-            note = f"has a different id than the call in message {stands_for.message + 1} that it answers by position"
+            note = f"by position it answers the call in message {stands_for.message + 1}, which has a different id"
         else:
             note = "no earlier call has this id"
         return CallLine(
@@ -263,8 +263,8 @@ class _Judge:
 
 
 _NOTES = {
-    Flaw.CALL_ROLE: "a message of this role may not contain tool calls",
-    Flaw.RESULT_ROLE: "a message of that role may not contain tool results",
+    Flaw.CALL_ROLE: "a message of this role must not contain tool calls",
+    Flaw.RESULT_ROLE: "a message of that role must not contain tool results",
     Flaw.DUPLICATE_RESULT: "more than one result",
     Flaw.ID_MISMATCH: "the result at its position names a different id",
     Flaw.BY_POSITION: "paired by position: the call or the result has no id",

@@ -269,7 +269,7 @@ def _never_there(turn: LedgerTurn, thinking: str | None, terms: ReasoningTerms) 
         # thinking switched on in an open loop: the provider wants what the loop began without
         if terms.required_when and is_certain and not turn.loop.has_reasoning:
             return None
-        return ReplayDuty(False, f"its response (exchange {(turn.exchange or 0) + 1}) contained none")
+        return ReplayDuty(False, f"the response (exchange {(turn.exchange or 0) + 1}) contained no reasoning")
     if not is_certain or terms.scope is Scope.ALWAYS:
         return ReplayDuty(False, "no reasoning of this turn is known")
     signed = turn.loop.signed_in

@@ -65,7 +65,7 @@ def _lines(report: AuditReport) -> Iterator[str]:
         yield from _table([row for row in card.rows if row.theme.side == side])
     yield ""
     if not card.entries:
-        yield "nothing was changed, dropped, held back or merged"
+        yield "nothing was changed, dropped, delayed or merged"
     for entry in card.entries:
         yield from _entry_lines(entry)
     if report.out and card.entries:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ANSWER_HELP = {
     "result": "result of a tool call, by its id or tool name (repeatable)",
     "result-file": "result of a tool call, read from a text file (repeatable)",
-    "error": "the tool call failed with this text",
+    "error": "mark the tool call as failed, with this error text",
 }
 
 

@@ -44,8 +44,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         help=f"capability profile that decides which corrections are applied ({known})",
     )
     for name, words in (
-        ("correct", "apply this correction, even if the profile did not measure it"),
-        ("no-correct", "switch this correction off"),
+        ("correct", "apply this correction, even if it was not measured"),
+        ("no-correct", "disable this correction"),
     ):
         value = "[=VALUE]" if name == "correct" else ""
         parser.add_argument(

@@ -85,7 +85,7 @@ def check_urls(upstreams: Iterable[str]) -> None:
         if is_simulated(text):
             resolve(text)
         elif "://" not in text:
-            hint = "give https://HOST[/PATH], or name its protocol with --as PROTOCOL"
+            hint = "give https://HOST[/PATH], or set the protocol with --as PROTOCOL"
             raise UsageError(f"--upstream {text!a} is not a URL", hint=hint)
 
 
@@ -149,4 +149,4 @@ def change_lines(summary: Mapping[str, object], spoken: str) -> Iterator[str]:
         counted = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
         yield f"changed in translation: {counted}; the note of each exchange has the details (workbench show)"
     if passed:
-        yield f"{_output.number(passed, 'request')} passed unchanged: already in {spoken} (--as)"
+        yield f"{_output.number(passed, 'request')} forwarded unchanged: already in {spoken} (--as)"

@@ -30,7 +30,7 @@ def check(args: argparse.Namespace) -> None:
     if option and not args.words:
         raise UsageError(f"{option} needs a client to start", hint=f"workbench record {option} -- claude")
     if args.mcp_only and (args.upstream or args.spoken):
-        raise UsageError("--mcp-only records no model", hint="leave out --upstream and --as, or use --mcp")
+        raise UsageError("--mcp-only does not record model traffic", hint="leave out --upstream and --as, or use --mcp")
     tools, models = _breakpoint_lines.of_tools(args.breaks), _breakpoint_lines.of_models(args.breaks)
     if lonely := [kind for kind in tools if not option and kind not in models]:
         raise UsageError(f"--break {lonely[0]} needs --mcp", hint="workbench record --mcp --break mcp:NAME -- claude")

@@ -35,7 +35,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="show ASCII only; other characters are shown as ASCII signs or escapes (also WORKBENCH_ASCII=1; default "
         "on a terminal without UTF-8)",
     )
-    group.add_argument("--web", action="store_true", help="serve the app to a browser on this machine, print its URL")
+    group.add_argument(
+        "--web", action="store_true", help="serve the app to a browser on this machine and print its URL"
+    )
     group.add_argument("--port", type=_port, metavar="N", help="port for --web (default: a free one)")
 
 

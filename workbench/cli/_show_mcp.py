@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WIDTH = 120
 """Columns of a line; both sides have half of it."""
 
-NONE = "no tool result here is known to come from a recorded tool server"
+NONE = "no tool result in this exchange could be matched to a recorded tool server"
 
 
 def passages(inspector: Inspector, wanted: Sequence[int]) -> list[ToolPassage]:

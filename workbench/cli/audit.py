@@ -1,8 +1,8 @@
-"""Send legal but unusual requests through a gateway to an upstream of our own, and report what the gateway changed.
+"""Send legal but unusual requests through a gateway to a test upstream, and report what the gateway changed.
 
 No provider is contacted: requests go to the gateway, and the gateway sends them to the audit's upstream on this
 machine, which notes the bytes it receives and returns legal but unusual responses. The score card shows what was
-changed, dropped, merged or held back in each direction.
+changed, dropped, merged or delayed in each direction.
 
   workbench audit --gateway http://127.0.0.1:4000
   workbench audit --gateway http://127.0.0.1:4000/v1 --port 8100 --protocol openai-chat --key-variable GATEWAY_KEY
@@ -23,7 +23,7 @@ JSON output is one object:
    "themes": [{{"theme", "side", "passed", "of", "elsewhere", "kinds"}}],
    "damages": [{{"kind", "side", "severity": "error"|"warning"|"info", "theme", "was", "at", "words", "places",
      "shapes", "why", "rule", "cases": [{{"protocol", "case", "shows", "exchanges"}}]}}],
-   "cases": [{{"protocol", "case", "theme", "passed"}}], "strays": requests of the gateway's own}}
+   "cases": [{{"protocol", "case", "theme", "passed"}}], "strays": requests that the gateway sent by itself}}
 A theme has "of" cases; "elsewhere" counts cases of other themes that show such damage too. "shapes" of a damage are all
 pointers where it was found, "*" for a number. "upstream" of a protocol is the one used there, null if it was skipped;
 "exchanges" are the positions in the file of --out, counted from zero: the client's sighting, then the upstream's.
@@ -85,14 +85,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", default="", metavar="PROTOCOL", help="protocol that the gateway uses upstream (default: as observed)"
     )
-    parser.add_argument("--model", default="", metavar="NAME", help="model to request (default: one of each provider)")
+    parser.add_argument("--model", default="", metavar="NAME", help="model to request (default: one per provider)")
     parser.add_argument("--case", action="extend", nargs="+", default=[], metavar="NAME", help="run only these cases")
     parser.add_argument(
         "--header", action="append", default=[], metavar="NAME:VALUE", help="header to send with every request"
     )
     parser.add_argument("--key-variable", metavar="NAME", help="environment variable with the gateway's key")
     parser.add_argument(
-        "--wait", type=float, default=60.0, metavar="SECONDS", help="time for CMD to start listening (default: 60)"
+        "--wait", type=float, default=60.0, metavar="SECONDS", help="maximum time until CMD listens (default: 60)"
     )
     parser.add_argument(
         "--out",

@@ -1,7 +1,7 @@
 """Find the first turn from which a conversation can no longer be continued.
 
 Works on the history of one exchange: --exchange N, or else the first whose request fails. Beginnings of the history,
-each up to an answer of the model, are checked as requests: by the contract, which costs nothing, or with --target by
+each up to a response of the model, are checked as requests: by the contract, which costs nothing, or with --target by
 that target, in a logarithmic number of requests and at most --budget. A tool call that is pending at the end of a
 beginning is not a fault.
 
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     """Bisect one history."""
     _files.validate(args)
     if args.budget < 1:
-        raise UsageError(f"--budget {args.budget} allows no request", hint="give 1 or more")
+        raise UsageError(f"--budget {args.budget} allows no request", hint="use 1 or more")
     session = _files.open_file(args.file, args)
     try:
         inspector = _files.inspector(session, args)

@@ -1,4 +1,4 @@
-"""List and decide the pauses of a running recording, from any terminal, script or editor.
+"""List the paused exchanges of a running recording and decide about them, from any terminal, script or editor.
 
 FILE is the session that workbench record writes. Without an option, shows what is armed and what is paused.
 
@@ -26,11 +26,11 @@ A tools/call to a tool server (MCP) is paused before it is sent, its result befo
 connection pass meanwhile. --answer N recording gives the client the result that this session has for the same call,
 recording:FILE that of another one; the server gets no call. Over stdio, --drop discards the message.
 
-A message of a WebSocket is held before it is passed on (frame:TYPE), and so is the request of one of its turns, or the
+A WebSocket message is held before it is passed on (frame:TYPE), and so is the request of one of its turns, or the
 response from its first tool call to its end, if one of the other kinds is hit. Later messages of that direction wait
-behind it, pings too. --edit and --drop (of the message alone) need a connection without compression, or with one that
-keeps nothing between messages: record --break does not offer compression to the server, and the recording says so. A
-connection that was open before the first breakpoint was armed is not held.
+behind it, including pings. --edit and --drop (of the message alone) need a connection without compression, or with one
+that keeps nothing between messages: record --break does not offer compression to the server, and the recording says so.
+A connection that was open before the first breakpoint was armed is not held.
 
 N is the number of a pause, or the id of its exchange: if several recorders write FILE, each has its own numbers. --arm,
 --disarm and --wait apply to all of them.
@@ -43,7 +43,7 @@ since the epoch), "answered_by": "simulator"|"recording", "timeout" (seconds the
 
 Exit status: 0 done, or nothing is paused; 1 nothing was asked for and something is paused; 2 no recorder writes FILE,
 or a decision is not possible; 3 --wait timed out; 4 the recorder ended meanwhile. With --timeout, --wait waits
-for the recorder, too.
+for the recorder as well.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 __doc__ = __doc__.format(kinds=_breakpoint_lines.KINDS_TEXT)
 
 NAME = "breakpoints"
-HELP = "list the paused exchanges of a recording and decide what happens to them"
+HELP = "list the paused exchanges of a recording; forward, edit, answer or drop them"
 
 _PAUSED, _IN_VAIN, _GONE = 1, 3, 4
 _LOOK_AGAIN = 0.1
@@ -77,7 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a session that is being recorded")
     one = parser.add_mutually_exclusive_group()
     one.add_argument("--arm", metavar="KIND", action="append", help="arm a breakpoint")
-    one.add_argument("--disarm", metavar="KIND", action="append", help="disarm a breakpoint (all: every one)")
+    one.add_argument("--disarm", metavar="KIND", action="append", help="disarm a breakpoint (all: all of them)")
     one.add_argument("--continue", dest="go_on", metavar="N", help="forward the paused bytes unchanged")
     one.add_argument("--edit", nargs=2, metavar=("N", "BODYFILE"), help="forward this body instead (- for stdin)")
     one.add_argument("--answer", nargs=2, metavar=("N", "TARGET"), help="let a simulator or a recording respond")

@@ -34,7 +34,7 @@ body, with all other bytes unchanged, a session as a session. FILE is never modi
 in "fixed": [{"exchange", "before", "after", "repairs", "remaining"}]; "before" and "after" are verdicts.
 "errors" lists the files that could not be read; all other files are still checked.
 A folder stands for its files at any depth, a pattern such as 'logs/**/*.har' for those that match; hidden files are
-left out. Links in a folder are not followed; a pattern may name links to files. Files in a folder that are no
+left out. Links in a folder are not followed; a pattern may name links to files. Files in a folder that are not
 recordings are counted ("unclaimed" in JSON).
 Verdicts are kept in the cache folder, readable for you alone, so that a file that has not changed is not inspected
 again; what is found is the same without them. With --no-cache none is read or kept.
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
         return _fix.run(args)
     if args.files.count("-") > 1:
-        return _output.complain("- (standard input) is given twice; give it once", 2)
+        return _output.complain("- (standard input) is given twice; use it once", 2)
     _files.validate(args)
     passes = parse_filter(args.filter) if args.filter else None
     reports, errors, unclaimed, statuses = [], [], [], []

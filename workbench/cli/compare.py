@@ -157,7 +157,7 @@ def _compare_hops(args: argparse.Namespace, numbered_file: _NumberedFile, sessio
             _demand(session, numbered_file.path, name)
     names = args.hops or hops_of(session)
     if len(names) < 2:
-        raise UsageError(f"{numbered_file.path} was recorded at one hop", hint="name a second file to compare it with")
+        raise UsageError(f"{numbered_file.path} was recorded at one hop", hint="give a second file to compare it with")
     wanted = _files.exchange_index(session, numbered_file.number) if numbered_file.number is not None else None
     counts = [sum(row.hop == name for row in session.summaries()) for name in names]
     for (outer, one), (inner, other) in pairwise(zip(names, counts, strict=True)):

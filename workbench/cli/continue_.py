@@ -65,7 +65,7 @@ ERRORS_MORE = 2
 
 HINTS = {
     UNANSWERED: "; give one with --result, or use --recorded",
-    "text-call": "; read it with --parser FORMAT",
+    "text-call": "; use --parser FORMAT to read it",
     "turns": "; allow more with --turns N",
     "tokens": "; allow more with --tokens N",
     "repeated": "; allow more with --repeats N",
@@ -101,7 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="ask after this many turns in a row with a failed call (default: from the profile)",
     )
     _corrections.add(parser)
-    parser.add_argument("--refresh", action="store_true", help="first run the probes whose results are stale")
+    parser.add_argument("--refresh", action="store_true", help="run the probes with stale results first")
     parser.add_argument("--states", action="store_true", help="print every step of the loop")
     parser.add_argument("--step", action="store_true", help="wait for enter after every step (needs a terminal)")
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
@@ -154,7 +154,7 @@ def _exchange_index(inspector: Inspector, session: Session, args: argparse.Names
     rows = [row for row in inspector.run().rows if row.conversation is not None and row.summary.request_bytes]
     pending = [row for row in rows if any(f.rule == PENDING_RULE for f in row.findings)]
     if not rows:
-        raise UsageError(f"no request to a model in {session.name}", hint="name its protocol with --protocol")
+        raise UsageError(f"no request to a model in {session.name}", hint="set the protocol with --protocol")
     return (pending or rows)[-1].index
 
 

@@ -96,7 +96,7 @@ def _exchange_and_side(session: Session, args: argparse.Namespace) -> tuple[Deco
         if args.exchange is not None:
             return decoded, args.side or SIDES[0]
     what = args.side or "request or response"
-    raise LocalProtocolError(f"no decodable {what} in {session.name}", hint="name its protocol with --protocol")
+    raise LocalProtocolError(f"no decodable {what} in {session.name}", hint="set the protocol with --protocol")
 
 
 def _with_held_history(
@@ -155,7 +155,7 @@ def _print(
     """Print a headline, losses and ids, then the body unless it was written to a file."""
     is_same = " (unchanged)" if decoded.protocol == conversion.protocol else ""
     _output.emit(
-        f"{side} {decoded.index + 1}: {decoded.protocol} -> {conversion.protocol}{is_same}, {decoded.protocol_from}"
+        f"{side} {decoded.index + 1}: {decoded.protocol} ({decoded.protocol_from}) -> {conversion.protocol}{is_same}"
     )
     if others:
         _output.emit(f"{_output.number(others, 'other exchange')} in the file: select one with --exchange N")

@@ -2,15 +2,14 @@
 
 RULE is a slug such as closure.missing-result; a family (closure) lists its rules. CONTRACT is a provider (deepseek,
 deepseek:v4): what it requires and refuses, in the order of its checks, each with source and date; --protocol NAME
-limits it to one protocol. KIND is a kind of failure that exists at every provider (rate-limit); kinds lists them.
-MODEL is the name of a model (gpt-5, claude-opus-4-7): what it lacks, and when it is retired, as far as is known.
-coverage lists parameters, tools and content, and which providers refuse, ignore or accept each, or that nothing is
-known but the provider's official types, or nothing at all; --provider and --protocol limit it, --unknown lists what is
-unknown alone, --format markdown prints a table.
-Anything else is treated as an error message pasted from a log: the output is its rule and provider, or its kind, what
-to look for, how to record it, and who says it: a client, a gateway or the provider. With --in FILE, it also points at
-the node of a request that the message speaks of: the request that was refused last (or --exchange N) of a session, or
-a request alone.
+limits it to one protocol. KIND is a kind of failure that exists at every provider (rate-limit); kinds lists them. MODEL
+is the name of a model (gpt-5, claude-opus-4-7): what it lacks, and when it is retired, as far as is known. coverage
+lists parameters, tools and content, and which providers refuse, ignore or accept each, or that nothing is known but the
+provider's official types, or nothing at all; --provider and --protocol limit it, --unknown lists only what is unknown,
+--format markdown prints a table. Anything else is treated as an error message pasted from a log: the output is its rule
+and provider, or its kind, what to look for, how to record it, and who says it: a client, a gateway or the provider.
+With --in FILE, it also shows the place in a request that the message is about: the request that was refused last (or
+--exchange N) of a session, or a request alone.
 
 JSON output is one object: {"rule": PAGE}, {"rules": …} for several or none, {"family", "rules"} for a family,
 {"contract": {"name", "title", "variants", "facts": [{"term", "for", "value", "source", "date", "note"}],
@@ -74,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _files.add_exchange(parser)
     _files.add_provider(parser)
-    parser.add_argument("--unknown", action="store_true", help="with coverage: list only fields without a known fact")
+    parser.add_argument("--unknown", action="store_true", help="with coverage: list only fields that no fact covers")
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
 
 
@@ -105,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
         return _family(subject, rules, args.format)
     if SLUG.fullmatch(subject):
         near = get_close_matches(subject, known, 3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "workbench explain lists them"
+        hint = f"did you mean {' or '.join(near)}?" if near else "workbench explain lists all rules"
         return _output.complain(f"no rule named {subject}; {hint}", 2)
     if models := _facts_of_model(subject):
         return _model(subject, models, args.format)
@@ -172,7 +171,7 @@ def _coverage(args: argparse.Namespace) -> int:
 
     provider = (args.provider or "").partition(":")[0]
     if provider and provider not in contracts.names():
-        return _output.complain(f"no contract named {provider}; workbench explain lists them", 2)
+        return _output.complain(f"no contract named {provider}; workbench explain lists all contracts", 2)
     outcomes = (contracts.UNKNOWN,) if args.unknown else ()
     facts = contracts.place_facts(args.protocol or "", provider, outcomes)
     counts = contracts.coverage_counts(facts)

@@ -22,7 +22,7 @@ and that no rule has a finding. The broken request is that of --broken FILE (req
 else the request before it was edited, if FILE contains that, else the request with one planted fault, which is named.
 The folder needs only agent-workbench[testing]: no network, no key. If FILE has tool servers (MCP), tools.jsonl has what
 they answered, and the test starts them as fakes (fixture recorded_tools): a URL, or a command for stdio. The test is
-run at once, in a process of its own: it must fail on the broken request and pass on the correct one. If not, one line
+run at once, in a separate process: it must fail on the broken request and pass on the correct one. If not, one line
 says why, the exit status is 1, and the folder is kept for inspection.
 
 JSON output is one object:
@@ -142,7 +142,7 @@ def _out(args: argparse.Namespace, form: ExportForm) -> Path | None:
         return Path(args.output)
     if not form.SUFFIX or args.form == "session":
         what = "a folder" if not form.SUFFIX else "a binary file"
-        raise UsageError(f"{args.form} is {what}", hint="name it with -o OUT")
+        raise UsageError(f"{args.form} is {what}", hint="give a file name with -o OUT")
     return None
 
 

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
             _output.emit(f"  ✗ {problem}")
         state = _output.number(len(report.problems), "problem") if report.problems else "no problems"
         by = f" by {report.writers}" if report.writers > 1 else ""
-        live = f", currently written{by}" if report.is_live else ""
+        live = f", being written{by}" if report.is_live else ""
         _output.emit(
             f"{args.file}: {report.format} version {report.version}, "
             f"{_output.number(report.exchanges, 'exchange')}, {report.bytes:,} bytes{live}: {state}"

@@ -8,13 +8,13 @@ continues.
   workbench mcp-tap files -o today.wb -- npx -y @modelcontextprotocol/server-filesystem .
 
 FILE may be the one that a running workbench record writes: then the model's traffic and the tools' are in one session.
-Without -o, a file of its own is made, as by workbench record.
+Without -o, a separate file is created, as by workbench record.
 
-workbench record --mcp -- CLIENT puts a tap before every server of a client for one run. It names the server by its
+workbench record --mcp -- CLIENT puts a tap before every server of a client for one run. It identifies the server by its
 place: --config is the client's own configuration file, and CMD the JSON pointer of the server in it.
 
 --break mcp:NAME holds each tools/call before it is sent, and its result before it goes back; mcp:NAME/TOOL only those
-of one tool, and mcp-damage those with a finding of the family mcp. A held message waits for you: workbench breakpoints
+of one tool, and mcp-damage those with an mcp finding. A held message waits for you: workbench breakpoints
 FILE, or the app. Messages are read on their way only while a breakpoint is armed.
 
   workbench mcp-tap files -o today.wb --break mcp:files/read_file -- npx -y @modelcontextprotocol/server-filesystem .

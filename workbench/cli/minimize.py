@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     """Minimise one request."""
     _files.validate(args)
     if args.budget < 1:
-        raise UsageError(f"--budget {args.budget} allows no request", hint="give 1 or more")
+        raise UsageError(f"--budget {args.budget} allows no request", hint="use 1 or more")
     if args.out:
         _files.refuse_to_replace(args.out, args.file, is_forced=args.force)
     session = _files.open_file(args.file, args)

@@ -94,7 +94,7 @@ def _serve(args: argparse.Namespace) -> int:
     from workbench.cli import _web
 
     if args.file == "-":
-        raise UsageError("--web cannot read standard input", hint="name a file: each browser page opens it separately")
+        raise UsageError("--web cannot read standard input", hint="give a file: each browser page opens it separately")
     _open(args).close()
     asked = {"exchange": args.exchange, "provider": args.provider, "protocol": args.protocol}
     words = [f"--{name}={value}" for name, value in asked.items() if value is not None]

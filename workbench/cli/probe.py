@@ -117,7 +117,7 @@ def _newest(session: Session) -> RunningModel:
         if request and request.model and decoded.protocol in protocols.protocols():
             path = protocols.get(request.protocol).path(request)
             return RunningModel(_target(exchange, path), request.protocol, request.model)
-    raise UsageError(f"no request to a model in {session.name}", hint="name one with --target and --model")
+    raise UsageError(f"no request to a model in {session.name}", hint="give one with --target and --model")
 
 
 def _target(exchange: Exchange, path: str) -> str:
@@ -128,7 +128,7 @@ def _target(exchange: Exchange, path: str) -> str:
     url = exchange.request.url if exchange.request else ""
     parts = urlsplit(url)
     if not parts.scheme or not parts.netloc:
-        raise UsageError("the session does not contain the URL of its requests", hint="name it with --target")
+        raise UsageError("the session does not contain the URL of its requests", hint="give the URL with --target")
     front, tail = parts.path, path.partition("?")[0]
     while tail and not front.endswith(tail):
         tail = tail[tail.find("/", 1) :] if "/" in tail[1:] else ""
@@ -144,7 +144,7 @@ def check(args: argparse.Namespace) -> None:
     if args.budget is not None and args.budget < 1:
         raise UsageError(f"--budget {args.budget} allows no request", hint="give 1 or more")
     if args.ttl <= 0:
-        raise UsageError(f"--ttl {args.ttl} is not a number of days", hint="give more than 0 days")
+        raise UsageError(f"--ttl {args.ttl} is not a number of days", hint="use more than 0 days")
     if args.shadow and not args.target:
         found = running_model(args.shadow)
         args.target = found.target
@@ -215,7 +215,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--shadow", metavar="SESSION", help="probe the target of this session; the session file is not changed"
     )
     parser.add_argument(
-        "--budget", type=int, metavar="N", help="maximum number of requests; probes that would exceed it are left out"
+        "--budget", type=int, metavar="N", help="maximum number of requests; probes that would exceed it are skipped"
     )
     parser.add_argument(
         "--dial",
@@ -224,7 +224,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="change a setting (dial) of the simulator; workbench simulate --help lists them",
     )
-    parser.add_argument("--no-ask", action="store_true", help="do not ask the server for models and chat template")
+    parser.add_argument("--no-ask", action="store_true", help="do not ask the server for its models and chat template")
     parser.add_argument("--retries", type=int, default=3, metavar="N", help="number of retries of a failed request (3)")
     parser.add_argument("--out", metavar="FILE", help="session file for the exchanges (.wb, .jsonl)")
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")

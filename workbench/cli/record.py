@@ -29,7 +29,7 @@ requests already in PROTOCOL pass unchanged. T in --upstream T may also be the n
 Both sides are recorded: hops client and upstream (NAME:client, NAME:upstream). The measured profile of the upstream's
 model corrects requests as in workbench send (--profile, --correct, --no-correct). Reasoning that the client's protocol
 cannot carry is kept and restored verbatim; if a client needs a signature, it gets a handle that begins with
-"workbench:" and is never sent upstream. A client that speaks a WebSocket is served on an upstream over HTTP, and with
+"workbench:" and is never sent upstream. A client that uses a WebSocket is served from an upstream over HTTP, and with
 --upstream wss://HOST, or --as openai-realtime or gemini-live, requests over HTTP are made over a WebSocket. Every
 change is a line in the note of the exchange with the upstream. The API key is that of the upstream's target if its
 variable is set, else the client's own.
@@ -37,12 +37,12 @@ variable is set, else the client's own.
 Open the file while it grows: workbench open FILE
 
 WebSockets (Codex, the Responses API, Realtime, Gemini Live) pass unchanged and are recorded: the connection with its
-messages, and each turn in it as an exchange of its own, once it is over. --no-websocket refuses them with 426,
-and clients that can use HTTP then do. With --break, they are opened without compression, so that a message that a
+messages, and each turn as a separate exchange, once it is over. --no-websocket refuses them with 426,
+so that clients that can use HTTP use it. With --break, they are opened without compression, so that a message that a
 breakpoint holds can be edited; the recording says so. --break frame:TYPE holds messages of a type.
 
---tls-listen lets the recorder listen with TLS: Google's SDK of Gemini Live accepts nothing else. A certificate is made
-for this run, in a folder that only you can read, and never installed: the client trusts it by the variables
+--tls-listen lets the recorder listen with TLS: Google's SDK for Gemini Live requires it. A certificate is made
+for this run, in a folder that only you can read, and never installed: the client trusts it through the variables
 SSL_CERT_FILE, REQUESTS_CA_BUNDLE and NODE_EXTRA_CA_CERTS.
 
   workbench record --tls-listen --upstream https://generativelanguage.googleapis.com -- python live.py
@@ -52,11 +52,11 @@ call on. A pause is reported on stderr and waits for you: workbench breakpoints 
 
   workbench record --break closure --break 'filter:tool:Bash' -- claude
 
---mcp records the client's MCP servers beside its model, in the same file: for this run each stdio server is started
-behind workbench mcp-tap, and the client's own configuration files are only read. Known for claude, codex, gemini, qwen
-and opencode; servers at a URL are reached through the recorder. --mcp-only records the servers alone. --break mcp:NAME
-or mcp:NAME/TOOL pauses before a tools/call is sent and before its result goes back; --break mcp-damage, if one of them,
-or the request that tells the model of it, has a finding of the family mcp.
+--mcp records the client's MCP servers together with its model, in the same file: for this run each stdio server is
+started behind workbench mcp-tap, and the client's own configuration files are only read. Known for claude, codex,
+gemini, qwen and opencode; servers at a URL are reached through the recorder. --mcp-only records only the servers.
+--break mcp:NAME or mcp:NAME/TOOL pauses before a tools/call is sent and before its result goes back; --break
+mcp-damage, if one of them, or the model request that contains the result, has an mcp finding.
 
   workbench record --mcp -- claude
   workbench record --mcp --break mcp:files/read_file -- claude
@@ -233,7 +233,7 @@ def out_file(given: str | None) -> Path:
     out = Path(given)
     if out.suffix == ".jsonl" or given == "-":
         raise UsageError(
-            f"{given} is not a file to record to", hint="use a .wb file; workbench import converts it to .jsonl"
+            f"{given} is not a regular file", hint="use a .wb file; workbench import converts it to .jsonl"
         )
     return out
 

@@ -60,7 +60,7 @@ def _verdict(judged: Mapping[str, JsonValue]) -> str:
     if judged["verdict"] == "refused":
         return "refused; no known change makes it acceptable"
     if not judged["steps"]:
-        return "refused for another reason; its schema is accepted"
+        return "refused for another reason; the schema is accepted"
     return f"needs {_output.number(len(judged['steps']), 'change')}"
 
 
@@ -73,9 +73,9 @@ def _change(judged: Mapping[str, JsonValue], indent: str) -> Iterator[str]:
     yield f"{indent}schema"
     yield from (f"{indent}  {line}" for line in json.dumps(judged["schema"], indent=2, ensure_ascii=False).split("\n"))
     if judged["check"] is True:
-        yield f"{indent}local check: none needed"
+        yield f"{indent}local check: not needed"
     else:
-        yield f"{indent}local check, for arguments that match the original schema"
+        yield f"{indent}local check, so that arguments match the original schema"
         text = json.dumps(judged["check"], indent=2, ensure_ascii=False)
         yield from (f"{indent}  {line}" for line in text.split("\n"))
     for issue in judged["remaining"]:

@@ -74,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = _corrections.describe(parser.description)
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
-    parser.add_argument("--target", metavar="T", action="append", required=True, help="where to send (repeatable)")
+    parser.add_argument("--target", metavar="T", action="append", required=True, help="target to send to (repeatable)")
     parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="protocol of the target")
     _files.add_exchange(parser)
     _files.add_provider(parser)
@@ -130,7 +130,7 @@ def _refuse_unwritable(out: Path) -> None:
     """Raise UsageError if OUT cannot be written: a response may cost money, so it must be kept."""
     folder = out.absolute().parent
     if (out.exists() and not out.is_file()) or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise UsageError(f"{out} cannot be written", hint="name a file in a writable folder")
+        raise UsageError(f"{out} cannot be written", hint="give a file in a writable folder")
 
 
 def _open(args: argparse.Namespace) -> Session:

@@ -10,8 +10,8 @@ other requests: it calls the declared tools, first one that the user names, and 
   workbench simulate generic --calls hermes --script turns.yaml --out today.wb
 
 PROVIDER is a contract, with or without a variant (deepseek:v3.2). All protocols of the contract are served on one port,
-under any path prefix, those over WebSockets too (openai: Responses; openai-realtime; gemini-live). The first line of
-output has the variables that clients need; each request gets a line on stderr with its status and, if refused, the
+under any path prefix, including those over WebSockets (openai: Responses; openai-realtime; gemini-live). The first line
+of output has the variables that clients need; each request gets a line on stderr with its status and, if refused, the
 rule, the place and the provider's message. Ctrl-c ends it.
 
 A recorded MCP server is simulated, too: over standard input and output, as clients start servers, or over HTTP with
@@ -28,7 +28,7 @@ ignored (--ignores): {ignores}, schema:KEYWORD
 
 A script (--script FILE) answers turn by turn; the first matching turn answers, and the scripted model if none matches.
 match, dials, answer and times are optional, and so are the parts of an answer: the model fills in those that are
-missing, but with text alone it calls no tools:
+missing, but with only text it calls no tools:
 
   version: 1
   dials: {{latency: 0.05}}
@@ -270,7 +270,7 @@ def _session_writer(out: str | None) -> Iterator[Callable[[Exchange], None] | No
         yield None
         return
     if out == "-" or out.endswith(".jsonl"):
-        raise UsageError(f"cannot record to {out}", hint="name a .wb file; workbench import converts it to .jsonl")
+        raise UsageError(f"cannot record to {out}", hint="give a .wb file; workbench import converts it to .jsonl")
     from workbench.wire import Redactor
     from workbench.wire.session import SessionWriter
 

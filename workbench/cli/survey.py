@@ -30,8 +30,8 @@ JSON output is one object: {"survey", "run", "complete", "counts", "groups": [{"
 SQL {"columns", "rows"}; with --compare {"changes": [{"rule", "before", "after"}]}; with --rules {"rules":
 [{"rules", "is_installed", "runs", "objects", "findings", "committed"}]}. workbench fsck OUT verifies the folder.
 
-Exit status: 0 no failure of the chosen severity and no budget exceeded, 1 failures, 3 objects were not judged, none was
-of a known format, or the run is not complete, 130 interrupted (what is done is kept).
+Exit status: 0 no failure of the chosen severity and no budget exceeded, 1 failures, 3 objects were not checked, none
+was of a known format, or the run is not complete, 130 interrupted (what is done is kept).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sql", metavar="QUERY", help="run an SQL query")
     parser.add_argument("--question", metavar="NAME", help="run a predefined query")
     parser.add_argument("--compare", type=int, metavar="RUN", help="compare the newest run with this earlier one")
-    parser.add_argument("--rules", action="store_true", help="list the versions of the rules in OUT")
+    parser.add_argument("--rules", action="store_true", help="list the rule versions used in OUT")
     parser.add_argument("--html", metavar="FILE", help="write an HTML report")
     parser.add_argument("--fail-on", choices=ENDINGS, default="never", help="lowest severity that causes exit status 1")
     parser.add_argument(

@@ -84,7 +84,7 @@ def _parse(text: bytes | str, builder: _Builder) -> list[JsonValue]:
         line = decoded.count("\n", 0, error.position) + 1
         raise _refusal(name, line, f"not YAML: character {error.character!r}: {error.reason}") from error
     except UnicodeError as error:
-        raise _refusal(name, 1, "not YAML: it contains half of a surrogate pair") from error
+        raise _refusal(name, 1, "not YAML: it contains a lone surrogate") from error
 
 
 def _problem(error: MarkedYAMLError) -> str:
@@ -230,7 +230,7 @@ class _Builder:
     def count(self, event: Event, nodes: int) -> None:
         self.nodes += nodes
         if self.nodes > MAX_YAML_NODES:
-            raise self.refuse(event, f"more than {MAX_YAML_NODES:,} nodes once its aliases are expanded")
+            raise self.refuse(event, f"more than {MAX_YAML_NODES:,} nodes after alias expansion")
 
     def refuse(self, event: Event, what: str) -> UnreadableInput:
         mark: Any = event.start_mark

@@ -94,7 +94,7 @@ def fit_media(
     said = [name for name in _FIELDS if getattr(part, name) is not None]
     held = [name for name in said if name in allowed and not (name == "url" and _is_data_url(part.url))]
     if not held:
-        how = f"by {said[0]}" if said else "without any content"
+        how = f"given by {said[0]}" if said else "without any content"
         report.lose(pointer, f"media of kind {part.kind!r} {how}")
         return None
     name, others = document_name(part) if kind in _ALIASES and capabilities.media.document_key else ("", part.extra)
@@ -111,7 +111,7 @@ def fit_media(
         if same not in types:
             report.lose(pointer, f"media of type {part.media_type!r:.80}, which the target does not support")
             return None
-        report.lose(at, f"the media type {part.media_type!r:.80}", f"written as its synonym {same!r}")
+        report.lose(at, f"the media type {part.media_type!r:.80}", f"written as the synonym {same!r}")
         part = replace(part, media_type=same)
     for name in said:
         if name != held[0]:
@@ -123,7 +123,9 @@ def fit_media(
         what = f"media of kind {kind!r} without a media type, which the target requires"
         report.lose(pointer, what, f"written as {capabilities.media.untyped[kind]!r}")
     if part.media_type is not None and kind_said is None and "media_type" in part.source.fields:
-        report.lose(pointer + part.source.fields["media_type"], "the media type of media given by reference")
+        report.lose(
+            pointer + part.source.fields["media_type"], "the media type, because the media is given by reference"
+        )
     return replace(part, kind=kind, media_type=kind_said, extra=extra, **unsaid)  # type: ignore[arg-type]
 
 
@@ -134,7 +136,7 @@ def _document_name_keys(
     new = re.sub(capabilities.media.document_odd, "-", name) if capabilities.media.document_odd else name
     new = new[: capabilities.media.document_length]
     if new != name:
-        report.lose(pointer, f"the name {name!r:.80} of a document", f"written as {new!r:.80}")
+        report.lose(pointer, f"the document name {name!r:.80}", f"written as {new!r:.80}")
     *path, last = capabilities.media.document_key
     held: Mapping[str, JsonValue] = {last: new}
     for key in reversed(path):
@@ -314,7 +316,7 @@ def join_texts(message: Message, parts: list[Part], report: LossReport, *, is_an
         if n != texts[0]:
             border = "" if is_answer and n == before + 1 else "\n\n"
             how = "with an empty line" if border else "directly"
-            report.lose(message.absolute(part), "the boundary between two texts", f"joined to the first {how}")
+            report.lose(message.absolute(part), "the boundary between two text parts", f"joined to the first {how}")
             said += border
         said += part.text
         before = n

@@ -295,7 +295,9 @@ def fit_choice(
     if parallel is not None and capabilities.tools.parallel_in_choice:
         if choice is not None and choice.mode == "none":
             if not parallel:
-                report.lose(places.of("parallel"), "the switch for parallel calls: the tool choice forbids calls")
+                report.lose(
+                    places.of("parallel"), "the setting for parallel tool calls, because the tool choice forbids calls"
+                )
             return choice, None
         if choice is None and parallel:
             return None, None  # parallel is the default; writing it would need a tool_choice
@@ -318,7 +320,7 @@ def _fit_choice(
     if choice.mode == "other":
         choice = _fit_allowed_tools(choice, at, capabilities, report)
     if choice.mode == "tool" and request.tools and all(tool.name != choice.name for tool in tools):
-        report.lose(at, f"the tool choice {choice.name!r:.80}, a tool that is left out")
+        report.lose(at, f"the tool choice {choice.name!r:.80}, whose tool is left out")
         return None
     if choice.mode in capabilities.tools.choices:
         if choice.name is not None and choice.name in names:

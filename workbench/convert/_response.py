@@ -115,7 +115,7 @@ def fit_stop(
             )
     if stop is None and capabilities.answer.stop_required and response.is_complete and not response.error:
         ends = "tool_calls" if any(any(m.tool_calls()) for m in messages) else "stop"
-        report.lose(at, "a response without a finish reason", f"{ends!r}, from its content")
+        report.lose(at, "a response without a finish reason", f"{ends!r}, derived from the content")
         return ends
     reason = f"the finish reason {response.finish_reason!r:.60}"
     if stop is not None and stop not in capabilities.answer.stops:
@@ -167,7 +167,7 @@ def fit_names(
     }
     if supplied:
         said = ", ".join(f"{name}: {value!r}" for name, value in supplied.items())
-        report.lose("", "a response without fields that the target always has", f"written: {said}")
+        report.lose("", "a response without fields that the target requires", f"written: {said}")
     return own
 
 

@@ -307,7 +307,7 @@ class StreamConverter:
     ) -> Iterator[Part]:
         for part in parts:
             if isinstance(part, ToolCallIR) and is_broken:
-                report.lose("", f"the tool call {part.name!r:.80}: the stream ends inside it")
+                report.lose("", f"the tool call {part.name!r:.80}, because the stream ends inside it")
             elif not isinstance(part, Text | Reasoning):
                 yield part
             elif begun := self._emitted_beginning(part, unlike):

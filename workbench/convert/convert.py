@@ -94,7 +94,7 @@ def convert(
     adapter = protocols.get(target)
     if isinstance(source, bytes):
         if protocol is None:
-            raise LocalProtocolError("the protocol of the body is not given", hint="name its protocol")
+            raise LocalProtocolError("the protocol of the body is unknown", hint="set the protocol")
         decoded, body = read_body(protocols.get(protocol), source, side), source
     else:
         body = source.request_text if side == REQUEST else source.response_text

@@ -92,7 +92,7 @@ def insert_tool(decoded: DecodedExchange, name: str, schema: JsonValue) -> Splic
             new = held.format_child(value_at(body, at))
             return (held.insert_element(0, new) if held.is_list else held.insert_member(step, new),)
     raise LocalProtocolError(
-        "the list of tools contains something that is not a tool", where=root + at, hint="edit the list as JSON"
+        "the list of tools contains an entry that is not a tool", where=root + at, hint="edit the list as JSON"
     )
 
 
@@ -159,7 +159,7 @@ def _call(decoded: DecodedExchange, pointer: str) -> tuple[int, ToolCallIR]:
         for _, call in message.tool_calls():
             if message.pointer + element_pointer(call) == pointer:
                 return number, call
-    raise LocalProtocolError("no tool call of the client at this pointer", where=pointer or "the whole text")
+    raise LocalProtocolError("no client tool call at this pointer", where=pointer or "the whole text")
 
 
 def _into_turn(

@@ -148,7 +148,7 @@ class Notebook:
         except (WireError, KeyError, TypeError, ValueError, AttributeError):
             aside = _free_name(self.path)
             self.path.rename(aside)
-            self.trouble = f"the notes of this session could not be read: renamed to {aside}, new notes start empty"
+            self.trouble = f"the notes of this session could not be read: renamed to {aside}, the new notes start empty"
         return {}
 
 
@@ -176,7 +176,7 @@ def _take_over(path: Path, book: Notebook, exchanges: Collection[str], *, is_cer
     """
     old = Notebook(path, "")
     if old.trouble or not (is_certain or old.session_name == book.session_name):
-        beside = f"notes of an earlier version are hidden: they belong to {old.session_name!r} ({path})"
+        beside = f"notes from an earlier version are hidden: they belong to {old.session_name!r} ({path})"
         book.trouble = book.trouble or old.trouble or beside
         return
     own = [note for note in old.notes.values() if note.place.exchange in exchanges]

@@ -65,7 +65,7 @@ def move(decoded: DecodedExchange, pointer: str, by: int) -> Splices:
     """Move an element within its list: ``by`` -1 is up, 1 is down. Text between the elements stays in place."""
     parent, at = _list_and_index(decoded, pointer)
     if not 0 <= at + by < len(parent.children):
-        raise LocalProtocolError("it cannot be moved further", where=pointer)
+        raise LocalProtocolError("the element cannot be moved further", where=pointer)
     return _rotate(parent, at, at + by)
 
 
@@ -177,7 +177,7 @@ def _result_texts(decoded: DecodedExchange, pointer: str) -> list[str]:
         for part in message.parts:
             if isinstance(part, ToolResultIR) and message.absolute(part, "content") == pointer:
                 return [message.absolute(p, "text") for p in part.content if "text" in p.source.fields]
-    raise LocalProtocolError("neither text nor the blocks of a tool result", where=pointer, hint="edit it as JSON")
+    raise LocalProtocolError("neither text nor tool result blocks", where=pointer, hint="edit the value as JSON")
 
 
 def _parse_typed(text: bytes) -> bytes:
@@ -330,7 +330,7 @@ class ValueRange:
 
     def _refuse_unless(self, opening: bytes, why: str) -> None:
         if self.text[self.start : self.start + 1] != opening:
-            raise LocalProtocolError(why, where=self.pointer or "the whole text", hint="edit it as JSON")
+            raise LocalProtocolError(why, where=self.pointer or "the whole text", hint="edit the value as JSON")
 
     @cached_property
     def _layout(self) -> _ChildLayout:

@@ -47,7 +47,7 @@ class FilterKey(NamedTuple):
 KEYS: tuple[FilterKey, ...] = (
     FilterKey("tool", ValueKind.TEXT, "tool:read_file", "a tool that the response calls"),
     FilterKey("status", ValueKind.STATUS, "status:4xx", "the HTTP status"),
-    FilterKey("rule", ValueKind.TEXT, "rule:closure", "the rule of a finding, or its family"),
+    FilterKey("rule", ValueKind.TEXT, "rule:closure", "the rule of a finding, or the rule's family"),
     FilterKey("severity", ValueKind.TEXT, "severity:error", "severity of a finding", ("error", "warning", "info")),
     FilterKey("turn", ValueKind.NUMBER, "turn:>40", "number of the exchange in its conversation, from 1"),
     FilterKey("exchange", ValueKind.NUMBER, "exchange:40..60", "number of the exchange in the session, from 1"),
@@ -80,7 +80,7 @@ KEYS: tuple[FilterKey, ...] = (
         "header",
         ValueKind.TEXT,
         "header:anthropic-beta",
-        "a header of the request or the response: name and value",
+        "a request or response header: name and value",
         is_deep=True,
     ),
     FilterKey("mcp", ValueKind.TEXT, "mcp:files/read_file", "a tool server (MCP), and its tool"),

@@ -140,7 +140,7 @@ class _ExpressionReader:
         key = BY_NAME.get(found[1].lower())
         if key is None:
             near = get_close_matches(found[1].lower(), list(BY_NAME), 1)
-            hint = f"did you mean {near[0]}?" if near else "put it in quotes to search for the words"
+            hint = f"did you mean {near[0]}?" if near else "put the text in quotes to search for the words"
             raise FilterError(f"unknown key {found[1]!r}", self.at, found.end(1), hint=hint)
         self.at = found.end()
         op = found[2]

@@ -105,15 +105,15 @@ def refuse(out: Path, form: ExportForm, sources: Collection[Path], *, is_forced:
     for source in sources:
         with suppress(OSError):
             if out.samefile(source):
-                raise UsageError(f"{out} is an input file", hint="it is not replaced; choose another name")
+                raise UsageError(f"{out} is an input file", hint="it would be overwritten; choose another name")
     refuse_link(out)
     if not form.SUFFIX and out.exists():
         if not out.is_dir():
-            raise UsageError(f"{out} is not a folder", hint="this format is a folder: choose another name")
+            raise UsageError(f"{out} is not a folder", hint="this format is a folder: give a folder name")
         if any(out.iterdir()) and not is_forced:
             raise UsageError(f"{out} exists and is not empty", hint="choose another name or use --force")
     elif form.SUFFIX and out.is_dir():
-        raise UsageError(f"{out} is a folder", hint="this format is a single file: name it")
+        raise UsageError(f"{out} is a folder", hint="this format is a single file: give a file name")
     elif form.SUFFIX and out.exists() and not is_forced:
         raise UsageError(f"{out} exists", hint="choose another name or use --force")
 
@@ -134,7 +134,7 @@ def write_export(result: ExportResult, form: ExportForm, out: Path, sources: Col
     paths = {out.joinpath(*name.split("/")): data for name, data in result.files.items()}
     read = {source.resolve() for source in sources}
     if taken := next((path for path in paths if path.resolve() in read), None):
-        raise UsageError(f"{taken} is an input file", hint="it is not replaced; choose another folder")
+        raise UsageError(f"{taken} is an input file", hint="it would be overwritten; choose another folder")
     for path in getattr(form, "leftovers", lambda folder: ())(out):
         path.unlink()
     for path, data in paths.items():

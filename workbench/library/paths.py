@@ -88,4 +88,4 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _nothing(begun: str, folder: str) -> str:
     where = folder or "this folder"
-    return f"no name in {where} begins with {begun}" if begun else f"{where} is empty"
+    return f"no entry in {where} begins with {begun}" if begun else f"{where} is empty"

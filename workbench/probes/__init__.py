@@ -115,7 +115,9 @@ def select(names: Iterable[str] = ()) -> tuple[Probe, ...]:
             raise UsageError(f"no probe named {name!r}", hint=f"known: {listed}")
     for probe in mine:
         if probe.name in shipped:
-            raise UsageError(f"your probe {probe.name!r} has the name of a built-in probe", hint="rename it")
+            raise UsageError(
+                f"your probe {probe.name!r} has the same name as a built-in probe", hint="rename your probe"
+            )
     return (*(p for p in known if p.name in asked or "all" in asked or (not asked and p.is_core)), *mine)
 
 

@@ -125,11 +125,13 @@ def without_call(subject: Subject, played: PlayedConversation) -> Generator[Ask,
     """
     if not played.is_refused:
         return unclear(
-            "the response reached the token limit before a call" if played.is_cut else "the model made no call"
+            "the response reached the token limit before any tool call"
+            if played.is_cut
+            else "the model made no tool call"
         )
     plain = subject.request("Say hello.")
     exchange = yield Ask("the same request without tools", plain, subject.protocol)
     answer = DecodedExchange(0, exchange, subject.protocol).answer
     if answer is None or answer.error:
-        return unclear(f"a request without tools is refused too: {played.ended.text}")
+        return unclear(f"the request without tools is also refused: {played.ended.text}")
     return failed(f"refused: {played.ended.text}")

@@ -114,8 +114,8 @@ def _facts(samples: Sequence[Sample]) -> dict[str, JsonValue]:
 FACTS: Mapping[str, str] = {
     # format
     "tool_call_format": "format of tool calls: anthropic, openai, responses, gemini, ollama …, json-text, xml, none",
-    "parser": "text format of calls; empty for the protocol's own format",
-    "parsed_from": "where a call in text occurs: text or reasoning",
+    "parser": "text format of tool calls; empty for the protocol's own format",
+    "parsed_from": "where tool calls in text occur: text or reasoning",
     # schema
     "schema_level": "strict-json-schema, simple-object or string-only",
     "schema_required": "every required argument is present",
@@ -124,29 +124,29 @@ FACTS: Mapping[str, str] = {
     "schema_nested": "a nested object matches the schema",
     "schema_array": "an array matches the schema",
     # closure, parallel, repair
-    "closes": "the response uses the tool result",
-    "supports_parallel_tool_use": "one response contains several calls, and their results are accepted",
-    "error_repair": "reliable (at once), limited (after several errors) or none",
-    "repair_tries": "errors before the call was correct",
-    "repair_limit": "errors after which the probe stopped",
+    "closes": "whether the response uses the tool result",
+    "supports_parallel_tool_use": "whether one response can contain several tool calls whose results are accepted",
+    "error_repair": "correction of failed calls: reliable (at once), limited (after several errors) or none",
+    "repair_tries": "number of errors before the call was correct",
+    "repair_limit": "number of errors after which the probe stopped",
     # reasoning
     "reasoning_carrier": "carrier of reasoning, or none",
-    "requires_reasoning_replay": "without reasoning the next request is refused, or its response gets worse",
-    "reasoning_replay": "way of sending reasoning back → taken (accepted), refused, needed, ignored, not tried",
-    "reasoning_replay_scope": "never, optional, turn or conversation",
+    "requires_reasoning_replay": "whether the next request without reasoning is refused or gets a worse response",
+    "reasoning_replay": "how reasoning is sent back → taken (accepted), refused, needed, ignored, not tried",
+    "reasoning_replay_scope": "when reasoning must be sent back: never, optional, turn or conversation",
     # streaming
-    "supports_streaming_tool_use": "a streamed call equals the same call in a single body",
-    "streams_arguments_whole": "the arguments of a streamed call are readable",
-    "streams_finish_reason": "the finish reason of a stream with a call, as sent",
-    "streams_usage": "streams contain token counts",
-    "streams_deltas": "streams arrive in several pieces",
-    "streams_stable": "common clients assemble the same message from a stream",
+    "supports_streaming_tool_use": "whether a streamed tool call equals the same call in a single body",
+    "streams_arguments_whole": "whether the arguments of a streamed tool call are readable",
+    "streams_finish_reason": "finish reason of a stream with a tool call, as sent",
+    "streams_usage": "whether streams contain token counts",
+    "streams_deltas": "whether streams arrive in several pieces",
+    "streams_stable": "whether common clients assemble the same message from a stream",
     # arguments
-    "argument_text": "strict, double-encoded, fenced, trailing text, repaired or broken",
-    "argument_values": "kind of text that needs escaping → kept or changed",
+    "argument_text": "form of the argument text: strict, double-encoded, fenced, trailing text, repaired or broken",
+    "argument_values": "kind of text to escape → kept or changed",
     # text-format
-    "text_formats": "format and position of calls → number",
-    "text_format": "format of most calls in text; empty if none",
+    "text_formats": "format and position of tool calls in text → number",
+    "text_format": "most frequent format of tool calls in text; empty if none",
     # choice
     "tool_choice": "mode → honoured, ignored, refused, unsayable (the protocol cannot express it) or unseen",
     # keywords
@@ -155,15 +155,15 @@ FACTS: Mapping[str, str] = {
     "ignored_keywords": "keywords that are accepted but not enforced",
     "strict_tools": "taken (accepted), refused or unsayable (the protocol cannot express it)",
     # names
-    "tool_names": "kind of name → taken (accepted), refused, changed, unseen",
-    "call_ids": "kind of id → taken (accepted) or refused",
+    "tool_names": "kind of tool name → taken (accepted), refused, changed, unseen",
+    "call_ids": "kind of tool call id → taken (accepted) or refused",
     # large-results, context
-    "large_results": "size of a tool result in bytes: accepted, read, tried",
-    "context": "tokens of a history, estimated: kept, tried; trimming: none, silent, refused",
+    "large_results": "sizes of tool results in bytes: accepted, read, tried",
+    "context": "estimated tokens of a history: kept, tried; trimming: none, silent, refused",
     # system, media, cancelled, canary
-    "system_placement": "position of instructions → seen, ignored, refused, as top (like the system prompt)",
+    "system_placement": "position of instructions → seen, ignored, refused, as top (the same as the system prompt)",
     "media_in_results": "an image in a tool result: seen, ignored, refused, unsayable (the protocol cannot express it)",
     "cancelled_calls": "after a cancelled call: taken (accepted), repeated, refused",
-    "reasoning_seen": "replayed reasoning, in the turn and later: seen, unseen, refused",
+    "reasoning_seen": "replayed reasoning within the turn and later → seen, unseen, refused",
 }
 """Name → meaning."""

@@ -101,7 +101,7 @@ def read(text: bytes, file: str, stem: str) -> Probe:
     """Parse a YAML probe. Raises ProfileError with file and pointer, UnreadableInput."""
     root = Node(safeyaml.load(text, name=file), file)
     if not isinstance(root.value, dict) or root.get("version").value != 1:
-        raise root.fail("not a probe: it does not begin with version: 1")
+        raise root.fail("not a probe: it must begin with 'version: 1'")
     root.only("version", "name", "title", "requests", "facts", "otherwise")
     name = root.get("name").text(stem)
     if not _NAME.fullmatch(name):
@@ -172,7 +172,7 @@ def wrong_of(played: PlayedConversation, expected: Expectation, nonce: str) -> l
         wrong.append(f"status {played.status} instead of {expected.status}")
     calls = [done.call for done in played.calls]
     if expected.calls is not None and not _are(calls, expected.calls, nonce):
-        wrong.append(f"the calls are {_call_list(calls)}")
+        wrong.append(f"the tool calls are {_call_list(calls)}")
     text = played.text()
     wrong += [f"the text does not match {p!r}" for p in expected.text if not re.search(_fill(p, nonce), text)]
     wrong += [f"the text matches {p!r}" for p in expected.no_text if re.search(_fill(p, nonce), text)]
@@ -267,7 +267,7 @@ def _choice(node: Node, tools: Sequence[ToolDef]) -> ToolChoice | None:
     if node.value in ("auto", "none", "any"):
         return ToolChoice(node.text())
     if node.value not in [tool.name for tool in tools]:
-        raise node.fail("auto, none, any, or the name of a tool of this request")
+        raise node.fail("auto, none, any, or the name of a tool in this request")
     return ToolChoice("tool", node.text())
 
 

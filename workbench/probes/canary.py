@@ -32,7 +32,7 @@ def script(subject: Subject) -> Script:
         return (yield from without_call(subject, first))
     parts = first.reasoning(0)
     if not parts:
-        return unclear("the call has no reasoning")
+        return unclear("the tool call has no reasoning")
     if not all(part.text and not part.signature and not part.data for part in parts):
         return unclear(f"{parts[0].carrier} is signed or encrypted, so nothing can be inserted")
     box, code = Toolbox(subject.nonce), f"{subject.nonce}-seen"
@@ -54,7 +54,7 @@ def script(subject: Subject) -> Script:
             first.before_results(), "a codeword in the result", lambda _: CallResult(_NOTE.format(code))
         )
         if code not in shown.text():
-            return unclear("a codeword in the result is not repeated either, so the probe is inconclusive")
+            return unclear("the model does not repeat a codeword in a tool result either, so the probe is inconclusive")
     return evaluate(seen)
 
 
@@ -78,11 +78,11 @@ def evaluate(seen: dict[str, JsonValue]) -> Sample:
     later = f"; after a new user message: {seen['later']}" if "later" in seen else ""
     if seen["turn"] == REFUSED:
         return unclear(
-            "the provider refuses changed reasoning, so it cannot be tested whether the model uses it",
+            "the provider refuses changed reasoning, so the probe cannot tell whether the model uses it",
             reasoning_seen=seen,
         )
     if seen["turn"] == SEEN:
-        return passed(f"the response contains content of the replayed reasoning{later}", reasoning_seen=seen)
+        return passed(f"the response uses content from the replayed reasoning{later}", reasoning_seen=seen)
     return failed(f"the response shows no trace of the replayed reasoning{later}", reasoning_seen=seen)
 
 

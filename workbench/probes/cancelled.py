@@ -25,10 +25,12 @@ def script(subject: Subject) -> Script:
     loop = first.before_results().with_limits(Limits(1 + AGAIN, repeats=0))
     told = yield from follow(loop, "the call was cancelled", _cancelled_result)
     if told.is_refused:
-        plain = yield from follow(first.before_results(), "a result instead", Toolbox(subject.nonce).run)
+        plain = yield from follow(
+            first.before_results(), "a result instead of the cancellation", Toolbox(subject.nonce).run
+        )
         if plain.is_refused:
             return unclear(f"every result is refused: {plain.ended.text}")
-        return failed(f"the cancelled result is refused: {told.ended.text}", cancelled_calls="refused")
+        return failed(f"the result of the cancelled call is refused: {told.ended.text}", cancelled_calls="refused")
     if told.ended.reason is EndReason.TURNS:
         return failed("the model repeats the call after every cancellation", cancelled_calls="repeated")
     if told.ended.reason not in (EndReason.DONE, EndReason.TEXT_CALL):
@@ -45,11 +47,14 @@ def evaluate(subject: Subject, played_conversation: PlayedConversation, after: P
         return failed(f"the conversation cannot continue: {after.ended.text}", cancelled_calls="refused")
     if f"{subject.nonce}-on" not in after.text():
         return partly(
-            "the cancelled result is accepted, but the next question is not answered", cancelled_calls="taken"
+            "the result of the cancelled call is accepted, but the model does not answer the next question",
+            cancelled_calls="taken",
         )
     if len(played_conversation.answers) > 1:
-        return partly("the model repeats the call before it gives up", cancelled_calls="repeated")
-    return passed("the cancelled result is accepted and the conversation continues", cancelled_calls="taken")
+        return partly("the model repeats the call before giving up", cancelled_calls="repeated")
+    return passed(
+        "the result of the cancelled call is accepted, and the conversation continues", cancelled_calls="taken"
+    )
 
 
 def _cancelled_result(_: AnswerCall) -> CallResult:

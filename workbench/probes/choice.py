@@ -57,7 +57,7 @@ def evaluate(fates: Mapping[str, str]) -> Sample:
     said = {mode: fate for mode, fate in fates.items() if fate not in (UNSAYABLE, UNSEEN)}
     if not said:
         known = UNSEEN in fates.values()
-        return unclear("the model made no call" if known else "the protocol has no tool choice", **facts)
+        return unclear("the model made no tool call" if known else "the protocol has no tool choice", **facts)
     kept = [mode for mode, fate in said.items() if fate == HONOURED]
     if len(kept) == len(said):
         return passed(f"honoured: {', '.join(kept)}", **facts)

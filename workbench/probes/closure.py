@@ -26,15 +26,15 @@ def script(subject: Subject) -> Script:
 def evaluate(played: PlayedConversation, box: Toolbox) -> Sample:
     """Verdict from the use of the result in the last answer."""
     if played.is_refused:
-        return failed(f"the result is refused: {played.ended.text}", closes=False)
+        return failed(f"the tool result is refused: {played.ended.text}", closes=False)
     given = [done.step.arguments for done in played.calls]
     receipts, said = box.receipts(given), digits(played.text())
     if any(receipt in said for receipt in receipts):
         return passed("the response contains the receipt number, so the result was read", closes=True)
     if played.is_cut:
-        return unclear("the response reached the token limit too early")
+        return unclear("the response reached the token limit")
     if played.ended.reason is not EndReason.DONE:
-        return failed(f"the model gave no response: {played.ended.text}", closes=False)
+        return failed(f"the model did not respond: {played.ended.text}", closes=False)
     sums = {str(sum(both)) for arguments in given if (both := numbers(arguments))}
     if any(re.search(rf"\b{n}\b", said) for n in sums):
         return partly(

@@ -38,10 +38,12 @@ def script(subject: Subject) -> Script:
             break
         if subject.nonce not in played.text():
             if played.is_cut:
-                return unclear("the response reached the token limit too early")
-            trimming, why = "silent", f"a history of about {size:,} tokens silently loses its beginning"
+                return unclear("the response reached the token limit")
+            trimming, why = "silent", f"a history of about {size:,} tokens is silently truncated at its beginning"
             if not kept and not (yield from _is_known_at_once(subject)):
-                return unclear("the codeword is not repeated without a history either, so the probe is inconclusive")
+                return unclear(
+                    "the model does not repeat the codeword without a history either, so the probe is inconclusive"
+                )
             break
         kept = size
     return evaluate({"kept": kept, "tried": tried, "trimming": trimming}, why)

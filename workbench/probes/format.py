@@ -31,18 +31,18 @@ def evaluate(subject: Subject, played: PlayedConversation) -> Sample:
     if native:
         name = protocols.get(subject.protocol).traits.call_format or subject.protocol
         if _says(native[0], subject.nonce):
-            return passed(f"the call has the format of {subject.protocol}", tool_call_format=name, parser="")
-        return partly("the call lacks the requested text", tool_call_format=name, parser="")
+            return passed(f"the tool call has the format of {subject.protocol}", tool_call_format=name, parser="")
+        return partly("the tool call does not contain the requested text", tool_call_format=name, parser="")
     thought = "\n".join(part.text or "" for part in played.reasoning(0))
     for place, text in (("text", played.text(0)), ("reasoning", thought)):
         found = formats.find(text, (ECHO,))
         if found:
             parser = found[0].format
-            words = f"the call is in the {place}, as {parser}: the server did not parse it"
+            words = f"the call is in the {place}, as {parser}: the server did not parse the call"
             return partly(words, tool_call_format=style(parser), parser=parser, parsed_from=place)
     if played.is_cut:
-        return unclear("the response reached the token limit before a call")
-    return failed("the model answered without a call", tool_call_format="none")
+        return unclear("the response reached the token limit before any tool call")
+    return failed("the model answered without a tool call", tool_call_format="none")
 
 
 def style(parser: str) -> str:

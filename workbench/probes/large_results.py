@@ -47,7 +47,7 @@ def script(subject: Subject) -> Script:
                 return unclear("the response reached the token limit too early")
             why = f"{size:,} bytes are accepted, but the end is not read"
             if not read and not (yield from _is_short_read(first, code)):
-                return unclear("a short result is not read either, so the probe is inconclusive")
+                return unclear("the model does not read a short result either, so the probe is inconclusive")
             break
         read = size
     return evaluate({"accepted": accepted, "read": read, "tried": tried}, why)
@@ -77,7 +77,7 @@ def evaluate(sizes: Mapping[str, int], why: str) -> Sample:
 
 probe = Probe(
     "large-results",
-    "up to which size are tool results accepted and read?",
+    "how large can tool results be, and still be accepted and read?",
     len(SIZES) + 3,
     script,
     tokens=sum(SIZES) // 2,

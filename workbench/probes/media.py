@@ -41,7 +41,7 @@ def script(subject: Subject) -> Script:
         if played.is_refused:
             return (yield from _test_refusal(first, box, played))
         if played.ended.reason is EndReason.DONE and played.is_cut:
-            return unclear("the response reached the token limit too early")
+            return unclear("the response reached the token limit")
         said = played.text().lower()
         seen.append([name for name in COLOURS if name in said] == [colour])
     return evaluate(seen)

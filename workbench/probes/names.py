@@ -114,7 +114,7 @@ def evaluate(names: Mapping[str, str], ids: Mapping[str, str]) -> Sample:
     told += [f"ids refused: {', '.join(bad_ids)}"] if bad_ids else []
     if any(names[kind] in ("refused", "changed") for kind in USUAL):
         return failed("; ".join(told), **facts)
-    return partly("; ".join(told), **facts) if told else passed("every name and every id is accepted", **facts)
+    return partly("; ".join(told), **facts) if told else passed("all names and ids are accepted", **facts)
 
 
-probe = Probe("names", "which tool names and call ids are accepted?", 12 + len(IDS), script, tokens=6000)
+probe = Probe("names", "which tool names and tool call ids are accepted?", 12 + len(IDS), script, tokens=6000)

@@ -25,12 +25,12 @@ def evaluate(played: PlayedConversation) -> Sample:
     """Verdict from the number of calls in the first answer, and the acceptance of their results."""
     count = played.calls[0].step.of
     if count < 2:
-        return failed("one call per response", supports_parallel_tool_use=False)
+        return failed("only one tool call per response", supports_parallel_tool_use=False)
     ids = [done.call.id for done in played.calls[:count]]
     if len(set(ids)) < count and any(ids):
         return partly(f"{count} calls share an id", supports_parallel_tool_use=False)
     if played.is_refused:
-        return partly(f"their results are refused: {played.ended.text}", supports_parallel_tool_use=False)
+        return partly(f"the tool results are refused: {played.ended.text}", supports_parallel_tool_use=False)
     return passed(f"{count} calls in one response, and their results were accepted", supports_parallel_tool_use=True)
 
 

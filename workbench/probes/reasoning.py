@@ -36,7 +36,7 @@ def script(subject: Subject) -> Script:
     came = [part.carrier.value for part in first.reasoning(0)]
     if not came:
         return unclear(
-            "no reasoning was received with a call", reasoning_carrier="none", requires_reasoning_replay=False
+            "no reasoning was received with a tool call", reasoning_carrier="none", requires_reasoning_replay=False
         )
     box = Toolbox(subject.nonce)
     whole = yield from _send_results(first, VERBATIM, box)
@@ -55,7 +55,7 @@ def _send_results(
 ) -> DriveSteps:
     """Send the results of the calls, with one kind of replay."""
     change = (lambda _, request: http_request or request) if http_request else None
-    return (yield from follow(first.before_results(), f"reasoning is sent back: {name}", box.run, change=change))
+    return (yield from follow(first.before_results(), f"reasoning sent back: {name}", box.run, change=change))
 
 
 def _try_variant(
@@ -112,7 +112,7 @@ def evaluate(carrier: str, fates: Mapping[str, str]) -> Sample:
     if fates[VERBATIM] == REFUSED:
         if fates["missing"] in (IGNORED, NEEDED):
             return partly(f"unchanged {carrier} is refused and must be removed", **facts)
-        return failed("the provider refuses the reasoning, and also refuses the request without it", **facts)
+        return failed("the provider refuses the request with reasoning, and also without it", **facts)
     told = [
         f"{what} when {', '.join(names)}"
         for what in (REFUSED, NEEDED)

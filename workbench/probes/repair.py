@@ -29,7 +29,7 @@ def evaluate(played: PlayedConversation) -> Sample:
     if played.is_refused and rounds[-1]:
         return failed(f"an error result is refused: {played.ended.text}", error_repair="none")
     if not rounds[0]:
-        return unclear("the first call was correct, so nothing had to be corrected")
+        return unclear("the first call was correct, so there was nothing to correct")
     if all(rounds):
         how = "the model gave up" if len(rounds) == 1 else f"{len(rounds)} failed attempts"
         return failed(
@@ -37,7 +37,7 @@ def evaluate(played: PlayedConversation) -> Sample:
         )
     tries = rounds.index(False)
     if tries == 1:
-        return passed("the call was corrected at once", error_repair="reliable", repair_tries=1)
+        return passed("the call was corrected immediately", error_repair="reliable", repair_tries=1)
     return partly(f"the call was corrected after {tries} errors", error_repair="limited", repair_tries=tries)
 
 
@@ -52,5 +52,5 @@ def _rounds(played: PlayedConversation) -> list[bool]:
 
 
 probe = Probe(
-    "repair", "does the model correct its call after a structured error?", 5, script, is_core=True, tokens=2500
+    "repair", "does the model correct its tool call after a structured error?", 5, script, is_core=True, tokens=2500
 )

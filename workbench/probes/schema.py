@@ -30,7 +30,7 @@ def script(subject: Subject) -> Script:
         sample = yield from without_call(subject, played)
         return replace(sample, facts={"schema_level": TEXT}) if sample.outcome is Outcome.FAIL else sample
     if played.is_cut:
-        return unclear("the response reached the token limit within the call")
+        return unclear("the response reached the token limit inside the tool call")
     step = played.calls[0].step
     sample = evaluate(step.arguments, step.ladder.rungs if step.ladder else ())
     return replace(sample, facts={**sample.facts, **shapes(step.call.input)})

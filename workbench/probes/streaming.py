@@ -44,7 +44,7 @@ def _ask(subject: Subject, *, stream: bool) -> DriveSteps:
     words = f"Call the tool probe_echo with exactly this text: {subject.nonce} {SPOKEN}"
     request = subject.request(words, (ECHO,), stream=stream)
     request = _with_usage(request, subject.protocol) if stream else request
-    title = "a call as a stream" if stream else "a call in a single body"
+    title = "a streamed tool call" if stream else "a tool call in a single body"
     return (yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1)))
 
 
@@ -69,13 +69,13 @@ def evaluate(whole: PlayedConversation, streamed: PlayedConversation, subject: S
         return _failure(f"the stream is incomplete: {'; '.join(faults)}")
     plain, flown = _calls(whole, parser), _calls(streamed, parser)
     if not flown and streamed.is_cut:
-        return unclear("the response reached the token limit before a call")
+        return unclear("the response reached the token limit before any tool call")
     if plain and not flown:
-        return _failure("the stream lacks the call")
+        return _failure("the stream does not contain the tool call")
     if not flown:
-        return unclear("the model made no call")
+        return unclear("the model made no tool call")
     if any(call.input is None for call in flown):
-        return _failure("the streamed arguments are broken", streams_arguments_whole=False)
+        return _failure("the streamed arguments are damaged", streams_arguments_whole=False)
     if len(plain) == len(flown) and any(a.name != b.name for a, b in zip(plain, flown, strict=True)):
         return _failure("the streamed call differs")
     facts = _facts(decoded)
@@ -104,10 +104,10 @@ def _flaws(
         yield "clients assemble different messages from the stream"
     texts = [str(call.input.get("text")) for call in flown if isinstance(call.input, dict)]
     if any("\ufffd" in text for text in texts):
-        yield "characters beyond ASCII are broken"
+        yield "characters outside ASCII are damaged"
     answer = decoded.response
     if answer and answer.stop != "tool_calls" and not subject.parser and not _says_stop_only(decoded):
-        yield f"the finish reason is {answer.finish_reason!r}, although the response contains a call"
+        yield f"the finish reason is {answer.finish_reason!r}, although the response contains a tool call"
 
 
 def _says_stop_only(decoded: DecodedExchange) -> bool:

@@ -41,7 +41,7 @@ def script(subject: Subject) -> Script:
     if fates["top"] == "refused":
         played = yield from drive(subject, plain, "without instructions", Toolbox(subject.nonce).run, limits=Limits(1))
         if played.is_refused:
-            return unclear(f"a request without instructions is refused too: {played.ended.text}")
+            return unclear(f"the request without instructions is also refused: {played.ended.text}")
     if fates["top"] == "ignored":
         user = subject.request(f"{words} {ASKED}", messages=turns)
         if (yield from _ask(subject, user, "by the user")) != "seen":
@@ -73,4 +73,4 @@ def evaluate(fates: Mapping[str, str]) -> Sample:
     return (partly if "ignored" in fates.values() else passed)(told, **facts)
 
 
-probe = Probe("system", "where are system instructions accepted and read?", 5, script, tokens=1500)
+probe = Probe("system", "in which positions are system instructions accepted and read?", 5, script, tokens=1500)

@@ -56,11 +56,11 @@ def evaluate(found: list[str]) -> Sample:
     facts = {"text_formats": dict(counts), "text_format": best}
     told = ", ".join(f"{name} {n}" for name, n in counts.items())
     if not counts:
-        return unclear("every response reached the token limit before a call")
+        return unclear("every response reached the token limit before any tool call")
     if set(counts) == {NONE}:
         return failed(f"none of {counts[NONE]} responses contains a call", **facts)
     if set(counts) == {NATIVE}:
-        return passed("every call has the protocol's format", **facts)
+        return passed("every tool call has the protocol's format", **facts)
     return partly(f"calls: {told}", **facts)
 
 

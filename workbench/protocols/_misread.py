@@ -63,7 +63,7 @@ def find_in_envelope(adapter: Adapter, body: bytes) -> EnvelopedAnswer | None:
 
 def move_below(response: ModelResponse, pointer: str) -> ModelResponse:
     """A response that was decoded alone, with its pointers changed to those of the body around it."""
-    message = f"the response is not the body but the value at {pointer}: clients look for it one level higher"
+    message = f"the response is nested at {pointer}: clients expect it at the top level"
     return replace(
         response,
         messages=tuple(replace(m, pointer=pointer + m.pointer) for m in response.messages),
@@ -105,11 +105,11 @@ def with_own_fields(response: ModelResponse, events: Sequence[SseEvent]) -> Mode
                 continue  # the beginning of a truncated line
             error = _error_of(name, value)
             failure = failure or error
-            text = f"the error is in a field {name!r} that clients do not read"
+            text = f"the error is in field {name!r}, which clients do not read"
             key = (
                 ("stream.error-event", text)
                 if error
-                else ("stream.unknown-field", f"event streams have no field {name!r}: clients ignore it")
+                else ("stream.unknown-field", f"event streams have no field {name!r}, so clients ignore it")
             )
             found.setdefault(key, []).append(event.number)
     if not found:
@@ -168,7 +168,7 @@ def instead(adapter: Adapter, body: bytes, error: Exception) -> Anomaly:
         if other.name != adapter.name and other.claims_response(value) >= _OTHER:
             return Anomaly(FOREIGN, f"a response of protocol {other.name} instead of {adapter.name}")
     if value == {} and adapter.traits.empty_is_message:
-        return Anomaly(UNREAD, "the body is an empty object: a message without any content")
+        return Anomaly(UNREAD, "the body is an empty object: a message without content")
     if isinstance(value, dict):
         what = "an empty object" if not value else f"an object with the keys {_keys(value)}"
         return Anomaly(FOREIGN, f"{what} instead of a response: {error}")

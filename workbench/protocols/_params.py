@@ -24,7 +24,7 @@ class Param(NamedTuple):
 
 
 PARAMS: Mapping[str, str] = {
-    "max_tokens": "whole number: maximum tokens of the response",
+    "max_tokens": "whole number: maximum number of response tokens",
     "temperature": "number",
     "top_p": "number",
     "top_k": "whole number",
@@ -33,11 +33,11 @@ PARAMS: Mapping[str, str] = {
     "frequency_penalty": "number",
     "presence_penalty": "number",
     "effort": "string, sent unchanged: thinking effort",
-    "thinking_budget": "whole number: maximum tokens of thinking",
+    "thinking_budget": "whole number: maximum number of thinking tokens",
     "count": "whole number: number of alternative responses",
     "response_schema": "object {schema, name?, strict?, description?}: the JSON schema that the response must match",
     "response_json": "true: the response must be JSON, with any content",
-    "user": "string: id of the user that the request is made for",
+    "user": "string: id of the end user",
     "service_tier": "string, sent unchanged",
 }
 """Common name → form of its value. ``thinking``, ``stream``, tools and choice have fields of ``ModelRequest``."""

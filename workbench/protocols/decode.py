@@ -54,7 +54,7 @@ _WITHOUT_BODY = ("GET", "DELETE", "HEAD", "OPTIONS")
 ERROR_ALONE = "the body contains only an error"
 """Reason shown for an error body that shows no protocol."""
 BESIDE = "not a model exchange: its URL belongs to another operation"
-TOOL_SIDE = "not a model exchange: a connection to an MCP server, or a request in it"
+TOOL_SIDE = "not a model exchange: an MCP connection or a request on it"
 TEXT = "text"
 """The protocol of text that a model wrote, by itself: the answer is the body, and its only leaf."""
 AS_TEXT = (
@@ -186,7 +186,7 @@ class DecodedExchange:
         if protocol:
             return protocol, "as requested"
         if TURNS in self.exchange.meta:
-            return None, "a WebSocket connection; its requests and responses are the exchanges after it"
+            return None, "a WebSocket connection; its requests and responses are the exchanges that follow"
         if self.exchange.kind is ExchangeKind.WEBSOCKET:
             first = [frame.value for frame in islice(seen_frames(self.exchange), 8)]
             return protocols.protocol_of_messages(first), "a WebSocket connection"
@@ -205,38 +205,38 @@ class DecodedExchange:
     def _detect_by_url(self, adapter: Adapter) -> tuple[str, str]:
         """A protocol by its URL; where several share the URL, by the body there."""
         if not adapter.shares_urls:
-            return adapter.name, "by its URL"
+            return adapter.name, "from the URL"
         first = next((_peek(event.data) for event in self.events if event.data), None)
         found = adapter.protocol_of(_peek(self.request_text), first if self.events else _peek(self.response_text))
-        return found, "by its URL" if found == adapter.name else "by its URL and body"
+        return found, "from the URL" if found == adapter.name else "from the URL and body"
 
     def _detect_by_body(self, url: str, among: Collection[str]) -> tuple[str | None, str]:
         request, response = _peek(self.request_text), None if self.events else _peek(self.response_text)
         first = [(e.name, _peek(without_repeated_prefix(e.data))) for e in self.events[:8] if e.data is not None]
         named = url and undecoded_protocols.name_url(url)
         if named:
-            return named, "by its URL"
+            return named, "from the URL"
         claims: list[tuple[float, str, str]] = []
         for adapter in protocols.every() if first else that_may_claim(request, response):
             if request is not None:
-                claims.append((adapter.claims_request(request), adapter.name, "by its request body"))
+                claims.append((adapter.claims_request(request), adapter.name, "from the request body"))
             if response is not None:
-                claims.append((adapter.claims_response(response), adapter.name, "by its response body"))
+                claims.append((adapter.claims_response(response), adapter.name, "from the response body"))
             if first:
-                claims.append((max(adapter.claims_event(n, v) for n, v in first), adapter.name, "by its stream"))
+                claims.append((max(adapter.claims_event(n, v) for n, v in first), adapter.name, "from the stream"))
         likely = [claim for claim in claims if claim[1] in among and claim[0] >= _LIKELY]
         score, best, how = max(likely or claims, key=lambda claim: claim[0], default=(0.0, "", ""))
         for value in (request, response, *(v for _, v in first)):
             other = undecoded_protocols.name_value(value)
             if other and score < 0.9:
-                return other, "by its body"
+                return other, "from the body"
         if score > 0:
             return best, how
         if self._is_text_alone():
             return TEXT, "plain text"
         enveloped = self._protocol_in_envelope(response)
         if enveloped:
-            return enveloped, "by the content of its response body, inside a wrapper object"
+            return enveloped, "from the response body, inside a wrapper object"
         if _misread.is_error_alone(response):
             return None, ERROR_ALONE
         return None, "not a model exchange: no protocol matches its URL or body"

@@ -172,7 +172,7 @@ def _make_with_program() -> tuple[bytes, bytes]:
     program = shutil.which("openssl")
     if not program:
         raise UsageError(
-            "--tls-listen needs the package cryptography or the program openssl to make a certificate",
+            "--tls-listen needs the package cryptography or the program openssl to create a certificate",
             hint="python -m pip install cryptography",
         )
     names = [*(f"DNS:{name}" for name in _NAMES), *(f"IP:{address}" for address in _ADDRESSES)]
@@ -190,6 +190,6 @@ def _make_with_program() -> tuple[bytes, bytes]:
             done = subprocess.run([program, *step], cwd=folder, capture_output=True, check=False)
             if done.returncode:
                 last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-                raise UsageError(f"openssl could not make a certificate ({last:.200})")
+                raise UsageError(f"openssl could not create a certificate ({last:.200})")
         authority, leaf, key = (Path(folder, name).read_bytes() for name in ("a.pem", "l.pem", "l.key"))
     return authority, leaf + key

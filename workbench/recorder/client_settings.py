@@ -46,7 +46,7 @@ def parse_upstreams(given: Sequence[str]) -> dict[str, str]:
         name, url = (named[1], named[2]) if named else (UNNAMED_UPSTREAM, text)
         if name in upstreams:
             what = "two upstreams without a name" if name == UNNAMED_UPSTREAM else f"two upstreams named {name!r}"
-            raise UsageError(what, hint="give each its own: --upstream NAME=URL")
+            raise UsageError(what, hint="give each a unique name: --upstream NAME=URL")
         upstreams[name] = url
     return upstreams
 
@@ -156,6 +156,6 @@ def _command_word(word: str) -> str:
     if word in known_upstreams():
         return f"{word}={known_upstreams()[word]}"
     if "://" not in word:
-        raise UsageError(f"unknown provider {word}", hint="type its URL: https://HOST, or NAME=https://HOST")
+        raise UsageError(f"unknown provider {word}", hint="type the provider's URL: https://HOST, or NAME=https://HOST")
     name = next((name for name, url in known_upstreams().items() if url == word.rstrip("/")), "")
     return f"{name}={word}" if name else word

@@ -59,7 +59,7 @@ def _damaged_places(text: bytes) -> Iterator[tuple[int, str]]:
         for match in _ESCAPE.finditer(text):
             high, low, lone = match.groups()
             if (high and not low) or lone:
-                yield match.start(), f"half of a surrogate pair (\\u{(high or lone).decode()})"
+                yield match.start(), f"lone surrogate (\\u{(high or lone).decode()})"
     if text.isascii():
         return
     try:

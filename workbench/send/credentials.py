@@ -34,7 +34,7 @@ def authenticate(outgoing: Outgoing, environ: Mapping[str, str]) -> Authenticate
     if origin(outgoing.request.url) not in target.origins:
         raise LocalProtocolError(
             f"the request does not go to the host of target {target.name}",
-            hint="the API key of a target is sent to its own host only",
+            hint="a target's API key is sent only to its own host",
         )
     secrets, own = list[str](), list[tuple[str, str]]()
     for name, value in target.headers:
@@ -63,7 +63,7 @@ def _value(variable: str, environ: Mapping[str, str], target: str) -> str:
         raise UsageError(
             f"{variable} contains characters that are not allowed in a header",
             where=f"target {target}",
-            hint="set it again",
+            hint="set a valid key",
         )
     return value
 

@@ -168,7 +168,7 @@ def _prepare_unreadable(
     bare = ModelRequest(wanted, named or None, (), stream=is_stream)
     path = adapter.path(bare)
     if not named and adapter.path(replace(bare, model="m")) != path:
-        raise LocalProtocolError("the model is part of the path and is unknown", hint="name it with --model")
+        raise LocalProtocolError("the model is part of the path and is unknown", hint="set the model with --model")
     in_path = adapter.path(replace(bare, stream=not is_stream)) != path
     if model and adapter.path(replace(bare, model=f"{model}-")) == path:
         notes.append(SendNote("the model cannot be changed: the body is unreadable"))
@@ -267,7 +267,7 @@ def _with_model_and_stream(
             members.put("stream", stream)
         if not stream and members.has("stream_options"):
             members.changes.append(patch.Remove("/stream_options"))
-            notes.append(SendNote("stream_options removed: it is refused without streaming"))
+            notes.append(SendNote("stream_options removed: not accepted without streaming"))
         request = other
     return members.apply(), request, tuple(notes)
 

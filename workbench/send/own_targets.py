@@ -68,9 +68,9 @@ def configured_targets() -> Mapping[str, Target]:
 
 def _target(name: str, node: Node) -> Target:
     if not _NAME.fullmatch(name):
-        raise _fail(node, "not a name", f"letters, digits and . _ -; {SIMULATOR} and URLs are targets already")
+        raise _fail(node, "not a name", f"use letters, digits and . _ -; {SIMULATOR} and URLs are already targets")
     if not isinstance(node.value, dict):
-        raise _fail(node, "not a target", f"a mapping with the keys {', '.join(KEYS)}")
+        raise _fail(node, "not a target", f"give a mapping with the keys {', '.join(KEYS)}")
     _allow_keys(node, *KEYS)
     url = node.get("base_url").text("")
     if not url:
@@ -121,15 +121,15 @@ def _variable(node: Node) -> str:
     """Name of a variable. Anything else may be a key, so it is not quoted in the error."""
     name = node.text("")
     if name and (not VARIABLE.fullmatch(name) or find(name.encode())):
-        raise _fail(node, "not the name of an environment variable", "name the variable, never the key itself")
+        raise _fail(node, "not the name of an environment variable", "give the variable's name, never the key itself")
     return name
 
 
 def _header(name: str, node: Node) -> tuple[str, str]:
     if not TOKEN.fullmatch(name) or name.lower() in LEFT_OUT:
-        raise _fail(node, "this header cannot be set", "leave it out")
+        raise _fail(node, "this header cannot be set", "leave out this header")
     if not isinstance(node.value, str):
-        raise _fail(node, "not text", "put the value into quotes")
+        raise _fail(node, "not text", "put the value in quotes")
     value = node.value
     if not value.isascii() or not value.isprintable():
         raise _fail(node, "characters that a header cannot contain", "use printable ASCII")
@@ -138,7 +138,7 @@ def _header(name: str, node: Node) -> tuple[str, str]:
         raise _fail(node, "${…} without a variable name", "write ${NAME}")
     is_secret = is_header(name)
     if (is_secret and plain == value) or find(plain.encode()):
-        raise _fail(node, "a secret in plain text", "put it in an environment variable and write ${NAME} here")
+        raise _fail(node, "a secret in plain text", "put the secret in an environment variable and write ${NAME} here")
     return name, value
 
 

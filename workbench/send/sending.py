@@ -266,7 +266,7 @@ class Sender:
                 if taken.size > MAX_RECORDED_BODY:
                     return taken.abort(f"the response is longer than {MAX_RECORDED_BODY:,} bytes")
         except httpx.TransportError as error:
-            taken.abort(f"the connection broke during the response: {self._redact(describe_error(error))}")
+            taken.abort(f"the connection was lost during the response: {self._redact(describe_error(error))}")
         else:
             taken.finish()
         if shown := mask.close():
@@ -305,7 +305,7 @@ class Sender:
             host = origin(urljoin(taken.request.url, place))[1]
         except ValueError:
             host = ""
-        return f"redirect to {self._redact(host) or 'nowhere'} not followed: requests go to their target only"
+        return f"redirect to {self._redact(host) or 'nowhere'} not followed: requests are sent only to their target"
 
 
 def bound_body(body: Body) -> Body:

@@ -46,7 +46,7 @@ def resolve(text: str, protocol: str = "", *, key_variable: str = "") -> Target:
         close = get_close_matches(text.removesuffix(":"), names, 1)
         meant = f"did you mean {close[0]}? Otherwise " if close else ""
         raise UsageError(
-            f"no target named {text!r}", hint=f"{meant}sim:CONTRACT, a URL, or a name that workbench targets lists"
+            f"no target named {text!r}", hint=f"{meant}sim:CONTRACT, a URL, or a name listed by workbench targets"
         )
     return replace(found, key_variable=key_variable or found.key_variable)
 

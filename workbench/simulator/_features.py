@@ -25,8 +25,8 @@ def refusal(request: ModelRequest, dials: Dials) -> str:
         if is_there:
             return f"{feature} is not supported"
     for what, limit, held in (
-        ("name of a tool", dials.name_limit, _names(request)),
-        ("id of a call", dials.id_limit, _ids(request)),
+        ("tool name", dials.name_limit, _names(request)),
+        ("tool call id", dials.id_limit, _ids(request)),
     ):
         if limit and any(len(text) > limit for text in held):
             return f"the {what} is longer than {limit} characters"

@@ -39,7 +39,7 @@ def read_script(text: bytes | str, name: str, base: Dials | None = None) -> Scri
     """
     root = Node(safeyaml.load(text, name=name), name)
     if not isinstance(root.value, dict) or root.get("version").value != 1:
-        raise root.fail("not a script: it does not begin with version: 1")
+        raise root.fail("not a script: it must begin with 'version: 1'")
     root.only("version", "dials", "turns")
     dials = _dials(root.get("dials"), base or Dials())
     return ScriptedModel(dials, tuple(_turn(node, dials) for node in root.get("turns").items()))

@@ -209,7 +209,7 @@ class _ServerConnection:
         if way is None:
             raise BadMessage("no protocol of this contract has a WebSocket at this path", 426)
         if not key or not asks_websocket(request) or headers.get("sec-websocket-version") != "13":
-            raise BadMessage("not a handshake of a WebSocket of version 13 (RFC 6455)")
+            raise BadMessage("not a WebSocket handshake of version 13 (RFC 6455)")
         outlet = Outlet(self._send_message, self._send_close, self._abort, self.server.wait, self.server.log)
         session = ServedSocket(self.server.simulator, way, target, headers, outlet)
         lines = [b"Upgrade: websocket", b"Connection: Upgrade", f"Sec-WebSocket-Accept: {accept_key(key)}".encode()]

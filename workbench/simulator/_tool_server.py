@@ -110,7 +110,7 @@ def recorded_servers(exchanges: Iterable[DecodedExchange]) -> dict[str, ToolReco
 def choose_server(servers: Mapping[str, ToolRecording], name: str | None) -> ToolRecording:
     """The server of a name; without one the only server. Raises UsageError."""
     if not servers:
-        raise UsageError("the session has no traffic with a tool server", hint="record one: workbench record --mcp")
+        raise UsageError("the session has no tool server traffic", hint="record one: workbench record --mcp")
     if name is None and len(servers) > 1:
         raise UsageError(f"the session has several servers: {', '.join(servers)}", hint="choose one with --server")
     if name is not None and name not in servers:

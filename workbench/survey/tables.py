@@ -64,7 +64,7 @@ QUESTIONS: Mapping[str, Question] = {
         "GROUP BY ALL ORDER BY findings DESC, rule",
     ),
     "facts": Question(
-        "what providers accepted and refused, by term of the contract",
+        "what providers accepted and refused, by contract term",
         "SELECT contract, rule, fact, basis, count(*) FILTER (outcome = 'accepted') AS accepted, "
         "count(*) FILTER (outcome = 'refused') AS refused, any_value(e.answered) AS accepted_requests FROM facts "
         "LEFT JOIN (SELECT provider, count(*) FILTER (http_status BETWEEN 200 AND 299) AS answered FROM exchanges "
@@ -76,11 +76,11 @@ QUESTIONS: Mapping[str, Question] = {
         "GROUP BY ALL ORDER BY objects DESC",
     ),
     "fidelity": Question(
-        "fidelity: how close the exchanges are to the original bytes",
+        "fidelity of the exchanges: how close they are to the original bytes",
         "SELECT fidelity, verdict, count(*) AS exchanges FROM exchanges GROUP BY ALL ORDER BY exchanges DESC",
     ),
     "sessions": Question(
-        "sessions with most errors",
+        "sessions with the most errors",
         "SELECT conversation, sum(objects) AS objects, sum(exchanges) AS exchanges, sum(errors) AS errors, "
         "sum(warnings) AS warnings FROM sessions GROUP BY ALL ORDER BY errors DESC, warnings DESC LIMIT 50",
     ),

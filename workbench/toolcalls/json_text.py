@@ -199,7 +199,7 @@ def _read_damaged(text: str) -> ArgumentText:
         first = _value(text[:end])
         if first is not None:
             again = text[end:].strip() == text[:end]
-            return ArgumentText(first, ("arguments are written twice" if again else TRAILING,))
+            return ArgumentText(first, ("the arguments occur twice" if again else TRAILING,))
     if text.startswith("{{") and text.endswith("}}"):
         inner = _value(text[1:-1])
         if inner is not None:

@@ -345,7 +345,7 @@ def _with_counts(node: _Node) -> _Node:
     item = node.item
     if item.kind == "others":
         text = count(len(below), "other request")
-        item = replace(item, text=text, note="no model exchange")
+        item = replace(item, text=text, note="not a model exchange")
     elif item.kind == "attempts":
         statuses = ", ".join(each.item.label or each.item.text[:40] for each in below)
         item = replace(item, text=f"{count(len(below), 'attempt')} failed", note=statuses)

@@ -85,16 +85,16 @@ def _scan(text: str, opening: str, closing: str) -> Iterator[tuple[str, tuple[in
         key = ""
         if opening == "{":
             if text[at : at + 1] != '"':
-                raise ValueError("no key")
+                raise ValueError("a key is missing")
             key, at = scanstring(text, at + 1, True)
             at = _skip(text, at)
             if text[at : at + 1] != ":":
-                raise ValueError("no colon")
+                raise ValueError("a colon is missing")
             at = _skip(text, at + 1)
         try:
             _, end = _scanner(text, at)
         except StopIteration as error:  # out of a generator it would come as a RuntimeError
-            raise ValueError("no value") from error
+            raise ValueError("a value is missing") from error
         yield key, (at, end)
         at = _skip(text, end)
         is_next = text[at : at + 1] == ","
@@ -202,7 +202,7 @@ def _hint(text: str, at: int, problem: str) -> str:
     if problem.startswith("Extra data"):
         return "one value ends here and more text follows"
     if at >= len(text.rstrip()) or problem.startswith("Unterminated"):
-        return "the text ends too early; it is probably truncated"
+        return "the text ends early; it is probably truncated"
     if problem.startswith("Invalid control"):
         return "line breaks and control characters in strings must be escaped"
     return "the error is often just before this position"

@@ -68,15 +68,15 @@ _KNOWN: Final[dict[str, HeaderMeaning]] = {
     "openai-organization": HeaderMeaning(Topic.ACCOUNT, "billed organisation", f"{_OPENAI}, _client"),
     "openai-project": HeaderMeaning(Topic.ACCOUNT, "billed project", f"{_OPENAI}, _client"),
     "x-goog-user-project": HeaderMeaning(Topic.ACCOUNT, "billed project", "Google Cloud docs"),
-    "retry-after": HeaderMeaning(Topic.RETRY, "wait before the next attempt: seconds, or a date", "RFC 9110, 10.2.3"),
+    "retry-after": HeaderMeaning(Topic.RETRY, "wait before the next attempt: seconds or a date", "RFC 9110, 10.2.3"),
     "retry-after-ms": HeaderMeaning(
-        Topic.RETRY, "wait before the next attempt, milliseconds; SDKs prefer it", f"{_OPENAI}, _base_client"
+        Topic.RETRY, "wait time before the next attempt, in milliseconds; SDKs prefer it", f"{_OPENAI}, _base_client"
     ),
     "x-should-retry": HeaderMeaning(
         Topic.RETRY, "whether to retry, regardless of the status", f"{_ANTHROPIC}, _base_client"
     ),
     "x-stainless-retry-count": HeaderMeaning(
-        Topic.RETRY, "earlier attempts of this request", f"{_ANTHROPIC}, _base_client"
+        Topic.RETRY, "number of earlier attempts of this request", f"{_ANTHROPIC}, _base_client"
     ),
     "amz-sdk-request": HeaderMeaning(Topic.RETRY, "number of this attempt, and the maximum", _SEEN),
     "date": HeaderMeaning(Topic.TIME, "server time", "RFC 9110, 6.6.1"),

@@ -207,9 +207,7 @@ def replace(text: bytes, edits: Mapping[str, JsonValue]) -> bytes:
     pieces, at, before = list[bytes](), 0, ""
     for start, end, pointer in cuts:
         if start < at:
-            raise LocalProtocolError(
-                "two edits overlap", where=f"{before}, {pointer}", hint="make one change after the other"
-            )
+            raise LocalProtocolError("two edits overlap", where=f"{before}, {pointer}", hint="apply one edit at a time")
         place = index.find(pointer)
         assert place is not None  # _target found it
         pieces += (text[at:start], _value_text(edits[pointer], text, place))

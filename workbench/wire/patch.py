@@ -207,9 +207,13 @@ class _Editor:
             found.append((step, key[0] if key else start, end))
         for (_, _, before), (step, after, _) in pairwise(found):
             if not _SEPARATOR.fullmatch(self.text, before, after):
-                raise LocalProtocolError("a key is repeated here", where=f"{pointer}/{step}", hint="edit it by hand")
+                raise LocalProtocolError(
+                    "a key is repeated here", where=f"{pointer}/{step}", hint="edit the text by hand"
+                )
         if found and self.text[span[0] + 1 : found[0][1]].strip():
-            raise LocalProtocolError("a key is repeated here", where=f"{pointer}/{found[0][0]}", hint="edit it by hand")
+            raise LocalProtocolError(
+                "a key is repeated here", where=f"{pointer}/{found[0][0]}", hint="edit the text by hand"
+            )
         return found
 
     def _layout(
@@ -249,7 +253,7 @@ class _Editor:
             if not is_object and step not in (END, str(len(children))):
                 raise LocalProtocolError("no such position", where=f"{pointer}/{step}", hint="check the pointer")
             if is_object and any(step == name for name, _, _ in children) and step not in work.removed:
-                raise LocalProtocolError("the key already exists", where=f"{pointer}/{step}", hint="replace it")
+                raise LocalProtocolError("the key already exists", where=f"{pointer}/{step}", hint="replace the key")
             kept += (_WrittenChild(self._new(change, step, layout, is_object)) for change in changes)
         return kept
 

@@ -193,7 +193,7 @@ def _array(body: bytes) -> BodyStream:
     rest = body[last:].lstrip(_SPACE)
     fault = "" if rest.startswith(b"]") or (not rest and events and not events[-1].terminated) else "is not closed"
     if rest.startswith(b"]") and rest[1:].strip(_SPACE):
-        fault = "is followed by other bytes"
+        fault = "is followed by more bytes"
     faults = (FramingFault(max(len(events) - 1, 0), f"the array {fault}"),) if fault else ()
     return BodyStream(Framing.JSON_ARRAY, tuple(events), faults)
 

@@ -53,7 +53,7 @@ STREAMS = {
     "cut off in an event": (WHOLE, WHOLE[:700], ["truncated /events/5"]),
     "no blank line at the end": (WHOLE, WHOLE[:-1], ["truncated /events/13"]),
     "names": (WHOLE, stream(SAID, named=False), ["event names lost /events/0"]),
-    "line ends": (WHOLE, stream(SAID, "\r\n"), ["framing changed"]),
+    "line endings": (WHOLE, stream(SAID, "\r\n"), ["framing changed"]),
     "no space": (WHOLE, WHOLE.replace(b"data: ", b"data:"), ["framing changed"]),
     "a piece lost": (WHOLE, stream(without(4)), ["deltas lost /content/0/text"]),
     "every piece of a call lost": (WHOLE, stream(without(8, 9, 10)), ["deltas lost /content/1/input"]),

@@ -128,7 +128,7 @@ def test_where_nothing_can_be_written_editing_goes_on_and_it_is_said(tmp_path: P
     (tmp_path / "file").write_bytes(b"")
     workspace = Workspace(source(), tmp_path / "file" / "known.session")
     made = edit(workspace, workspace.root(0), "hi", "ho")
-    assert workspace.trouble.startswith("edits are kept in memory only: ")
+    assert workspace.trouble.startswith("edits are only kept in memory: ")
     assert "\n" not in workspace.trouble
     assert workspace.undo(edit(workspace, made, "ho", "ha")) == made
     assert workspace.redo(workspace.root(0)) == made
@@ -209,7 +209,7 @@ def test_what_no_file_can_hold_is_told_once_and_holds_nothing_back(file: Path) -
     answered = replace(first.exchange, id="odd", response=HttpResponse(status=2**64))
     edit(workspace, workspace.commit_response(first, answered), "ho", "ha")
     assert (len(workspace.notices), workspace.trouble) == (1, "")
-    assert workspace.notices[0].startswith("an edit is kept in memory only: it cannot be written (")
+    assert workspace.notices[0].startswith("an edit is only kept in memory: it cannot be written (")
     last = edit(workspace, first, "ho", "hu")
     assert len(workspace.notices) == 1
     workspace.close()

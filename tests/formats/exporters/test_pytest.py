@@ -84,14 +84,14 @@ def test_a_stranger_learns_what_was_wrong_and_what_is_right(mended: ExportResult
     for words in (
         "deepseek refuses the broken request: reasoning.missing.",
         "reasoning.missing at /messages/1",
-        "the provider answers 400: The `reasoning_content` in the thinking mode must be passed back to",
+        "the provider responds 400: The `reasoning_content` in the thinking mode must be passed back to",
         "added: /messages/1/reasoning_content",
         "WORKBENCH_TRANSCRIPT=broken.jsonl pytest",
         "no network, no key",
     ):
         assert words in told
     assert "YOUR AGENT GOES HERE" in source(mended)
-    assert mended.notes == ("broken: request 2 of broken.jsonl, as it is in deepseek-reasoning-lost.jsonl",)
+    assert mended.notes == ("broken: request 2 of broken.jsonl, as recorded in deepseek-reasoning-lost.jsonl",)
     assert all(len(line) <= 120 for line in source(mended).splitlines())
 
 
@@ -105,13 +105,13 @@ def test_the_transcript_holds_the_exact_bytes_and_what_was_said_before() -> None
 
 def test_where_nothing_broken_is_given_a_fault_is_planted_and_named() -> None:
     made = FORM.write(selected(session(GOOD)))
-    assert made.notes == ("broken: request 1 of broken.jsonl, planted: a call is lost",)
-    assert "Broken (planted: a call is lost)" in source(made)
+    assert made.notes == ("broken: request 1 of broken.jsonl, planted: a tool call is missing",)
+    assert "Broken (planted: a tool call is missing)" in source(made)
     plain = FORM.write(selected(session(json.dumps({"model": "gpt-4.1", "messages": [ASKED]}).encode())))
     assert plain.notes == ("broken: request 1 of broken.jsonl, planted: the body is truncated",)
     assert "openai cannot read the broken request." in source(plain)
     bare = FORM.write(selected(session(json.dumps({"model": "gpt-4.1", "messages": [ASKED]}).encode(), url="")))
-    assert "the provider answers 400: " in source(bare)
+    assert "the provider responds 400: " in source(bare)
 
 
 def test_an_edited_request_is_held_against_the_nearest_that_was_refused() -> None:
@@ -123,7 +123,7 @@ def test_an_edited_request_is_held_against_the_nearest_that_was_refused() -> Non
     )
     own = ExportSelection(Inspector(tree, provider="openai"), (2,))
     made = FORM.write(own)
-    assert "as it was before it was edited" in made.notes[0]
+    assert "as recorded before the edit" in made.notes[0]
     assert requests(made, "broken.jsonl") == [EDITS[1]] and requests(made, "transcript.jsonl") == [GOOD]
     alone = ExportSelection(Inspector(session(GOOD), provider="openai"), (0,), made_of=(step, lost))
     assert requests(FORM.write(alone), "broken.jsonl") == [EDITS[1]]

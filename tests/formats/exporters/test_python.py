@@ -113,7 +113,7 @@ def test_an_sdk_that_takes_raw_content(exchange: Exchange, expected: str) -> Non
 def test_an_sdk_that_writes_every_body_itself(url: str, data: bytes, expected: str) -> None:
     made = python_sdk.write(of(asked(url, data=data, status=500))).data.decode()
     ast.parse(made)
-    assert expected in made and "the recorded body replaces the one that it writes" in made
+    assert expected in made and "the recorded body replaces the body that the SDK writes" in made
 
 
 @pytest.mark.parametrize(

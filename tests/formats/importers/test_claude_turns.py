@@ -77,7 +77,7 @@ def test_a_refused_turn_answers_with_the_error_that_the_client_kept(session: Mes
 def test_what_would_be_sent_next_is_the_last_exchange(session: MessagesSession) -> None:
     exchange = session.exchange(6)
     assert (exchange.response, exchange.state) == (None, State.INCOMPLETE)
-    assert "the next request, not sent" in exchange.note
+    assert "this next request was not sent" in exchange.note
     assert request(session, 6)["messages"] == [
         {
             "role": "user",

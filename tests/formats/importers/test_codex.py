@@ -115,5 +115,5 @@ def test_sniff(head: bytes, is_codex: bool) -> None:
 
 
 def test_a_rollout_without_items_is_refused() -> None:
-    with pytest.raises(UnreadableInput, match="no item"):
+    with pytest.raises(UnreadableInput, match="no conversation items"):
         codex.read(b'{"timestamp":"2026","type":"session_meta","payload":{}}\n', "x")

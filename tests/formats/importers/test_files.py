@@ -67,7 +67,7 @@ def test_a_device_and_a_socket_are_refused_at_once(tmp_path: Path, monkeypatch: 
 def test_a_pipe_that_nobody_writes_into_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_files, "WRITER_SECONDS", 0.01)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UnreadableInput, match="no data in this pipe"):
+    with pytest.raises(UnreadableInput, match="no data from this pipe"):
         open_source(str(tmp_path / "pipe"), None)
 
 

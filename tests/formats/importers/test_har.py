@@ -36,7 +36,7 @@ def test_content_that_the_export_left_out_is_incomplete_and_says_so(browser: Mem
     exchange = browser.exchange(2)
     assert (exchange.state, exchange.note) == (
         State.INCOMPLETE,
-        "the export left out the response body (5,120 bytes)",
+        "the export omits the response body (5,120 bytes)",
     )
 
 

@@ -32,7 +32,7 @@ def test_a_trace_is_its_exchanges(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("data", "count", "line"),
     [
-        (trace((REQUEST, RESPONSE))[:-5], 1, "exchange 1: the file ends inside it"),
+        (trace((REQUEST, RESPONSE))[:-5], 1, "exchange 1: the file ends inside this exchange"),
         (trace((REQUEST, RESPONSE)) + b"what is this\n", 1, "expected a line with two lengths"),
         (trace((REQUEST, RESPONSE), (b"?", RESPONSE)), 1, "exchange 2: the request has no request line"),
         (trace((REQUEST, RESPONSE), (REQUEST, b"?")), 1, "exchange 2: the response has no status line"),

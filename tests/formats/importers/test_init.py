@@ -92,7 +92,7 @@ REFUSED = [
     ("deep list", DEEP_LIST, "nested deeper"),
     ("deep body", DEEP_BODY, "nested deeper"),
     ("other JSON", b'{"name": "demo", "version": "1.0.0", "private": true}', "neither a request nor a response"),
-    ("list of numbers", b"[[1, 2], [3]]", "no request and no response"),
+    ("list of numbers", b"[[1, 2], [3]]", "no request or response"),
     ("JSON array", b'["x"]', "a JSON array"),
     ("alias bomb", BOMB, "nodes"),
     ("broken YAML", b"interactions:\n- request: {\n  body: 'x\n", "VCR cassette"),

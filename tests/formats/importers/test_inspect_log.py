@@ -59,7 +59,7 @@ def test_the_providers_bodies_are_taken_as_they_are(exchanges: list[Exchange]) -
     call = exchanges[2]
     assert body(call)["messages"] == [{"role": "user", "content": "Lists files."}]
     assert (answer(call)["id"], call.duration) == ("chatcmpl-1", 0.5)
-    assert "the provider's own body" in call.note
+    assert "the provider's body" in call.note
 
 
 def test_a_log_without_events_has_its_messages(exchanges: list[Exchange]) -> None:

@@ -112,7 +112,7 @@ def test_calls_without_id_are_paired() -> None:
 def test_spans_of_other_things_are_refused() -> None:
     text = b'{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"GET /"}]}]}]}'
     assert otel.sniff(text) > 0.9
-    with pytest.raises(UnreadableInput, match="no span of a model call"):
+    with pytest.raises(UnreadableInput, match="no model call spans"):
         otel.read(text, "x")
 
 

@@ -68,7 +68,7 @@ def test_a_table_from_a_pipe_is_read_from_a_copy_that_is_removed(tmp_path: Path)
 
 
 def test_a_table_of_no_store_names_its_columns(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableInput, match="a table of an unknown store; its columns are city, people"):
+    with pytest.raises(UnreadableInput, match="a table from an unknown store with the columns city, people"):
         open_input(str(parquet(tmp_path, "other", [{"city": "Paris", "people": 2}])))
 
 

@@ -49,7 +49,7 @@ def test_an_aborted_answer_is_not_in_the_next_request(exchanges: dict[str, Excha
 
 def test_what_a_protocol_cannot_say_is_told(exchanges: dict[str, Exchange]) -> None:
     chat = exchanges["00000008"]
-    assert "the error flag of a tool result: left out" in chat.meta["left_out"]
+    assert "the error flag of a tool result is left out" in chat.meta["left_out"]
     assert body(chat)["messages"][3]["content"] == "no such file"  # and no text that the client did not write
 
 

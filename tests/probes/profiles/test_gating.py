@@ -34,7 +34,7 @@ STAGES = {
     "it gives up": (profile(16, error_repair="none"), GateStage.READ_ONLY, "not corrected"),
     "it mends late": (profile(16, error_repair="limited"), GateStage.EVERYTHING, ""),
     "texts only": (profile(16, schema_level="string-only"), GateStage.READ_ONLY, "schema_level is string-only"),
-    "it makes no call": (profile(16, tool_call_format="none"), GateStage.NONE, "the model makes no calls"),
+    "it makes no call": (profile(16, tool_call_format="none"), GateStage.NONE, "the model makes no tool calls"),
 }
 
 
@@ -52,7 +52,7 @@ def test_what_goes_wrong_in_the_session_closes_tools_that_write() -> None:
     running = fall(profile(16), Counts(calls=9, parsed=9, fitting=9, executed=2))
     found = gate(profile(16), TOOLS, running)
     assert (found.stage, [tool.is_enabled for tool in found.tools]) == (GateStage.READ_ONLY, [True, False, False])
-    assert "run anyway: 2" in found.tools[1].reason
+    assert "executed anyway: 2" in found.tools[1].reason
     assert gate(profile(16), TOOLS, Fall((FallReason(CautionLevel.NO_TOOLS, "broken"),))).stage is GateStage.NONE
 
 

@@ -38,7 +38,7 @@ def test_drift_is_noticed_where_it_is_kept() -> None:
     made = measured(*[Outcome.PASS] * 30, *[Outcome.FAIL] * 30)
     made.results[0] = verdict("closure", [Sample(Outcome.FAIL, "no", {})] * 60, (), 2.0)
     (found,) = save_profile(made, at=2.0).drift
-    assert str(found) == "closure passed 60 of 60, and 0 of 60 in the last run (-100%)"
+    assert str(found) == "closure passed 60 of 60 before, and 0 of 60 in the last run (-100%)"
 
 
 def test_what_cannot_be_written_is_said(state: Path) -> None:

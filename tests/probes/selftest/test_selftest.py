@@ -52,9 +52,9 @@ def test_a_rule_that_sees_nothing_is_counted_as_a_miss(monkeypatch: pytest.Monke
     family = rules.families()["closure"]
     monkeypatch.setattr(family, "check", lambda case: iter(()))
     blind = selftest.run(list(sessions(ASKED[:1]))[:1])
-    lost = blind.tallies["a result is lost"]
+    lost = blind.tallies["a tool result is missing"]
     assert lost.planted > lost.named == 0
-    assert {m.fault for m in blind.misses} >= {"a result is lost", "a call is lost"}
+    assert {m.fault for m in blind.misses} >= {"a tool result is missing", "a tool call is missing"}
     assert not blind.is_clean
 
 

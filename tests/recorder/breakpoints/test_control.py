@@ -65,7 +65,7 @@ async def test_every_deed_from_afar(tmp_path: Path) -> None:
             assert remote.state()["armed"] == ["closure"]
             (pause,) = remote.pauses()
             assert pause["side"] == "request" and remote.body(pause["id"]) == ASKED
-            with pytest.raises(UsageError, match="no pause 7"):
+            with pytest.raises(UsageError, match="no pause with number 7"):
                 remote.drop(7)
             with pytest.raises(UsageError, match="not a simulator"):
                 remote.answer(pause["id"], "nobody")

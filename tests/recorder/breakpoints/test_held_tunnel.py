@@ -93,7 +93,7 @@ async def test_what_is_held_leaves_byte_for_byte_and_pings_behind_it_wait() -> N
         state, note = await made.stage.tap.end(1)
         assert state is State.COMPLETE
         assert "paused at a breakpoint (frame:sent/response.create)" in note
-        assert "continued; 2 later messages waited behind it, 1 of them pings" in note
+        assert "continued; 2 later messages waited for it, 1 of them pings" in note
         assert made.stage.tap.body(1, "asks") == OTHER + ASKED + PING + OTHER
         assert list(made.stage.tap.calls) == [1]
 

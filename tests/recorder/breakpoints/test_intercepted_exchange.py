@@ -255,7 +255,7 @@ async def test_a_simulator_answers_a_stream_of_which_the_head_alone_has_left() -
         pause = await stage.paused()
         assert pause["sent"] == 0 and pause["deeds"] == ["continue", "edit", "answer", "drop"]
         with pytest.raises(
-            UsageError, match="the head of the upstream's response is already sent, and sim:gemini responds 400"
+            UsageError, match="the upstream's response head has already been sent, but sim:gemini responds with 400"
         ):
             await stage.gate.answer(pause["id"], "sim:gemini")
         await stage.gate.answer(pause["id"], "sim:gemini")

@@ -20,7 +20,7 @@ def test_a_request_that_is_never_written_is_not_judged(tmp_path: Path) -> None:
     with living(tmp_path / "live.wb") as live:
         now = [0.0]
         judge = BreakpointJudge(live.judge._session, clock=lambda: now[0], sleep=lambda s: now.append(now.pop() + s))
-        with pytest.raises(NotJudged, match="was not in the file within 2 seconds"):
+        with pytest.raises(NotJudged, match="did not appear in the file within 2 seconds"):
             judge.request("run-1", EVERY, 2.0)
 
 

@@ -137,7 +137,7 @@ def test_filters_are_asked_where_they_can_be_answered(tmp_path: Path) -> None:
 def test_names() -> None:
     assert [each.name for each in parse("all")] == [*KINDS]
     assert parse("closure")[0].sides == {"request"} and parse("arguments")[0].sides == {"response"}
-    with pytest.raises(UsageError, match="no breakpoint 'closures'"):
+    with pytest.raises(UsageError, match="no breakpoint named 'closures'"):
         parse("closures")
     with pytest.raises(FilterError):
         parse("filter:tol:x")

@@ -59,7 +59,7 @@ async def test_all_of_them_are_seen_and_each_pause_can_be_named(monkeypatch: pyt
                 assert sorted(pause_names(told["pauses"])) == ["2", "one-1", "two-1"]
                 with pytest.raises(UsageError, match="2 recorders write to this session, and each has a pause 1"):
                     every.find_pause("1")
-                with pytest.raises(UsageError, match="no pause '7'"):
+                with pytest.raises(UsageError, match="no pause with number '7'"):
                     every.find_pause("7")
                 remote, number = every.find_pause("one-1")
                 remote.edit(number, OTHER)

@@ -46,15 +46,15 @@ def test_a_compressed_body_is_read():
             "/v1/messages/count_tokens",
             blocks(),
             501,
-            "for a client of anthropic-messages the recorder cannot count tokens",
+            "the recorder cannot count tokens for anthropic-messages clients",
         ),
         (
             "/v1beta/models/g:countTokens",
             {"contents": []},
             501,
-            "for a client of gemini the recorder cannot count tokens",
+            "the recorder cannot count tokens for gemini clients",
         ),
-        ("/api/show", {"model": "m"}, 404, "for a client of ollama the recorder does not support /api/show"),
+        ("/api/show", {"model": "m"}, 404, "the recorder does not support /api/show for ollama clients"),
     ],
 )
 def test_what_cannot_go_upstream_is_refused_in_the_client_s_words(path, body, status, words):
@@ -84,7 +84,7 @@ def test_the_same_protocol_passes_byte_for_byte():
     headers = (("Authorization", "Bearer k1"), ("X-Own", "é"))
     made = translate_request(posted("/v1/chat/completions?a=b", raw, *headers), one.upstream, one.rules, one.memory)
     assert made.request.body.raw == raw and made.request.headers.items[1:] == headers
-    assert [change.text for change in made.changes] == ["unchanged: it already uses openai-chat"]
+    assert [change.text for change in made.changes] == ["unchanged: already in openai-chat"]
 
 
 def test_corrections_are_those_that_were_measured_of_exactly_this_model():
@@ -150,7 +150,7 @@ def test_a_schema_of_the_answer_is_said_in_words_to_who_knows_none():
     said, asked_for = one.sent["messages"]
     assert said["role"] == "system" and json.dumps(schema, separators=(",", ":")) in said["content"]
     assert "JSON" in said["content"] and asked_for["content"] == "which?"
-    assert sum("response_format asks for JSON" in line for line in one.lines.splitlines()) == 1
+    assert sum("response_format requests JSON" in line for line in one.lines.splitlines()) == 1
 
 
 def test_a_parameter_that_is_refused_for_two_reasons_is_corrected_once():

@@ -32,7 +32,7 @@ def test_reasoning_gets_a_handle_and_comes_back():
     status, first = one.ask("/v1/messages", blocks())
     thinking = json.loads(first)["content"][0]
     assert status == 200 and thinking["signature"] == "workbench:a1"
-    assert "handle: workbench:a1 instead of a signature, on reasoning received as reasoning_content" in one.lines
+    assert "handle: workbench:a1 sent instead of a signature with reasoning received as reasoning_content" in one.lines
     status, _ = one.ask("/v1/messages", follow(first))
     assert status == 200 and one.sent["messages"][1]["reasoning_content"] == thinking["thinking"]
     assert "reasoning: restored" in one.lines
@@ -66,7 +66,7 @@ def test_calls_in_text_are_calls_for_the_client(is_stream):
     simulator = Simulator("vllm", model=ScriptedModel(Dials(calls="hermes", parallel=2)))
     one = bench("vllm", "openai-chat", model="qwen3", simulator=simulator, on=("parser=hermes",))
     status, first = one.ask("/v1/messages", blocks(stream=is_stream))
-    assert status == 200 and one.lines.count("text call: read from the text as hermes: list_dir") == 2
+    assert status == 200 and one.lines.count("text call: parsed from text as hermes: list_dir") == 2
     if is_stream:
         assert first.count(b'"type":"tool_use"') == 2 and b'"stop_reason":"tool_use"' in first
         return

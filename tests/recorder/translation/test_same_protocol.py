@@ -81,7 +81,7 @@ def test_a_client_that_brings_all_of_it_passes_byte_for_byte():
     raw = json.dumps(body).encode()
     status, _ = one.ask("/v1/chat/completions", raw)
     assert status == 200 and one.turn.is_passed and one.turn.request.body.raw == raw
-    assert one.lines == "passed: unchanged: it already uses openai-chat"
+    assert one.lines == "passed: unchanged: already in openai-chat"
 
 
 def test_what_nobody_says_is_owed_stays_out_unless_it_is_asked_for():

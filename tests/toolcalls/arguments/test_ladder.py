@@ -65,11 +65,11 @@ def test_faults(value, pointer, keyword, kind):
 
 def test_messages_name_value_and_declaration():
     (fault,) = climb(None, {"path": "a", "limit": "five"}, FILE).faults
-    assert fault.message == "is the string 'five', but integer is declared"
+    assert fault.message == "is the string 'five', but the schema declares integer"
     (fault,) = climb(None, {"limit": 1}, FILE).faults
-    assert fault.message == "lacks the required 'path'"
+    assert fault.message == "lacks the required key 'path'"
     (fault,) = climb(None, {"path": "a", "limit": "5"}, FILE).faults
-    assert fault.message == "is the string '5', but integer is declared"
+    assert fault.message == "is the string '5', but the schema declares integer"
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ REFUSALS = [
     ("NaN", call('{"path": NaN}'), [ToolDef("read", None, None)], Code.INVALID_JSON, "contains nan", True),
     ("infinite", call('{"n": 1e999}'), [ToolDef("read", None, None)], Code.INVALID_JSON, "contains inf", True),
     ("infinite, deep", call('{"n": [{"m": -1e999}]}'), [ToolDef("read", None, None)], Code.INVALID_JSON, "-inf", True),
-    ("required", call("{}"), [READ], Code.SCHEMA_VALIDATION_FAILED, "input lacks the required 'path'", True),
+    ("required", call("{}"), [READ], Code.SCHEMA_VALIDATION_FAILED, "input lacks the required key 'path'", True),
     (
         "pattern",
         call('{"path": "a"}'),
@@ -278,7 +278,7 @@ REFUSALS = [
     ("bad schema", call("{}"), [ToolDef("read", None, {"$ref": "#"})], Code.SCHEMA_UNUSABLE, "not checked", False),
     ("unknown", call("{}", "write"), [READ], Code.UNKNOWN_TOOL, "no tool 'write'; the tools are 'read'", True),
     ("unknown, none declared", call("{}", "write"), [], Code.UNKNOWN_TOOL, "no tool is declared", True),
-    ("empty, but required", call(""), [READ], Code.SCHEMA_VALIDATION_FAILED, "lacks the required 'path'", True),
+    ("empty, but required", call(""), [READ], Code.SCHEMA_VALIDATION_FAILED, "lacks the required key 'path'", True),
 ]
 
 
@@ -322,7 +322,7 @@ def test_steps_end_with_the_refusal():
     rows = steps(call('{"limit": 1}'), READ)
     assert [row.rung for row in rows] == [ArgumentStep.STRICT, ArgumentStep.REFUSED]
     assert rows[-1].after["error_code"] == "SCHEMA_VALIDATION_FAILED"
-    assert rows[-1].note == "input lacks the required 'path'"
+    assert rows[-1].note == "input lacks the required key 'path'"
 
 
 def test_null_written_as_text_becomes_null_where_null_is_declared():
@@ -332,7 +332,7 @@ def test_null_written_as_text_becomes_null_where_null_is_declared():
 
 def test_what_coercion_makes_is_validated_again():
     schema = {"properties": {"a": {"type": "integer"}}, "required": ["a", "b"]}
-    assert climb(None, {"a": "5"}, schema).refusal.message == "input lacks the required 'b'"
+    assert climb(None, {"a": "5"}, schema).refusal.message == "input lacks the required key 'b'"
 
 
 def test_the_child_is_used_again_and_replaced_when_it_died():

@@ -31,10 +31,10 @@ def test_keys_that_stand_twice_are_counted_and_said_of_what_was_unwrapped():
     raw = json.dumps("{" + ",".join(f'"k{n}": 0, "k{n}": 1' for n in range(6)) + "}")
     strict, unwrapped = climb(raw, None, None).steps
     assert strict.note == ""
-    assert unwrapped.note.startswith("it was JSON inside a JSON string; key 'k0' is repeated")
+    assert unwrapped.note.startswith("JSON inside a JSON string was unwrapped; key 'k0' is repeated")
     assert unwrapped.note.endswith("and 2 more keys")
 
 
 def test_a_text_written_twice_says_it_too():
     (step,) = climb('{"a": 1, "a": 2}' * 2, None, None).steps
-    assert step.note == f"the arguments were written twice; one copy was used; key 'a' {TWICE}"
+    assert step.note == f"the arguments occur twice; one copy was used; key 'a' {TWICE}"

@@ -244,7 +244,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             )
         ],
     ),
@@ -256,7 +256,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             ),
         ],
     ),
@@ -267,13 +267,13 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             ),
             "\n",
             (
                 "ping",
                 {},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             ),
         ],
     ),
@@ -284,7 +284,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             )
         ],
     ),
@@ -295,7 +295,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             ),
             "\nThen.",
         ],
@@ -433,7 +433,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "x </parameter> y"},
-                "a value contains tags of the format",
+                "a value contains tags of this format",
             )
         ],
     ),
@@ -451,7 +451,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "x </invoke> y", "line": 1},
-                "a value contains tags of the format",
+                "a value contains tags of this format",
             )
         ],
     ),
@@ -469,7 +469,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "b"},
-                "a parameter is given twice",
+                "a duplicate parameter",
             )
         ],
     ),
@@ -492,7 +492,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             )
         ],
     ),

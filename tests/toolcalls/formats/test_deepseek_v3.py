@@ -54,16 +54,16 @@ CASES: list[found.Case] = [
     (
         "as V3.1",
         f'{BEGIN}{OPEN}read{SEP}{{"a": 1}}{CLOSE}{OVER}',
-        [("read", {"a": 1}, "written in the form of DeepSeek V3.1")],
+        [("read", {"a": 1}, "in the format of DeepSeek V3.1")],
     ),
-    ("no separator", f"{BEGIN}{OPEN}read\n```json\n{{}}\n```{CLOSE}{OVER}", [("read", {}, "no separator")]),
+    ("missing separator", f"{BEGIN}{OPEN}read\n```json\n{{}}\n```{CLOSE}{OVER}", [("read", {}, "missing separator")]),
     ("fence in a string", BEGIN + one("read", '{"a": "```x```"}') + OVER, [("read", {"a": "```x```"})]),
     ("closer in a string", BEGIN + one("read", f'{{"a": "{CLOSE}{OVER}"}}') + OVER, [("read", {"a": CLOSE + OVER})]),
     ("string without end", BEGIN + one("read", '{"a": "x}') + READ + OVER, [("read", None, NO_JSON), OK]),
     (
         "look-alike",
         (BEGIN + READ + OVER).replace("｜", "|").replace("▁", "_"),
-        [(*OK, "look-alike characters in its tags")],
+        [(*OK, "look-alike characters in the tags")],
     ),
     ("doubled bars", (BEGIN + READ + OVER).replace("｜", "｜｜"), [OK]),
     ("empty arguments", BEGIN + one("read", "") + OVER, [("read", {}, "arguments are empty")]),
@@ -72,7 +72,7 @@ CASES: list[found.Case] = [
     (
         "written twice",
         BEGIN + one("read", '{"a": 1}{"a": 1}') + OVER,
-        [("read", {"a": 1}, "arguments are written twice")],
+        [("read", {"a": 1}, "the arguments occur twice")],
     ),
     ("text behind", BEGIN + one("read", '{"a": 1} ok?') + OVER, [("read", {"a": 1}, "text after the arguments")]),
     ("doubled braces", BEGIN + one("read", '{{"a": 1}}') + OVER, [("read", {"a": 1}, "doubled braces")]),

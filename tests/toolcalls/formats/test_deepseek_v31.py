@@ -24,7 +24,7 @@ def one(name: str, arguments: str) -> str:
 READ = one("read", '{"path": "/a"}')
 OK = ("read", {"path": "/a"})
 NO_JSON = "arguments are not JSON"
-ALIKE = "look-alike characters in its tags"
+ALIKE = "look-alike characters in the tags"
 
 CASES: list[found.Case] = [
     ("one", BEGIN + READ + OVER, [OK]),
@@ -41,13 +41,13 @@ CASES: list[found.Case] = [
     ("sentence ends", BEGIN + READ.removesuffix(CLOSE) + EOS, [(*OK, "unclosed")]),
     ("cut in the arguments", f'{BEGIN}{OPEN}read{SEP}{{"pa', [("read", None, NO_JSON, "unclosed")]),
     ("cut before them", f"{BEGIN}{OPEN}read{SEP}", [("read", None, "unclosed")]),
-    ("cut in the separator", f"{BEGIN}{OPEN}read<｜tool", [("read", None, "no separator", "unclosed")]),
-    ("cut in the name", f"{BEGIN}{OPEN}rea", [("rea", None, "no separator", "no such tool", "unclosed")]),
+    ("cut in the separator", f"{BEGIN}{OPEN}read<｜tool", [("read", None, "missing separator", "unclosed")]),
+    ("cut in the name", f"{BEGIN}{OPEN}rea", [("rea", None, "missing separator", "no such tool", "unclosed")]),
     ("cut in the last token", BEGIN + READ[:-4], [(*OK, "unclosed")]),
     (
         "as V3",
         f'{BEGIN}{OPEN}function{SEP}read\n```json\n{{"a": 1}}\n```{CLOSE}{OVER}',
-        [("read", {"a": 1}, "written in the form of DeepSeek V3")],
+        [("read", {"a": 1}, "in the format of DeepSeek V3")],
     ),
     (
         "fenced",

@@ -90,7 +90,7 @@ CASES: list[found.Case] = [
         block(inv("read", f'<{D}parameter string="true">5</{D}parameter>')),
         [("read", {}, "a parameter without name")],
     ),
-    ("twice", block(inv("read", par("a", "1"), par("a", "2"))), [("read", {"a": "2"}, "a parameter is given twice")]),
+    ("twice", block(inv("read", par("a", "1"), par("a", "2"))), [("read", {"a": "2"}, "a duplicate parameter")]),
     ("JSON body", block(inv("read", '{"a": 1}\n')), [("read", {"a": 1})]),
     ("broken JSON body", block(inv("read", '{"a": \n')), [("read", None, "arguments are not JSON")]),
     (

@@ -60,7 +60,7 @@ def test_calls_are_found(name: str, before: str, behind: str, tools: tuple[ToolD
         pytest.param(
             BARE,
             (),
-            [("Glob", {"pattern": "*.md"}, "the opening tag around it is missing")],
+            [("Glob", {"pattern": "*.md"}, "the opening tag around the call is missing")],
             id="no opening tag",
         ),
         pytest.param(
@@ -82,13 +82,13 @@ def test_calls_are_found(name: str, before: str, behind: str, tools: tuple[ToolD
         pytest.param(
             "call\n" + INVOKE.replace("<function_calls>\n", "").replace("\n</function_calls>", ""),
             TOOLS,
-            [("read", {"path": "a"}, "the opening tag around it is missing")],
+            [("read", {"path": "a"}, "the opening tag around the call is missing")],
             id="lone word before a bare call",
         ),
         pytest.param(
             QWEN.replace("\na\n", "\n" + HERMES + "\n"),
             TOOLS,
-            [("read", {"path": HERMES}, "a value contains tags of the format")],
+            [("read", {"path": HERMES}, "a value contains tags of this format")],
             id="a call inside a value",
         ),
     ],

@@ -249,7 +249,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "b"},
-                "a parameter is given twice",
+                "a duplicate parameter",
             )
         ],
     ),
@@ -271,7 +271,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a</arg_value> b"},
-                "a value contains tags of the format",
+                "a value contains tags of this format",
             )
         ],
     ),
@@ -282,7 +282,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a</tool_call> b"},
-                "a value contains tags of the format",
+                "a value contains tags of this format",
             )
         ],
     ),

@@ -85,11 +85,11 @@ CASES: list[found.Case] = [
         f"{START}assistant to=functions.read{CHANNEL}commentary{MESSAGE}{ARGS}{CALL}",
         [OK],
     ),
-    ("words left over", f"{TO}read now please{MESSAGE}{ARGS}{CALL}", [(*OK, "unexpected words in the header")]),
+    ("words left over", f"{TO}read now please{MESSAGE}{ARGS}{CALL}", [(*OK, "unexpected text in the header")]),
     (
         "reasoning behind constrain",
         f"{TO}read {CONSTRAIN}I need it{MESSAGE}{ARGS}{CALL}",
-        [(*OK, "unexpected words in the header", "unknown type of content")],
+        [(*OK, "unexpected text in the header", "unknown type of content")],
     ),
     ("a list", f"{TO}read{MESSAGE}[1]{CALL}", [("read", [1], "arguments are not an object")]),
     ("shell text", f"{TO}read{MESSAGE}ls -l{CALL}", [("read", None, NO_JSON)]),

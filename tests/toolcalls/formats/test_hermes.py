@@ -78,7 +78,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the key of the arguments is 'parameters'",
+                "the arguments are in the key 'parameters'",
             )
         ],
     ),
@@ -162,7 +162,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "more than one call in one element",
+                "several calls in one element",
             ),
         ],
     ),
@@ -203,7 +203,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "not JSON, read as Python",
+                "not JSON; parsed as Python",
             )
         ],
     ),
@@ -214,7 +214,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a", "all": True},
-                "not JSON, read as Python",
+                "not JSON; parsed as Python",
             )
         ],
     ),

@@ -67,12 +67,12 @@ CASES: list[found.Case] = [
     (
         "trailing comma",
         fence('{"name": "read", "arguments": {"a": 1,}}'),
-        [("read", {"a": 1}, "not JSON, read as Python")],
+        [("read", {"a": 1}, "not JSON; parsed as Python")],
     ),
     (
         "single quotes",
         fence("{'name': 'read', 'arguments': {'a': True}}"),
-        [("read", {"a": True}, "not JSON, read as Python")],
+        [("read", {"a": True}, "not JSON; parsed as Python")],
     ),
     ("brace missing", fence('{"name": "read", "arguments": {"a": "x}'), [("read", None, NO_JSON, "unclosed")]),
     ("fence in a string", READ.replace("/a", "```json"), [("read", {"path": "```json"})]),

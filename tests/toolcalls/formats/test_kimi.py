@@ -191,7 +191,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
                 "id functions.ping:0",
             )
         ],
@@ -207,7 +207,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
                 "id functions.ping:0",
             ),
             "\nDone",
@@ -256,7 +256,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
                 "id functions.ping:0",
             )
         ],
@@ -271,7 +271,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
                 "id functions.ping:0",
             )
         ],
@@ -286,13 +286,13 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
                 "id functions.ping:0",
             ),
             (
                 "ping",
                 {},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
                 "id functions.ping:1",
             ),
         ],
@@ -446,7 +446,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
                 "id functions.ping:1",
             ),
         ],
@@ -504,7 +504,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
                 "id functions.ping:0",
             )
         ],

@@ -204,7 +204,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             )
         ],
     ),
@@ -218,7 +218,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             )
         ],
     ),
@@ -232,7 +232,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             )
         ],
     ),
@@ -246,7 +246,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             ),
             "So",
         ],
@@ -335,7 +335,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a<|close|>argument<|sep|>b"},
-                "a value contains tags of the format",
+                "a value contains tags of this format",
             )
         ],
     ),
@@ -375,7 +375,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             )
         ],
     ),
@@ -390,7 +390,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "b"},
-                "a parameter is given twice",
+                "a duplicate parameter",
             )
         ],
     ),

@@ -45,7 +45,7 @@ CASES: list[found.Case] = [
     (
         "bare, Python's spelling",
         "{'name': 'read', 'parameters': {'path': '/a'}}",
-        [(*OK, "not JSON, read as Python")],
+        [(*OK, "not JSON; parsed as Python")],
     ),
     ("bare, null", '{"name": "list", "parameters": null}', [("list", {}, "arguments are null")]),
     ("tag", TAG + READ, [OK]),

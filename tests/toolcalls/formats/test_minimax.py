@@ -250,7 +250,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             )
         ],
     ),
@@ -262,7 +262,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             ),
         ],
     ),
@@ -273,13 +273,13 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             ),
             "\n",
             (
                 "ping",
                 {},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             ),
         ],
     ),
@@ -290,7 +290,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             )
         ],
     ),
@@ -301,7 +301,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             ),
             "\nThen.",
         ],
@@ -439,7 +439,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "x </parameter> y"},
-                "a value contains tags of the format",
+                "a value contains tags of this format",
             )
         ],
     ),
@@ -457,7 +457,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "x </invoke> y", "line": 1},
-                "a value contains tags of the format",
+                "a value contains tags of this format",
             )
         ],
     ),
@@ -475,7 +475,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "b"},
-                "a parameter is given twice",
+                "a duplicate parameter",
             )
         ],
     ),
@@ -498,7 +498,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             )
         ],
     ),

@@ -281,7 +281,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read_file",
                 {"path": "C:\\x"},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
                 "no such tool",
             )
         ],
@@ -293,7 +293,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             )
         ],
     ),
@@ -304,7 +304,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             )
         ],
     ),
@@ -315,7 +315,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             ),
             "\nSo",
         ],
@@ -451,7 +451,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             )
         ],
     ),
@@ -467,7 +467,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "b"},
-                "a parameter is given twice",
+                "a duplicate parameter",
             )
         ],
     ),

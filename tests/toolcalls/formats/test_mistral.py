@@ -49,7 +49,7 @@ CASES: list[found.Case] = [
     (
         "array, one broken",
         MARK + '[{"name": "read", "arguments": {"a": 1,}}, ' + OBJECT + "]",
-        [("read", {"a": 1}, "not JSON, read as Python"), OK],
+        [("read", {"a": 1}, "not JSON; parsed as Python"), OK],
     ),
     ("array, comma behind", f"{MARK}[{OBJECT},]", [OK]),
     ("object", f"{MARK} {OBJECT}", [OK]),

@@ -232,7 +232,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             )
         ],
     ),
@@ -243,7 +243,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the opening tag around it is missing",
+                "the opening tag around the call is missing",
             )
         ],
     ),
@@ -320,7 +320,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             )
         ],
     ),
@@ -331,7 +331,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             ),
             "\nAnd now?",
         ],
@@ -357,7 +357,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             ),
             "\n",
             (
@@ -418,7 +418,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a"},
-                "the closing tag around it is missing",
+                "the closing tag around the call is missing",
             )
         ],
     ),
@@ -451,7 +451,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "b"},
-                "a parameter is given twice",
+                "a duplicate parameter",
             )
         ],
     ),
@@ -481,7 +481,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "echo </parameter> x"},
-                "a value contains tags of the format",
+                "a value contains tags of this format",
             )
         ],
     ),
@@ -492,7 +492,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "echo </function> x"},
-                "a value contains tags of the format",
+                "a value contains tags of this format",
             )
         ],
     ),
@@ -511,7 +511,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "read",
                 {"path": "a <parameter=nope> b"},
-                "a value contains tags of the format",
+                "a value contains tags of this format",
             )
         ],
     ),

@@ -33,7 +33,7 @@ def test_each_level_takes_away_what_it_cannot_hold() -> None:
     assert {held["type"] for held in texts["properties"].values()} == {"string"}
     assert texts["properties"]["path"]["description"] == "Where."
     assert '["red","green"]' in texts["properties"]["colour"]["description"].replace(", ", ",")
-    assert "as JSON text" in texts["properties"]["tags"]["description"]
+    assert "JSON text" in texts["properties"]["tags"]["description"]
 
 
 VALUES: dict[str, tuple[JsonValue, JsonValue]] = {

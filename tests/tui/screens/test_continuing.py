@@ -222,7 +222,7 @@ async def test_a_corrected_request_is_accepted_that_fails_as_it_is() -> None:
     async with showing(astray()) as driver:
         screen = await continuing(driver)
         await pending(driver, screen, Send, 0)
-        assert "tool results moved after their calls" in driver.text
+        assert "tool results moved directly after their calls" in driver.text
         await driver.press("P", "space", "escape")
         await until(driver.pilot, lambda: screen.stepper.off and screen.stepper.pending)
         await driver.press("enter")

@@ -110,7 +110,7 @@ async def test_an_edited_request_is_held_against_what_it_was(here: Path, tried: 
         await mend(d, goes_back=False)
         screen = await exporting(d)
         assert "this exchange, edited" in d.text
-        assert "as it was before it was edited" in d.text
+        assert "as recorded before the edit" in d.text
         await write(d, screen)
         assert [folder.name for folder in tried] == ["deepseek-reasoning-lost-2-test"]
         for said in (

@@ -159,7 +159,7 @@ async def test_a_stream_that_ends_early_is_broken_once_it_has_ended(recorder: Re
         assert screen.stream and screen.stream.marks == ()
         recorder.ends(seq)
         await until(driver.pilot, lambda: "marked" in screen_text(driver.app))
-        assert "the stream stops inside block 0" in screen_text(driver.app)
+        assert "the stream ends inside block 0" in screen_text(driver.app)
         assert "at the end of the stream" in screen_text(driver.app)
         await driver.press("q", "3")
         await until(driver.pilot, lambda: "SDKs differ: t" in driver.text)

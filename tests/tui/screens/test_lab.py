@@ -56,7 +56,7 @@ async def test_the_seven_are_run_and_make_a_profile(size: tuple[int, int]) -> No
         }
         assert "✗ fail 0/1" in driver.text
         await driver.press("j", "j", "j")
-        assert "one call per response" in driver.text
+        assert "only one tool call per response" in driver.text
         (kept,) = ProfileStore.of_user().latest()
         assert kept.fact("supports_parallel_tool_use") is False and kept.evidence
 
@@ -207,7 +207,7 @@ async def test_a_real_endpoint_is_asked_about_first_and_what_was_measured_is_kep
             await driver.press("escape")
             await over(driver, screen)
             assert outcomes(screen, 1) == {"format": "fail"}
-            assert "the model answered without a call" in driver.text
+            assert "the model answered without a tool call" in driver.text
             (kept,) = ProfileStore.of_user().latest()
             assert [result.probe for result in kept.results] == ["format"]
 

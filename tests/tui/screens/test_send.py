@@ -151,7 +151,7 @@ async def test_what_a_measured_profile_corrects_is_shown_with_why_and_switched_b
         await until(driver.pilot, lambda: "correction streaming-off disables streaming" in driver.text)
         while screen.facts.facts[screen.facts.cursor].correction != "result-placement":
             await driver.press("j")
-        assert "tool results moved after their calls" in driver.text
+        assert "tool results moved directly after their calls" in driver.text
         assert "reason: closes: yes (pass in 1" in driver.text
         assert "1 sample), measured 20" in str(screen.facts.facts[screen.facts.cursor].text)
         await driver.press("space")

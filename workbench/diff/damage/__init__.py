@@ -114,14 +114,16 @@ def _missing(upstream: DecodedExchange, client: DecodedExchange) -> Iterator[Dam
     old, new = upstream.exchange.response, client.exchange.response
     if new and upstream.exchange.state is State.ABORTED:
         why = "the gateway did not wait for the response" if _client_left(upstream) else "the upstream did not respond"
-        yield Damage(DamageKind.ANSWERED, RESPONSE, "/status", "/status", f"{why}, and the client got {new.status}")
+        yield Damage(
+            DamageKind.ANSWERED, RESPONSE, "/status", "/status", f"{why}, and the client received {new.status}"
+        )
     elif old and upstream.exchange.state is State.COMPLETE and _is_broken_off(client):
         yield Damage(
             DamageKind.TRUNCATED,
             RESPONSE,
             "/status",
             "/status",
-            f"the upstream responded {old.status}, but the client got nothing",
+            f"the upstream responded {old.status}, but the client received nothing",
         )
 
 
@@ -173,11 +175,11 @@ def _errors(upstream: DecodedExchange, client: DecodedExchange) -> Iterator[Dama
     old, new = (d.response.error if d.response else None for d in (upstream, client))
     said = f"{old.message!r} became {new.message!r}" if old and new and old.message != new.message else ""
     words = said or (
-        "it was not an error"
+        "it was not an error before"
         if not _is_error(upstream)
-        else "the structure of the error"
+        else "the error has a different structure"
         if old and new
-        else "the body of the error"
+        else "the error has a different body"
     )
     yield replace(found[0], kind=DamageKind.ERROR_REWRITTEN, words=words, places=len(found), is_same_meaning=False)
 

@@ -224,7 +224,7 @@ def of_pieces(olds: list[str], news: list[str]) -> PiecesDamage:
     if old == new:
         return PiecesDamage(DamageKind.EVENTS_RECUT, f"{len(olds):,} deltas became {len(news):,}")
     if len(olds) == len(news) and Counter(olds) == Counter(news):
-        return PiecesDamage(DamageKind.EVENTS_REORDERED, "its deltas are in a different order")
+        return PiecesDamage(DamageKind.EVENTS_REORDERED, "the deltas are in a different order")
     missing = _missing(olds, new)
     if missing is not None and (len(olds) > 1 or not new):
         is_tail = missing == list(range(len(olds) - len(missing), len(olds)))
@@ -292,7 +292,7 @@ class StreamDelay(NamedTuple):
         """Description for people."""
         came, went = self.arrivals
         if self.is_late and went > 1:
-            return f"received over {self.spread:.2f} s, and nothing was forwarded until its end"
+            return f"received over {self.spread:.2f} s, and nothing was forwarded until the end"
         return f"received in {came:,} chunks over {self.spread:.2f} s, forwarded in {went:,}"
 
 

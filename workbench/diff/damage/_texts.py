@@ -91,12 +91,15 @@ def _json_change(old: str, new: str) -> How | None:
     if isinstance(before, dict) and isinstance(after, dict):
         gone, came = before.keys() - after.keys(), after.keys() - before.keys()
         if gone and not came:
-            return DamageKind.VALUE_CHANGED, f"{', '.join(map(repr, sorted(gone)[:3]))} removed from the JSON in it"
+            return (
+                DamageKind.VALUE_CHANGED,
+                f"{', '.join(map(repr, sorted(gone)[:3]))} removed from the JSON in the text",
+            )
         if came and not gone:
-            return DamageKind.VALUE_CHANGED, f"{', '.join(map(repr, sorted(came)[:3]))} added to the JSON in it"
+            return DamageKind.VALUE_CHANGED, f"{', '.join(map(repr, sorted(came)[:3]))} added to the JSON in the text"
     if _floats(before) == _floats(after):
-        return DamageKind.VALUE_CHANGED, "digits of a number in its JSON were lost"
-    return DamageKind.VALUE_CHANGED, "the JSON in it has a different meaning"
+        return DamageKind.VALUE_CHANGED, "digits of a number in the text's JSON were lost"
+    return DamageKind.VALUE_CHANGED, "the JSON in the text has a different meaning"
 
 
 def _floats(value: JsonValue) -> str:

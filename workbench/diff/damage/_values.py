@@ -134,7 +134,7 @@ class _ValueWalk:
             self._shapes(was, at, a, b)
         elif isinstance(a, dict) or isinstance(b, dict):
             is_same = (isinstance(a, str) and self._is_json_of(a, b)) or (isinstance(b, str) and self._is_json_of(b, a))
-            how = "its JSON as a string" if isinstance(b, str) else "the JSON in it"
+            how = "its JSON as a string" if isinstance(b, str) else "its parsed JSON"
             add(DamageKind.RESHAPED, words=f"{kind_of(a)} became {how if is_same else kind_of(b)}")
         else:
             kind, words = text_change(a, b) if isinstance(a, str) and isinstance(b, str) else scalar_change(a, b)
@@ -204,7 +204,7 @@ class _ValueWalk:
     def _join_or_split(self, was: str, at: str, pair: ItemGroup) -> None:
         (i, j), (k, m) = pair
         kind, count = (DamageKind.TEXTS_MERGED, j - i) if m - k == 1 else (DamageKind.TEXTS_SPLIT, m - k)
-        words = f"{count} texts became one" if kind is DamageKind.TEXTS_MERGED else f"one text became {count}"
+        words = f"{count} text parts became one" if kind is DamageKind.TEXTS_MERGED else f"one text part became {count}"
         self._add(kind, was=f"{was}/{i}", at=f"{at}/{k}", words=words)
 
     def _shapes(self, was: str, at: str, a: JsonValue, b: JsonValue) -> None:
@@ -224,7 +224,12 @@ class _ValueWalk:
                 self._enter(old, new, *((one, said[0]) if is_list_now else (said[0], one)))
             elif is_joined(said, one):
                 kind = DamageKind.TEXTS_SPLIT if is_list_now else DamageKind.TEXTS_MERGED
-                add(kind, words=f"{len(said)} texts became one" if not is_list_now else f"one text became {len(said)}")
+                add(
+                    kind,
+                    words=f"{len(said)} text parts became one"
+                    if not is_list_now
+                    else f"one text part became {len(said)}",
+                )
             else:
                 add(DamageKind.CONTENT_SHAPE, words=f"{how}, and the text changed")
         else:
@@ -265,7 +270,9 @@ def _merge_texts(value_changes: list[ValueChange]) -> list[ValueChange]:
         ]
         if left and is_joined([change.before, *(said for _, said in left)], str(change.after)):
             made.update({id(c): None for c, _ in left})
-            made[id(change)] = replace(change, kind=DamageKind.TEXTS_MERGED, words=f"{len(left) + 1} texts became one")
+            made[id(change)] = replace(
+                change, kind=DamageKind.TEXTS_MERGED, words=f"{len(left) + 1} text parts became one"
+            )
     return [c for change in value_changes if (c := made.get(id(change), change)) is not None]
 
 

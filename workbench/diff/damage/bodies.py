@@ -63,7 +63,7 @@ def changes_of(before: bytes, after: bytes) -> list[ValueChange]:
         return [wrapped]
     found = [*changes(old.value, new.value, prints), *_lost_keys(before, after)]
     found += _spelling_changes(before, after)
-    return found or [ValueChange(DamageKind.RESPELLED, "", "", words="other bytes", is_same_meaning=True)]
+    return found or [ValueChange(DamageKind.RESPELLED, "", "", words="different bytes", is_same_meaning=True)]
 
 
 class _ParsedBody:
@@ -89,7 +89,7 @@ def _unparsed_change(before: bytes, after: bytes, *, is_old: bool, is_new: bool)
     if before.split() == after.split():
         return ValueChange(DamageKind.WHITESPACE, "", "", is_same_meaning=not is_old and not is_new)
     if is_old != is_new:
-        words = "the body was JSON and no longer is" if is_old else "the body was not JSON and is now"
+        words = "the body was JSON before and is not now" if is_old else "the body was not JSON before and is now"
         return ValueChange(DamageKind.RESHAPED, "", "", words=words)
     return ValueChange(DamageKind.VALUE_CHANGED, "", "", words="the body is not JSON")
 
@@ -211,7 +211,10 @@ def _request_changes(old: ModelRequest, new: ModelRequest) -> Iterator[ValueChan
     words = ["".join("".join(p.text for p in parts if isinstance(p, Text)).split()) for parts in _systems(old, new)]
     if words[0] != words[1] and words[0] not in words[1]:
         yield ValueChange(
-            DamageKind.FIELD_DROPPED if not words[1] else DamageKind.VALUE_CHANGED, "", "", words="the instructions"
+            DamageKind.FIELD_DROPPED if not words[1] else DamageKind.VALUE_CHANGED,
+            "",
+            "",
+            words="the system instructions",
         )
     for name in ("stream", "parallel", "thinking"):
         a, b = getattr(old, name), getattr(new, name)
@@ -231,7 +234,7 @@ def _ending_changes(before: DecodedExchange, after: DecodedExchange) -> Iterator
     old, new = before.response, after.response
     assert old and new
     if old.is_complete and not new.is_complete:
-        yield ValueChange(DamageKind.TRUNCATED, "", "", words="the response has no end")
+        yield ValueChange(DamageKind.TRUNCATED, "", "", words="the response is incomplete")
     elif old.stop and old.stop != new.stop:
         words = f"finish reason {old.stop} became {new.stop or 'none'}"
         yield ValueChange(

@@ -164,14 +164,14 @@ class BranchFiles:
             self.trouble = ""
         except (OSError, sqlite3.Error, WorkbenchError) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            self.trouble = f"edits are kept in memory only: {self.path.parent} cannot be written ({why})"
+            self.trouble = f"edits are only kept in memory: {self.path.parent} cannot be written ({why})"
 
     def _try(self, write: Callable[[SessionWriter], object], writer: SessionWriter) -> None:
         """Write it; a node that no file can hold is reported and skipped, so that it does not block later ones."""
         try:
             write(writer)
         except _NODE_ERRORS as error:
-            self.damage.append(f"an edit is kept in memory only: it cannot be written ({error})")
+            self.damage.append(f"an edit is only kept in memory: it cannot be written ({error})")
 
 
 def restore_secrets(stored: Exchange, base: HttpRequest | None) -> Exchange:

@@ -329,7 +329,7 @@ class Workspace:
         index = indices.get(stored.id, indices.get(stored.id.partition("~")[0], -1))
         current = self.source.exchange(index) if index >= 0 else stored
         if index < 0 or request_digest(current) != told.get("digest"):
-            return BranchNode(stored.id, None, self._compact(stored), "as it was recorded", index)
+            return BranchNode(stored.id, None, self._compact(stored), "as recorded", index)
         self._roots[index] = stored.id
         return BranchNode(stored.id, None, self._compact(current), RECORDED, index)
 

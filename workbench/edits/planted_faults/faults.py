@@ -147,7 +147,7 @@ def _break_ids(request: HealthyRequest) -> Iterator[PlantedFault]:
         if call.field("id") and result.field("tool_call_id"):
             body, bad = (
                 request.fresh(),
-                "an id that no provider accepts: it has spaces and a colon, and is much too long",
+                "an id that no provider accepts: it has spaces and a colon, and is far too long",
             )
             put(body, call.field("id"), bad)
             put(body, result.field("tool_call_id"), bad)
@@ -258,19 +258,22 @@ def _show_a_key(request: HealthyRequest) -> Iterator[PlantedFault]:
 
 
 FAULTS: tuple[FaultKind, ...] = (
-    FaultKind("a result is lost", ("closure.missing-result",), _lose_result),
-    FaultKind("a call is lost", ("closure.orphan-result",), _lose_call),
-    FaultKind("a call is answered twice", ("closure.duplicate-result",), _answer_twice),
+    FaultKind("a tool result is missing", ("closure.missing-result",), _lose_result),
+    FaultKind("a tool call is missing", ("closure.orphan-result",), _lose_call),
+    FaultKind("a tool call has two results", ("closure.duplicate-result",), _answer_twice),
     FaultKind(
-        "two calls share an id", ("closure.duplicate-id",), _share_an_id, lambda c: c.closure.unique_ids != "none"
+        "two tool calls have the same id",
+        ("closure.duplicate-id",),
+        _share_an_id,
+        lambda c: c.closure.unique_ids != "none",
     ),
     FaultKind(
-        "a tool result names another call",
+        "a tool result has the id of another call",
         ("closure.id-mismatch", "closure.orphan-result", "closure.missing-result"),
         _name_another_call,
     ),
     FaultKind(
-        "user text comes before the results",
+        "user text comes before the tool results",
         ("closure.not-adjacent", "closure.missing-result", "closure.result-not-first"),
         _put_message_between,
         _keeps_results_together,
@@ -283,9 +286,9 @@ FAULTS: tuple[FaultKind, ...] = (
     ),
     FaultKind("argument text is truncated", ("args.invalid-json", "args.truncated"), _cut_arguments),
     FaultKind("arguments are a string, not an object", ("args.not-object",), _write_arguments_as_text),
-    FaultKind("the reasoning of a turn is lost", ("reasoning.missing", "reasoning.unpaired"), _lose_reasoning),
+    FaultKind("the reasoning of a turn is missing", ("reasoning.missing", "reasoning.unpaired"), _lose_reasoning),
     FaultKind("replayed reasoning is changed", ("reasoning.altered",), _change_reasoning),
-    FaultKind("replayed reasoning is emptied", ("reasoning.empty", "reasoning.altered"), _empty_reasoning),
+    FaultKind("replayed reasoning is empty", ("reasoning.empty", "reasoning.altered"), _empty_reasoning),
     FaultKind(
         "a tool is declared twice",
         ("schema.duplicate-name",),
@@ -298,8 +301,8 @@ FAULTS: tuple[FaultKind, ...] = (
         _misname_a_tool,
         lambda contract: bool(contract.term("schema.name-pattern")),
     ),
-    FaultKind("a text is emptied", ("content.empty",), _empty_a_text, _refuses_empty_texts),
-    FaultKind("a text contains an API key", ("secret.in-body",), _show_a_key),
+    FaultKind("a text part is empty", ("content.empty",), _empty_a_text, _refuses_empty_texts),
+    FaultKind("text contains an API key", ("secret.in-body",), _show_a_key),
 )
 """Every kind, in report order."""
 

@@ -12,7 +12,7 @@ from workbench.ir import JsonValue
 from workbench.provenance import escape
 from workbench.wire import Change, Insert, Replace
 
-TITLE = "switch thinking off for this request"
+TITLE = "switch off thinking for this request"
 
 
 def switch_off(fault: Fault) -> Iterator[tuple[Change, ...]]:

@@ -66,7 +66,7 @@ def _split_merged(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Prop
         copy = with_value(with_value(held, own["id"], made.id), own["raw"], text)
         changes.append(Insert(f"{parent}/{int(step) + 1}", copy))
         new.append(made)
-    title = f"split tool call {quote(call.id)} into {len(texts)}, with error results for the new ones"
+    title = f"split tool call {quote(call.id)} into {len(texts)}, with error results for the new calls"
     yield Proposal(title, (*changes, *_results.add_for(fault, ref, new)), RepairCost.STAND_IN)
 
 

@@ -149,10 +149,10 @@ def switch_off_parallel(subject: VariedRequest) -> Iterable[RequestVariant]:
     if not subject.request.tools:
         yield RequestVariant(name, title, why_not=NO_TOOLS)
     elif not subject.adapter.capabilities.tools.parallel_switch:
-        yield RequestVariant(name, title, why_not=f"{subject.adapter.name} has no parameter for it")
+        yield RequestVariant(name, title, why_not=f"{subject.adapter.name} has no parameter for parallel tool calls")
     else:
         yield subject.variant_by_changes(
-            name, title, _parallel_off_changes(subject), "parallel calls are already switched off"
+            name, title, _parallel_off_changes(subject), "parallel tool calls are already switched off"
         )
 
 
@@ -162,13 +162,13 @@ def at_level(subject: VariedRequest, level: str) -> RequestVariant:
     changes = [change for tool in tools for change in _at_level(subject, tool, level)]
     if level == STRICT:
         changes += [change for tool in tools for change in _strict(subject, tool)]
-    why_not = "the schemas already have this level" if tools else NO_TOOLS
+    why_not = "the schemas are already at this level" if tools else NO_TOOLS
     return subject.variant_by_changes(f"schema={level}", _TITLES[level], changes, why_not)
 
 
 def forbid_tools(subject: VariedRequest) -> RequestVariant:
     """Forbid tool calls: by the tool choice, or by removing the tools if there is no such choice."""
-    name, title = "tools=off", "tool calls forbidden"
+    name, title = "tools=off", "no tool calls allowed"
     request = subject.request
     if not request.tools:
         return RequestVariant(name, title, why_not=NO_TOOLS)
@@ -192,7 +192,7 @@ def remove_tools(subject: VariedRequest, names: Collection[str]) -> RequestVaria
     name, title = "tools=fewer", f"{', '.join(sorted(names))} not declared"
     gone = [tool for tool in subject.request.tools if tool.name in names]
     if not gone:
-        return RequestVariant(name, title, why_not="none of these tools is declared")
+        return RequestVariant(name, title, why_not="none of these tools are declared")
     if len(gone) == len(subject.request.tools):
         return forbid_tools(subject)
     choice = subject.request.tool_choice

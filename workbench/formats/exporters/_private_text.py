@@ -212,8 +212,8 @@ def redact_and_prove(
             (notes if one in by_secrets else differences).append(line)
     return ProvenSessions(
         tuple(made),
-        tuple(f"{line} once its secret is replaced" for line in notes),
-        tuple(f"{line} once private text is replaced" for line in differences),
+        tuple(f"{line} after its secret is replaced" for line in notes),
+        tuple(f"{line} after private text is replaced" for line in differences),
     )
 
 

@@ -164,7 +164,7 @@ class _RequestReader:
     def read(self, *, is_stream: bool) -> RequestToSend:
         request = self.request
         if not _TOKEN.fullmatch(request.method):
-            raise LocalProtocolError("the method is not an HTTP method", hint="it cannot be sent")
+            raise LocalProtocolError("the method is not an HTTP method", hint="the request cannot be sent")
         notes: list[str] = []
         made = RequestToSend(
             method=request.method,
@@ -180,7 +180,7 @@ class _RequestReader:
         key = self._key()
         used = {piece for pieces in (made.url, made.body, *(held for _, held in made.headers)) for piece in pieces}
         if key != "API_KEY" and SecretVariable(key) not in used:
-            notes.append(f"no key was recorded: add the header that carries ${key}")
+            notes.append(f"no key was recorded: add the header with ${key}")
         return replace(made, notes=tuple(notes))
 
     # The URL.

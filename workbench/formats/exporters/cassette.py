@@ -61,7 +61,7 @@ def _notes(exchange: Exchange) -> Iterator[str]:
     if exchange.hop:
         yield f"the hop {exchange.hop!r} is not kept"
     if any(_is_decoded(side) for side in (exchange.request, exchange.response) if side):
-        yield "a body is kept decoded, without its Content-Encoding header"
+        yield "a body is stored decoded, without its Content-Encoding header"
 
 
 def _interaction(exchange: Exchange) -> Any:

@@ -180,7 +180,7 @@ def _block(request: RequestToSend) -> Iterator[str]:
 def _differences(request: RequestToSend) -> Iterator[str]:
     """Notes on what httpx sends differently."""
     if any(step in request.raw_url for step in ("/./", "/../")) or request.raw_url.endswith(("/.", "/..")):
-        yield "httpx resolves the dots in the path of the URL"
+        yield "httpx resolves dot segments in the URL path"
     missing = {"accept", "user-agent"} - {name.lower() for name in request.names}
     if missing:
         yield f"httpx adds {' and '.join(sorted(missing))}"

@@ -19,7 +19,7 @@ from workbench.formats.exporters._secret_removal import knowing
 from workbench.formats.exporters.python import PATIENCE, body, head, header, text, variables
 from workbench.protocols import DecodedExchange, RawSdk, TransportSdk
 
-TITLE = "Python program (SDK of the provider)"
+TITLE = "Python program (provider's SDK)"
 SUFFIX = ".py"
 
 
@@ -148,7 +148,7 @@ def _body_lines(request: RequestToSend) -> Iterator[str]:
 
 def _transport() -> Iterator[str]:
     yield "\nclass Recorded(httpx.HTTPTransport):"
-    yield '    """The SDK accepts no raw bytes: the recorded body replaces the one that it writes."""'
+    yield '    """The SDK accepts no raw bytes: the recorded body replaces the body that the SDK writes."""'
     yield ""
     yield "    def handle_request(self, request):"
     yield '        sent = httpx.Request("POST", URL, headers=HEADERS, content=BODY, extensions=request.extensions)'

@@ -330,9 +330,9 @@ BINARY: tuple[tuple[bytes, UnsupportedFormat], ...] = (
     (b"\x89PNG", UnsupportedFormat("a PNG image", "open the recording itself")),
     (b"\xff\xd8\xff", UnsupportedFormat("a JPEG image", "open the recording itself")),
     (b"\x7fELF", UnsupportedFormat("a program", "open a recording")),
-    (b"\xfd7zXZ\x00", UnsupportedFormat("an xz file", "unpack it first")),
-    (b"\xff\xfe", UnsupportedFormat("UTF-16 text", "save it as UTF-8", is_text=True)),
-    (b"\xfe\xff", UnsupportedFormat("UTF-16 text", "save it as UTF-8", is_text=True)),
+    (b"\xfd7zXZ\x00", UnsupportedFormat("an xz file", "unpack the file first")),
+    (b"\xff\xfe", UnsupportedFormat("UTF-16 text", "save the file as UTF-8", is_text=True)),
+    (b"\xfe\xff", UnsupportedFormat("UTF-16 text", "save the file as UTF-8", is_text=True)),
 )
 
 

@@ -96,7 +96,7 @@ def _refused_turn(unit: Unit) -> MessagesTurn:
 
 def _open_end(unit: Unit) -> MessagesTurn:
     position = max(entry.position for entry in (*unit.entries, *unit.answers))
-    note = "the transcript ends here: the next request, not sent"
+    note = "the transcript ends here; this next request was not sent"
     like = _like(unit, f"after {unit.entries[-1].uuid}", note, is_answered=False)
     return MessagesTurn(position, like, unit.after, model=unit.model)
 

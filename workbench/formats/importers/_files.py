@@ -127,7 +127,7 @@ def open_source(path: str, stdin: BinaryIO | None) -> InputSource:
 def _read_pipe(file: Path, mode: int, shown: str) -> bytes:
     """Read from a pipe. Other special files are refused: a device may have no end."""
     if stat.S_ISDIR(mode):
-        raise UnreadableInput("this is a folder", where=shown, hint="name a file in it")
+        raise UnreadableInput("this is a folder", where=shown, hint="give a file in this folder")
     if not stat.S_ISFIFO(mode):
         what = "a socket" if stat.S_ISSOCK(mode) else "a device"
         raise UnreadableInput(f"this is {what}, not a file", where=shown, hint="name a file, or - for standard input")
@@ -137,7 +137,7 @@ def _read_pipe(file: Path, mode: int, shown: str) -> bytes:
         came = waiting.poll(WRITER_SECONDS * 1000)
         first = stream.read(HEAD)  # None: a writer has it open; b"": no writer
         if first == b"" and not came:
-            raise UnreadableInput(f"no data in this pipe for {WRITER_SECONDS:g} seconds", where=shown)
+            raise UnreadableInput(f"no data from this pipe for {WRITER_SECONDS:g} seconds", where=shown)
         os.set_blocking(stream.fileno(), True)
         return _drain(stream, shown, first or b"")
 
@@ -209,7 +209,7 @@ def _unpack_bzip2(data: bytes) -> bytes:
             raise WireError(str(error)) from error
         left -= len(pieces[-1])
         if not stream.eof:
-            raise WireError("too large" if left <= 0 or not stream.needs_input else "it is truncated")
+            raise WireError("too large" if left <= 0 or not stream.needs_input else "the data is truncated")
         data = stream.unused_data.lstrip(b"\0")
     return b"".join(pieces)
 
@@ -229,7 +229,7 @@ def _drain(stream: BinaryIO | FileIO, shown: str, first: bytes = b"") -> bytes:
         pieces.append(piece)
         length += len(piece)
         if length > MAX_INPUT_FILE:
-            raise UnreadableInput(f"larger than {MAX_INPUT_FILE:,} bytes", where=shown, hint="split it")
+            raise UnreadableInput(f"larger than {MAX_INPUT_FILE:,} bytes", where=shown, hint="split the file")
     return b"".join(pieces)
 
 
@@ -319,7 +319,7 @@ class ImportDamage:
         """The objects of a list; other values, in it or in its place, are left out. ``what`` is the noun of one."""
         if not isinstance(value, list):
             if value not in (None, "", {}):
-                self.leave_out(f"a value that should be a list ({what})")
+                self.leave_out(f"a value that is not a list ({what})")
             return
         for entry in value:
             if isinstance(entry, dict):

@@ -58,11 +58,11 @@ def spans_of(documents: Iterable[dict[str, JsonValue]], damage: ImportDamage) ->
             document["resourceSpans"] = document["batches"]
         if not {"resourceSpans", "resourceLogs", "resourceMetrics"} & document.keys():
             damage.leave_out("a document without spans or logs")
-        for held in damage.objects(document.get("resourceSpans"), "spans of a resource"):
+        for held in damage.objects(document.get("resourceSpans"), "a resourceSpans entry"):
             resource = attributes_of(mapping(held.get("resource")).get("attributes"))
             for scope in _scopes(held, damage, "scopeSpans", "instrumentationLibrarySpans"):
                 spans += (_span(s, resource) for s in damage.objects(scope.get("spans"), "a span"))
-        for held in damage.objects(document.get("resourceLogs"), "logs of a resource"):
+        for held in damage.objects(document.get("resourceLogs"), "a resourceLogs entry"):
             for scope in _scopes(held, damage, "scopeLogs", "instrumentationLibraryLogs"):
                 logs += (_log(r) for r in damage.objects(scope.get("logRecords"), "a log record"))
     by_id = {span.id: span for span in spans if span.id}

@@ -106,7 +106,7 @@ def link_entries(lines: Iterable[Line], damage: ImportDamage) -> list[PiEntry]:
     for entry in entries:
         _set_state(entry, entries, by_id, budget)
     if budget[0] <= 0:
-        damage.add(f"the compactions keep more than {MAX_KEPT:,} entries in total; the rest is left out")
+        damage.add(f"the compactions contain more than {MAX_KEPT:,} entries in total; the rest is left out")
     return entries
 
 

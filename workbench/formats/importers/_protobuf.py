@@ -55,4 +55,4 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
         value |= (byte & 0x7F) << (7 * count)
         if byte < 0x80:
             return value, at
-    raise WireError(f"a number that is too long at byte {at}")
+    raise WireError(f"a varint that is too long at byte {at}")

@@ -95,7 +95,7 @@ class RecordFinder:
         self._left -= 1
         if depth > MAX_RECORD_DEPTH or self._left < 0:
             if self._left == -1:
-                self.damage.add(f"{where}: only the first {MAX_RECORD_NODES:,} values are searched")
+                self.damage.add(f"{where}: only the first {MAX_RECORD_NODES:,} values are searched for exchanges")
             return
         if isinstance(value, dict):
             self._look_into(value, where, depth)

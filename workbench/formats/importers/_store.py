@@ -80,7 +80,7 @@ _NAMES = frozenset(name for sets in COLUMNS.values() for names in sets for name 
 _LISTS = ("data", "records", "observations", "runs", "requests", "result", "items", "value")
 """Names under which an API answers with its rows."""
 
-NO_ERROR_TEXT = "the store has the code of the error, not its text"
+NO_ERROR_TEXT = "the store contains the error code, but not the error message"
 _TOKEN = regex.compile(rb'"(?:[^"\\]|\\.)*"(\s*:)?|[{}\[\]]')
 _DEEPEST = 200
 
@@ -184,7 +184,7 @@ def _items(values: JsonValue, where: str, damage: ImportDamage) -> Iterator[Stor
         if isinstance(item, dict):
             yield StoreRow(f"{where}/{number}", item)
         else:
-            damage.add(f"{where}/{number}: not a row of the store")
+            damage.add(f"{where}/{number}: not a row of this store")
 
 
 def read_store(

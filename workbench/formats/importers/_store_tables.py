@@ -17,7 +17,7 @@ def session_of_rows(columns: Iterable[str], rows: Iterable[StoreRow], name: str,
     store = store_of(names)
     if store is None:
         shown = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
-        raise UnreadableInput(f"a table of an unknown store; its columns are {shown}", hint=_hint())
+        raise UnreadableInput(f"a table from an unknown store with the columns {shown}", hint=_hint())
     module = import_module(f"{__package__}.{store}")
     session = getattr(module, "session", None)
     if session is not None:

@@ -42,7 +42,7 @@ NOTE = "reconstructed from a transcript without"
 MAX_LOSSES = 20
 """Limit of kinds of loss listed in one exchange."""
 
-NO_FLAG = "the error flag of a tool result: left out"
+NO_FLAG = "the error flag of a tool result is left out"
 _CONTAINERS = ("messages", "input", "contents")
 
 

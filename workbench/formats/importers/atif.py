@@ -40,7 +40,7 @@ def read(data: bytes, name: str) -> TranscriptSession:
     damage = ImportDamage()
     turns = list(_Trajectory(value, damage).turns())
     if not turns:
-        raise damage.refuse("the trajectory has no step")
+        raise damage.refuse("the trajectory has no steps")
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
@@ -78,7 +78,7 @@ class _Trajectory:
             held = rest(step, *_SENT, "step_id")
             kept |= {f"step {number}": held} if held else {}
         if self.asked:
-            note = "the trajectory ends here: the next request, not sent"
+            note = "the trajectory ends here; this next request was not sent"
             like = reconstructed_exchange(
                 "end", lacks=LACKS, note=note, client=self.client, state=State.INCOMPLETE, meta=kept
             )

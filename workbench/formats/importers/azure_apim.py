@@ -19,7 +19,7 @@ from workbench.wire.session import MemorySession
 
 NAME = "azure-apim"
 TITLE = "Azure API Management log"
-NO_MESSAGES = "messages are not stored: logging of messages was off"
+NO_MESSAGES = "messages are not stored: message logging was disabled"
 
 
 def sniff(head: bytes) -> float:
@@ -60,7 +60,7 @@ def _exchange(rows: list[dict[str, JsonValue]]) -> Exchange:
     request, answer = request_in(parse_text(asked), known), answer_in(parse_text(said), known)
     numbers = {_number(row) for row in ordered}
     gaps = [number for number in range(max(numbers) + 1) if number not in numbers]
-    missing = [f"the rows with SequenceNumber {', '.join(map(str, gaps[:5]))} are not in this file"] if gaps else []
+    missing = [f"rows with SequenceNumber {', '.join(map(str, gaps[:5]))} are not in this file"] if gaps else []
     if not asked and not said:
         missing.append(NO_MESSAGES)
     elif asked and request is None:

@@ -94,7 +94,7 @@ def _claude_result(result: dict[str, JsonValue]) -> StoredSides:
         error = mapping(result["error"])
         body = error if error.get("type") == "error" else {"type": "error", "error": error}
         return StoredSides(answer=body, status=400)
-    return StoredSides(failure={"message": f"the request has {text(result.get('type')) or 'no result'}"}, status=0)
+    return StoredSides(failure={"message": f"the request: {text(result.get('type')) or 'no result'}"}, status=0)
 
 
 def _end(word: str) -> str:

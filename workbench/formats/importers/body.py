@@ -24,7 +24,7 @@ def read(data: bytes, name: str) -> MemorySession:
     """One exchange with one side. Raises WireError, UnreadableInput."""
     value = loads(data)
     if is_record(value):
-        raise UnreadableInput("a record of a request and its response, not a body")
+        raise UnreadableInput("a record with a request and its response, not a body")
     side = side_of(value)
     if side == EVENT:
         raise UnreadableInput("one event of a stream, not a complete body")

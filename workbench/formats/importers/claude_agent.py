@@ -62,7 +62,7 @@ def _messages(data: bytes, name: str, damage: ImportDamage) -> Iterator[tuple[in
     for position, value in held:
         message = _inside(value)
         if message is None:
-            damage.add(f"message {position}: not a message of the SDK")
+            damage.add(f"message {position}: not an SDK message")
         elif message.get("type") not in _CONTROL:
             yield position, message
 

@@ -34,7 +34,7 @@ def read(data: bytes, name: str) -> MemorySession:
         except LocalProtocolError as error:
             damage.add(f"line {line.number}: {error.what}")
     if not exchanges:
-        raise damage.refuse("the log has no exchange")
+        raise damage.refuse("the log has no exchanges")
     return MemorySession(name, tuple(exchanges), damage.as_lines(), format=TITLE)
 
 

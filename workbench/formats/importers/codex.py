@@ -76,7 +76,7 @@ def _turns(codex_steps: Iterable[CodexStep]) -> Iterator[TranscriptTurn]:
         yield pending
     if heard and is_open and last:
         last.kept = beside
-        like = _like(last, f"after line {last.number}", "the rollout ends here: the next request, not sent")
+        like = _like(last, f"after line {last.number}", "the rollout ends here; this next request was not sent")
         yield _turn(last, heard, replace(like, state=State.INCOMPLETE))
 
 

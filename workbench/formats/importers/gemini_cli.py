@@ -47,7 +47,7 @@ def read(data: bytes, name: str) -> TranscriptSession:
     about, messages = messages_of(_values(data, damage), damage)
     turns = list(_turns(about, messages, damage))
     if not turns:
-        raise damage.refuse("the chat has no message")
+        raise damage.refuse("the chat has no messages")
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
@@ -88,7 +88,7 @@ def _turns(
             if message.get("type") not in _SHOWN:
                 damage.unknown("a message", message.get("type"))
     if is_open and messages:
-        note = "the chat ends here: the next request, not sent"
+        note = "the chat ends here; this next request was not sent"
         like = reconstructed_exchange(
             "end", lacks=LACKS, note=note, client="gemini-cli", state=State.INCOMPLETE, meta=kept
         )

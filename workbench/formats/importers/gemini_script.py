@@ -32,7 +32,7 @@ def read(data: bytes, name: str) -> MemorySession:
     damage = ImportDamage()
     exchanges = tuple(_exchanges(objects(data, damage), damage))
     if not exchanges:
-        raise damage.refuse("the script has no response")
+        raise damage.refuse("the script has no responses")
     return MemorySession(name, exchanges, damage.as_lines(), format=TITLE, about=RECONSTRUCTED)
 
 

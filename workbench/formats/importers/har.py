@@ -163,14 +163,14 @@ def _request(plain: dict[str, JsonValue]) -> HttpRequest:
 
 def _answer(plain: JsonValue) -> _HarResponse:
     if not isinstance(plain, dict):
-        return _HarResponse(None, State.INCOMPLETE, "the archive has no response")
+        return _HarResponse(None, State.INCOMPLETE, "the archive contains no response")
     status, fault = whole(plain.get("status")), plain.get("_error") or plain.get("_errorMessage")
     if not status:  # what browsers write for a request that was blocked or aborted
         return _HarResponse(None, State.ABORTED, f"no response: {fault}" if isinstance(fault, str) else "no response")
     content, response = plain.get("content"), _response(plain)
     size = whole(content.get("size")) if isinstance(content, dict) else 0
     if size > 0 and not response.body.raw:
-        return _HarResponse(response, State.INCOMPLETE, f"the export left out the response body ({size:,} bytes)")
+        return _HarResponse(response, State.INCOMPLETE, f"the export omits the response body ({size:,} bytes)")
     return _HarResponse(response, State.COMPLETE, f"the browser reported: {fault}" if isinstance(fault, str) else "")
 
 
@@ -192,7 +192,7 @@ def _content(content: JsonValue, message: dict[str, JsonValue]) -> Body:
     if "base64" in (content.get("encoding"), content.get("_encoding")):
         return base64_body(content.get("text"), headers)
     if not content.get("text") and content.get("params"):
-        return Body(is_raw=False, note="a form: the archive has its fields, not its bytes")
+        return Body(is_raw=False, note="form data: the archive contains the fields, not the bytes")
     chunks = joined_chunks(content.get("text")) if headers.get("content-encoding") else None
     if chunks is not None:
         return replace(body_of(chunks, headers), note=WAS_CHUNKS)

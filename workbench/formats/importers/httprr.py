@@ -42,7 +42,7 @@ def read(data: bytes, name: str) -> MemorySession:
     damage = ImportDamage()
     exchanges = tuple(_exchanges(data, damage))
     if not exchanges:
-        raise damage.refuse("the trace has no exchange")
+        raise damage.refuse("the trace has no exchanges")
     return MemorySession(name, exchanges, damage.as_lines(), format=TITLE)
 
 
@@ -59,7 +59,7 @@ def _exchanges(data: bytes, damage: ImportDamage) -> Iterator[Exchange]:
         start, middle = lengths.end(), lengths.end() + int(lengths[1])
         at = middle + int(lengths[2])
         if at > len(data):
-            damage.add(f"exchange {number}: the file ends inside it")
+            damage.add(f"exchange {number}: the file ends inside this exchange")
         try:
             yield _exchange(str(number), data[start:middle], data[middle:at], is_whole=at <= len(data))
         except UnreadableInput as error:

@@ -124,7 +124,7 @@ def _like(event: dict[str, JsonValue], id: str, where: str, *, note: str = "") -
     kept = rest(event, "input", "input_refs", "tools", "output", "call", "event", "timestamp")
     call = mapping(event.get("call"))
     is_held = isinstance(call.get("request"), dict)
-    words = "the provider's own body, kept as parsed JSON" if is_held else note
+    words = "the provider's body, stored as parsed JSON" if is_held else note
     error = text(event.get("error"))
     like = reconstructed_exchange(
         id,
@@ -221,7 +221,7 @@ def _from_history(
         if held.get("role") == "assistant" and heard is not before:
             answered = heard
     if heard is not answered:
-        like = _like({"pending": True}, f"{where} end", where, note="the log ends here: the next request, not sent")
+        like = _like({"pending": True}, f"{where} end", where, note="the log ends here; this next request was not sent")
         yield _written_turn(
             sample, {}, _keeping(like, kept), model, TranscriptTurn(like, protocol, heard, system=system)
         )

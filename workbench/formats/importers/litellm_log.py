@@ -49,7 +49,7 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
         started=row.get("startTime"),
         ended=row.get("endTime"),
         client=text(metadata.get("user_agent") or row.get("user_agent")),
-        note="LiteLLM's view of the call, from its log",
+        note="the call as logged by LiteLLM",
     )
 
 

@@ -50,5 +50,5 @@ def _exchange(row: dict[str, JsonValue]) -> Exchange:
         conversation=text(row.get("session_id")),
         started=row.get("startTime"),
         ended=row.get("endTime"),
-        note="LiteLLM's view of the call, from its database",
+        note="the call as stored in LiteLLM's database",
     )

@@ -19,7 +19,7 @@ from workbench.wire import loads
 from workbench.wire.session import Session
 
 NAME = "log-carrier"
-TITLE = "log of records"
+TITLE = "structured log"
 TEXTS = ("message", "@message", "Message", "log")
 """Members with the text of an event."""
 

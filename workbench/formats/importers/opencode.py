@@ -55,7 +55,7 @@ def read(data: bytes, name: str) -> TranscriptSession:
     damage = ImportDamage()
     turns = list(_turns(value, damage))
     if not turns:
-        raise damage.refuse("the export has no message")
+        raise damage.refuse("the export has no messages")
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
@@ -95,7 +95,7 @@ def _turns(value: dict[str, JsonValue], damage: ImportDamage) -> Iterator[Transc
                 heard = extend_history(heard, Message("tool", (result,)))
             is_asking = bool(results)
     if is_asking:
-        note = "the session ends here: the next request, not sent"
+        note = "the session ends here; this next request was not sent"
         like = reconstructed_exchange(
             "end", lacks=LACKS, note=note, client=_client(session), state=State.INCOMPLETE, meta=kept
         )

@@ -288,7 +288,7 @@ def read(data: bytes, name: str) -> TranscriptSession:
     damage = ImportDamage()
     turns = [turn_of(span) for span in spans_of(_documents(data, damage), damage) if is_model(span.attributes)]
     if not turns:
-        raise damage.refuse("no span of a model call")
+        raise damage.refuse("no model call spans")
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 

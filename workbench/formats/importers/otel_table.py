@@ -37,7 +37,7 @@ def session(rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> Transc
     spans = sorted((_span(row.value) for row in rows), key=lambda span: span.start or 0.0)
     turns = [turn_of(span) for span in spans if is_model(span.attributes)]
     if not turns:
-        raise damage.refuse("no span of a model call")
+        raise damage.refuse("no model call spans")
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 

@@ -50,7 +50,7 @@ def read(data: bytes, name: str) -> TranscriptSession:
     documents = [_document(message) for message in _messages(data)]
     turns = [turn_of(span) for span in spans_of(documents, damage) if is_model(span.attributes)]
     if not turns:
-        raise damage.refuse("no span of a model call")
+        raise damage.refuse("no model call spans")
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 

@@ -38,7 +38,7 @@ def session(rows: Iterable[StoreRow], name: str, damage: ImportDamage) -> Transc
     spans = sorted(map(_span, rows), key=lambda span: span.start or 0.0)
     turns = [turn_of(span) for span in spans if is_model(span.attributes)]
     if not turns:
-        raise damage.refuse("no span of a model call")
+        raise damage.refuse("no model call spans")
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 

@@ -38,7 +38,7 @@ def read(data: bytes, name: str) -> TranscriptSession:
         if entry.is_unknown:
             damage.unknown("an entry", entry.value.get("type"))
     if not turns:
-        raise damage.refuse("the session has no message")
+        raise damage.refuse("the session has no messages")
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
@@ -120,7 +120,7 @@ def _open_end(entry: PiEntry, answer: PiAnswer | None, beside: dict[str, JsonVal
     like = reconstructed_exchange(
         f"after {text(entry.value.get('id')) or f'line {entry.number}'}",
         lacks=LACKS,
-        note="the transcript ends here: the next request, not sent",
+        note="the transcript ends here; this next request was not sent",
         started_at=epoch(entry.value.get("timestamp")),
         client="pi",
         branch=entry.branch,

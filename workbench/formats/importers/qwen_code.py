@@ -70,7 +70,7 @@ def read(data: bytes, name: str) -> TranscriptSession:
     damage = ImportDamage()
     turns = list(_turns(list(objects(data, damage)), damage))
     if not turns:
-        raise damage.refuse("the chat has no message")
+        raise damage.refuse("the chat has no messages")
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
@@ -163,7 +163,7 @@ def _answered_turn(
 
 
 def _open_end(last: _QwenPosition, kept: dict[str, JsonValue]) -> TranscriptTurn:
-    note = "the chat ends here: the next request, not sent"
+    note = "the chat ends here; this next request was not sent"
     meta = {"beside": kept} if kept else {}
     like = reconstructed_exchange("end", lacks=LACKS, note=note, client="qwen-code", state=State.INCOMPLETE, meta=meta)
     return TranscriptTurn(like, _PROTOCOL, last.heard, last.model)

@@ -55,7 +55,7 @@ def _read(data: bytes, name: str, whole: Callable[[JsonValue], JsonValue]) -> Me
         if len(finder.found) == count:
             damage.add(f"document {number}: neither a request nor a response of a model API")
     if not finder.found:
-        raise damage.refuse("no request and no response of a model API")
+        raise damage.refuse("no request or response of a model API")
     exchanges = exchanges_of(finder.found, damage)
     return MemorySession(name, tuple(exchanges), damage.as_lines(), format=TITLE)
 

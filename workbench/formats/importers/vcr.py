@@ -72,7 +72,7 @@ def read(data: bytes, name: str) -> MemorySession:
         except (UnreadableInput, LocalProtocolError) as error:
             damage.add(f"interaction {number}: {error.what}")
     if not exchanges:
-        raise damage.refuse("the cassette has no interaction")
+        raise damage.refuse("the cassette has no interactions")
     return MemorySession(name, tuple(with_turns(exchanges)), damage.as_lines(), format=TITLE)
 
 
@@ -108,7 +108,7 @@ def _exchange(number: str, interaction: JsonValue, damage: ImportDamage) -> Exch
         state=State.COMPLETE if response else State.INCOMPLETE,
         started_at=epoch(interaction.get("recorded_at")),
         duration=_duration(came.get("duration")) if isinstance(came, dict) else None,
-        note=response.note if response else "the cassette has no response",
+        note=response.note if response else "the cassette contains no response",
         meta=response.meta if response else NOTHING,
     )
 
@@ -193,7 +193,7 @@ def is_frame(interaction: JsonValue) -> bool:
 def connection(interactions: Sequence[JsonValue]) -> Exchange:
     """Build one connection from the frames of a cassette. Raises LocalProtocolError."""
     frames = tuple(_frame(i) for i in interactions if is_frame(i))
-    note = "WebSocket messages; the cassette has no handshake, no times, and only parsed JSON"
+    note = "WebSocket messages; the cassette has no handshake or times, and only parsed JSON"
     return Exchange("1", kind=ExchangeKind.WEBSOCKET, frames=frames, note=note)
 
 

@@ -66,6 +66,6 @@ def _exchange(number: str, id: str, output: str) -> Exchange:
         number,
         response=HttpResponse(headers=headers, body=body),
         state=State.COMPLETE,
-        note=f"model text of {id}; {NO_MESSAGES}",
+        note=f"model text of request {id}; {NO_MESSAGES}",
         meta={"fidelity": Fidelity.REBUILT.value, "record": id, "lacks": ["messages", "parsed calls"]},
     )

@@ -42,8 +42,8 @@ def _form(*patterns: str, flags: int = 0) -> re.Pattern[str]:
 _LINES = re.MULTILINE
 """Flag of forms where one line is enough; prose that quotes such a line does not count."""
 
-_EXPLAIN = "workbench explain 'ERROR TEXT' for its message, or record the traffic"
-_RUN = "run it under workbench record, or paste the request or response itself"
+_EXPLAIN = "workbench explain 'ERROR TEXT' for the error message, or record the traffic"
+_RUN = "run the program under workbench record, or paste the request or response itself"
 _KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
     (
         "a log of requests without their bodies",

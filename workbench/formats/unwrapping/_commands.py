@@ -42,7 +42,7 @@ class Words(NamedTuple):
         items: the words.
         end: offset after the command.
         stdin: content of a here-document; None without one.
-        is_open: a quote is not closed.
+        is_open: an unclosed quote.
     """
 
     items: tuple[str, ...]
@@ -269,10 +269,10 @@ def read(text: str, at: int) -> Find:
     if _has_broken_quotes(split, options):
         return _loose(text, at)
     if split.is_open:
-        raise UnreadableFind(WHAT, "a quote is not closed", len(text))
+        raise UnreadableFind(WHAT, "an unclosed quote", len(text))
     named = _VARIABLE.fullmatch("".join(options.data).strip())
     if named:
-        options.refused = f"its body is in {named[0][:80]}, not in the command; paste the body itself"
+        options.refused = f"the body is in {named[0][:80]}, not in the command; paste the body itself"
     if options.refused:
         raise UnreadableFind(WHAT, options.refused, split.end)
     if not options.url:
@@ -326,7 +326,7 @@ def _take(options: _Options, name: str, value: str, stdin: str | None) -> None:
     elif name in ("user-agent", "cookie", "referer"):
         options.headers.append(({"user-agent": "User-Agent", "cookie": "Cookie", "referer": "Referer"}[name], value))
     elif name in ("form", "form-string", "upload-file"):
-        options.refused = f"its body is in a file or a form (--{name}), not in the command; paste the body itself"
+        options.refused = f"the body is in a file or a form (--{name}), not in the command; paste the body itself"
     elif name in ("data", "data-raw", "data-binary", "data-ascii", "data-urlencode", "json", "post-data", "body-data"):
         _take_data(options, name, value, stdin)
 
@@ -337,7 +337,7 @@ def _take_data(options: _Options, name: str, value: str, stdin: str | None) -> N
             value = stdin
         else:
             what = "the standard input of the command" if value == "@-" else f"the file {value[1:81]}"
-            options.refused = f"its body is in {what}, not in the command; paste the body itself"
+            options.refused = f"the body is in {what}, not in the command; paste the body itself"
             return
     if name == "data-urlencode":
         key, equals, held = value.partition("=")
@@ -399,13 +399,13 @@ def _loose(text: str, at: int) -> Find:
     limit = _next_command(text, at)
     data = _LOOSE.search(text, at, limit)
     if not data:
-        raise UnreadableFind(WHAT, "a quote is not closed")
+        raise UnreadableFind(WHAT, "an unclosed quote")
     reader = ValueReader(text)
     try:
         value = reader.value(data.end())
     except UnreadableValue as error:
         line = text.count("\n", 0, error.at) + 1
-        raise UnreadableFind(WHAT, f"its body cannot be read: line {line}: {error.what}") from error
+        raise UnreadableFind(WHAT, f"the body cannot be read: line {line}: {error.what}") from error
     before = _options(words(text[at : data.start()].rstrip().rstrip("\\"), 0))
     if not before.url:
         raise UnreadableFind(WHAT, "the command contains no URL")

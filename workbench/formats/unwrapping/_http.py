@@ -51,13 +51,13 @@ def read(text: str, at: int, found: re.Match[str]) -> Find:
         return _response(text, found, head)
     url, host = found["url"], head.headers.get("host")
     if not found["version"] and not head.headers.items and "://" not in url and "{{" not in url:
-        raise UnreadableFind(REQUEST, "no header follows its first line")
+        raise UnreadableFind(REQUEST, "no header follows the first line")
     if url.startswith("/") and host:
         local = host.startswith(("localhost", "127.0.0.1", "[::1]"))
         url = f"{'http' if local else 'https'}://{host}{url}"
     body, end = _body(text, head)
     if _FILE.match(body):
-        raise UnreadableFind(REQUEST, "its body is in a file, not in the text; paste the body itself", end)
+        raise UnreadableFind(REQUEST, "the body is in a file, not in the text; paste the body itself", end)
     what = REQUEST
     return request_find(
         what, end, method=found["method"], url=url, headers=head.headers,

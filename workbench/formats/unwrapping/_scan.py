@@ -181,7 +181,7 @@ class Scan:
         value = reader.value(start)
         if isinstance(value, dict) and "role" in value and "id" not in value:
             raise UnreadableFind(
-                "a single SDK message", "the request or response that it belongs to is needed", reader.at
+                "a single SDK message", "the request or response with this message is needed", reader.at
             )
         if isinstance(value, dict) and KEYS & value.keys():
             yield Find("an SDK object as printed by Python", json_bytes(value), reader.at, is_rebuilt=True)

@@ -149,12 +149,12 @@ def _powershell_value(command: str, at: int, names: Mapping[str, Any], what: str
     if command.startswith('"', at):
         found = re.compile(r'"((?:[^"`]|`.|"")*+)"', re.DOTALL).match(command, at)
         if not found:
-            raise UnreadableFind(what, "a quote is not closed")
+            raise UnreadableFind(what, "an unclosed quote")
         return _characters(powershell_text(found[1])), found.end()
     if command.startswith("'", at):
         found = re.compile(r"'((?:[^']|'')*+)'").match(command, at)
         if not found:
-            raise UnreadableFind(what, "a quote is not closed")
+            raise UnreadableFind(what, "an unclosed quote")
         return found[1].replace("''", "'"), found.end()
     if command.startswith("@{", at):
         reader = ValueReader(command, names)

@@ -173,7 +173,7 @@ class ValueReader:
                 raise self._fail("a value was left out (…)")
             key = self._key(char)
             if self._skip() not in (":", "="):
-                raise self._fail("no colon after a key")
+                raise self._fail("missing colon after a key")
             self.is_json = self.is_json and self.text[self.at] == ":"
             self.at += 2 if self.text.startswith("=>", self.at) else 1
             held = self._value()
@@ -225,7 +225,7 @@ class ValueReader:
         if char != closer and not (
             closer == "}" and "\n" in self.text[max(0, self.at - 80) : self.at] and self._is_hash()
         ):
-            raise self._fail("no comma between two values")
+            raise self._fail("missing comma between two values")
         return False
 
     def _is_hash(self) -> bool:
@@ -265,7 +265,7 @@ class ValueReader:
         found = _STRINGS[tripled].match(self.text, start)
         if not found:
             is_end = self.text.find("\n", start) < 0 or len(tripled) == 3
-            raise UnreadableValue("a string that is not closed", start, is_end=is_end)
+            raise UnreadableValue("an unclosed string", start, is_end=is_end)
         self.at = found.end()
         self.is_json = self.is_json and tripled == '"' and not kind
         body = found[1]
@@ -337,7 +337,7 @@ class ValueReader:
         if word in self.names:
             return self.names[word]
         self.at = start
-        raise self._fail(f"the name {word[:40]}without a known value")
+        raise self._fail(f"the name {word[:40]} has no known value")
 
     def _call(self, name: str) -> LiteralCall:
         made: LiteralCall = self._deeper(lambda: self._arguments(name))

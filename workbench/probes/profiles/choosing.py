@@ -73,9 +73,7 @@ def light(
         return due
     have = {each.probe.name for each in due}
     cheap = (p for p in all_probes() if p.is_core and p.name not in have and p.requests <= CHEAP_REQUESTS)
-    more = (
-        DueProbe(p, "older than a day, and cheap to measure again") for p in cheap if _is_of_before(profile, p, now)
-    )
+    more = (DueProbe(p, "older than a day and cheap to measure again") for p in cheap if _is_of_before(profile, p, now))
     return _sort((*due, *more))
 
 

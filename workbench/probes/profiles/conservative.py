@@ -32,8 +32,8 @@ class CautionLevel(IntEnum):
 
 _WORDS = {
     CautionLevel.NORMAL: "no restrictions",
-    CautionLevel.SERIAL: "one call at a time",
-    CautionLevel.WHOLE: "no streamed calls",
+    CautionLevel.SERIAL: "one tool call at a time",
+    CautionLevel.WHOLE: "no streaming of tool calls",
     CautionLevel.STRICT: "strict schemas, arguments validated locally",
     CautionLevel.READ_ONLY: "read-only tools",
     CautionLevel.NO_TOOLS: "no tools",
@@ -83,7 +83,9 @@ def fall(profile: CapabilityProfile | None = None, counts: Counts | None = None)
 def _measured_reasons(profile: CapabilityProfile) -> list[FallReason]:
     found: list[FallReason] = []
     if profile.fact("tool_call_format") == "none":
-        found.append(FallReason(CautionLevel.NO_TOOLS, f"the model makes no calls ({_samples(profile, 'format')})"))
+        found.append(
+            FallReason(CautionLevel.NO_TOOLS, f"the model makes no tool calls ({_samples(profile, 'format')})")
+        )
     if profile.fact("closes") is False and _fails(profile, "closure"):
         found.append(FallReason(CautionLevel.NO_TOOLS, f"tool results are not read ({_samples(profile, 'closure')})"))
     if profile.fact("error_repair") == "none":
@@ -128,7 +130,7 @@ def _running(counts: Counts) -> list[FallReason]:
         ("{k} of {n} calls match their schemas", counts.fitting, counts.calls, HARDLY, CautionLevel.READ_ONLY),
         ("{k} of {n} broken calls were corrected", counts.repaired, counts.broken, HARDLY, CautionLevel.READ_ONLY),
         (
-            "{k} of {n} requests with calls have a result for every call",
+            "{k} of {n} requests with tool calls have a result for every call",
             counts.histories - counts.unclosed,
             counts.histories,
             WELL,

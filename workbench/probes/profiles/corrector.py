@@ -188,7 +188,7 @@ def _stream(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
     request = corrected_request.decode.request
     if request is None or not request.stream or not request.tools:
         return corrected_request.http, ""
-    return with_stream(corrected_request.decode, False), "streaming switched off, because the request declares tools"
+    return with_stream(corrected_request.decode, False), "streaming switched off because the request declares tools"
 
 
 def _level(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
@@ -237,7 +237,7 @@ def _reasoning(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
 
 
 def _placement(corrected_request: _CorrectedRequest, value: JsonValue) -> Made:
-    return _repair(corrected_request, PLACES, str(value)), "tool results moved after their calls"
+    return _repair(corrected_request, PLACES, str(value)), "tool results moved directly after their calls"
 
 
 def _repair(corrected_request: _CorrectedRequest, rules: Collection[str], label: str) -> HttpRequest:

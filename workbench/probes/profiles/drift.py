@@ -52,7 +52,7 @@ class Drift:
     def __str__(self) -> str:
         (a, n), (b, m) = self.before, self.after
         runs = "the last run" if self.runs == 1 else f"the last {self.runs} runs"
-        return f"{self.probe} passed {a} of {n}, and {b} of {m} in {runs} ({self.change:+.0%})"
+        return f"{self.probe} passed {a} of {n} before, and {b} of {m} in {runs} ({self.change:+.0%})"
 
 
 def drift(history: Sequence[CapabilityProfile]) -> tuple[Drift, ...]:

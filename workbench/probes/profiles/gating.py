@@ -78,9 +78,9 @@ def tool_risk(tool: RatedTool) -> ToolRisk:
     if hints.get("readOnlyHint") is not False:
         first = next(iter(_WORDS.findall(tool.name.rpartition("__")[2] or tool.name)), "").lower()
         if first in _READS:
-            return ToolRisk(tool.name, Risk.READ_ONLY, f"its name begins with {first!r} (no annotations)")
+            return ToolRisk(tool.name, Risk.READ_ONLY, f"the tool name begins with {first!r} (no annotations)")
         if first in _WRITES_AGAIN:
-            return ToolRisk(tool.name, Risk.IDEMPOTENT, f"its name begins with {first!r} (no annotations)")
+            return ToolRisk(tool.name, Risk.IDEMPOTENT, f"the tool name begins with {first!r} (no annotations)")
     return ToolRisk(tool.name, Risk.DESTRUCTIVE, "nothing indicates that the tool is harmless")
 
 
@@ -168,7 +168,7 @@ class GateStage(IntEnum):
         return RISKS.index(risk) < self
 
 
-STAGES = ("no tool", "read-only tools", "read-only tools and repeatable writes", "every tool")
+STAGES = ("no tool", "read-only tools", "read-only tools and idempotent writes", "every tool")
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,7 +243,7 @@ def _selection_lines(motion: ToolLoop) -> list[str]:
 
 def _profile(motion: ToolLoop) -> list[str]:
     if motion.profile is None:
-        return ["no profile measured, so nothing is corrected automatically"]
+        return ["no profile was measured, so no corrections are applied"]
     known = sum(value is not None for value in motion.profile.facts.values())
     return [
         f"{motion.profile.key.endpoint} · {motion.profile.key.protocol} · {motion.profile.key.model}: {known} facts"
@@ -278,7 +278,7 @@ def _response_lines(motion: ToolLoop) -> list[str]:
 
 def _parsing_lines(motion: ToolLoop) -> list[str]:
     calls = motion.loop.calls
-    return [f"{call.name} {call.id or '(no id)'}" for call in calls] or ["no call"]
+    return [f"{call.name} {call.id or '(no id)'}" for call in calls] or ["no tool call"]
 
 
 def _validation_lines(motion: ToolLoop) -> list[str]:

@@ -149,11 +149,11 @@ def _damage_a_character(healthy_answer: HealthyAnswer) -> Iterator[SpoiledAnswer
 
 
 ANSWER_FAULTS: Sequence[AnswerFault] = (
-    AnswerFault("argument text of a response is truncated", ("args.invalid-json", "args.truncated"), _cut_arguments),
+    AnswerFault("argument text in a response is truncated", ("args.invalid-json", "args.truncated"), _cut_arguments),
     AnswerFault("arguments are double-encoded", ("args.double-encoded", "args.not-object"), _encode_twice),
     AnswerFault("a required argument is missing", ("args.schema", "args.empty"), _forget_an_argument),
     AnswerFault("an undeclared tool is called", ("call.unknown-tool",), _call_a_stranger),
-    AnswerFault("a call is written as text", ("text.unparsed-call",), _write_the_call_as_text),
+    AnswerFault("a tool call is written as text", ("text.unparsed-call",), _write_the_call_as_text),
     AnswerFault("a stream ends early", ("stream.truncated", "stream.no-terminator"), _break_off),
     AnswerFault("a stream has no terminal event", ("stream.no-terminator", "stream.truncated"), _lose_the_end),
     AnswerFault("a character is damaged", ("stream.encoding",), _damage_a_character),

@@ -139,7 +139,7 @@ def read_block(value: JsonValue, at: str, notes: Notes, *, inner: bool = False) 
         return Opaque(next(iter(value), ""), value, Source(at, VERBATIM))
     part = readers[kind](Tree(value, at, notes), kind)
     if part is None:
-        notes.shape(f"a {kind} block that is {kind_of(value[kind])}, which is not allowed", at)
+        notes.shape(f"the value of a {kind} block is {kind_of(value[kind])}, which is not allowed", at)
     return part or Opaque(kind, value, Source(at, VERBATIM))
 
 

@@ -80,7 +80,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         ProtocolMismatch: it has no ``messages``.
     """
     if not isinstance(body, dict) or "messages" not in body:
-        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'messages'")
+        raise ProtocolMismatch("not a request of this protocol: expected an object with 'messages'")
     notes = Notes()
     config = body.get("toolConfig")
     config = config if isinstance(config, dict) else {}

@@ -293,7 +293,7 @@ class KeyedStreamDecoder:
         elif index in self._closed:
             self._fault("stream.block-order", f"{kind!r} in block {index}, which has stopped", at.number)
         elif kind == _STARTED:
-            self._fault("stream.block-order", f"{kind!r} in block {index}, which never started", at.number)
+            self._fault("stream.block-order", f"{kind!r} in block {index}, which was not started", at.number)
         return self._grow(index, kind, {}, at)
 
     def _grow(self, index: JsonValue, kind: str, start: Mapping[str, JsonValue], at: _At) -> _StreamedBlock:
@@ -323,7 +323,7 @@ class KeyedStreamDecoder:
         index = value.get("contentBlockIndex")
         if isinstance(index, int):
             return index
-        self._fault("stream.index", "an event of a block without the block's index", at.number)
+        self._fault("stream.index", "an event of a block has no block index", at.number)
         return next(reversed(self._open), None)
 
     def _unreadable(self, event: SseEvent) -> None:
@@ -345,7 +345,7 @@ class KeyedStreamDecoder:
             for path, pieces in block.strings.items():
                 events = pieces.damaged_events()
                 if events:
-                    message = "characters were damaged on the way: U+FFFD or half of a surrogate pair"
+                    message = "characters were damaged in transit: U+FFFD or a lone surrogate"
                     yield Anomaly("stream.encoding", message, f"/content/{n}/{'/'.join(path)}", events)
 
     def _endings(self, parts: tuple[Part, ...]) -> Iterator[Anomaly]:
@@ -360,11 +360,11 @@ class KeyedStreamDecoder:
         for index, block in self._open.items():
             events = tuple(dict.fromkeys((*block.events, self._last)))
             if self._is_complete:
-                yield Anomaly("stream.block-order", f"block {index} never stops", events=events)
+                yield Anomaly("stream.block-order", f"block {index} has no stop event", events=events)
             else:
-                yield Anomaly("stream.truncated", f"the stream stops inside block {index}", events=events)
+                yield Anomaly("stream.truncated", f"the stream ends inside block {index}", events=events)
         if self._is_cut and not self._open:
-            yield Anomaly("stream.truncated", "the stream stops inside an event", events=(self._last,))
+            yield Anomaly("stream.truncated", "the stream ends inside an event", events=(self._last,))
         elif not self._is_complete and not self._open and (self._is_started or self._blocks):
             yield Anomaly("stream.no-terminator", "the stream ends without messageStop", events=(self._last,))
 

@@ -70,7 +70,7 @@ class _IndexedBlocks:
             self.start(value, event)
         elif kind == "content_block_start":
             if not self.has_list:
-                raise Stop("TypeError", "message_start has no list 'content' to which blocks could be added")
+                raise Stop("TypeError", "message_start has no 'content' list to add blocks to")
             self.blocks.append(begin(value.get("content_block"), event))
         elif kind == "content_block_delta":
             delta = value.get("delta")
@@ -153,7 +153,7 @@ class AnthropicPython(_IndexedBlocks):
 
     def _block(self, index: JsonValue) -> PartBuffer:
         if type(index) is not int:
-            raise Stop("TypeError", "an event without the index of its block")
+            raise Stop("TypeError", "an event without its block index")
         if not -len(self.blocks) <= index < len(self.blocks):
             raise Stop("IndexError", f"there is no block {index}")
         return self.blocks[index]
@@ -187,7 +187,7 @@ class AnthropicTypeScript(_IndexedBlocks):
 
     def finish(self) -> None:
         if not self.is_started:
-            raise Stop("AnthropicError", "the request ended without sending any chunks")
+            raise Stop("AnthropicError", "the stream ended without any chunks")
         if not self.is_stopped:
             raise Stop("AnthropicError", "the stream ended without a final message")
         read_arguments(self.blocks, is_lenient=False)
@@ -262,7 +262,7 @@ class VercelAnthropic:
         message = value.get("message")
         found = message.get("id") if isinstance(message, dict) else None
         if self.message is not None and self.message[0] != found:
-            raise Stop("InvalidResponseDataError", "message_start of another message while one is open")
+            raise Stop("InvalidResponseDataError", "message_start of a second message before the first has ended")
         self.message = (found,)
         self.is_started = True
 
@@ -299,7 +299,7 @@ class VercelAnthropic:
 
     def notes(self) -> tuple[str, ...]:
         is_lost = any(part.kind == CALL for part in self.open.values())
-        return ("a call whose block never stops is lost",) if is_lost else ()
+        return ("a call whose block has no stop event is lost",) if is_lost else ()
 
 
 class JoinedBlocks:

@@ -70,7 +70,7 @@ class OpenAINode(_ByIndex):
             if not held.role:
                 raise Stop("OpenAIError", "missing role")
             if [part.name for part in held.calls] != [str(n) for n in range(len(held.calls))]:
-                raise Stop("OpenAIError", "an index was left out: the list of calls has a gap")
+                raise Stop("OpenAIError", "an index is missing: the list of calls has a gap")
             for n, part in enumerate(held.calls):
                 for field, said in (("type", "type"), ("name", "function.name"), ("arguments", "function.arguments")):
                     if field not in part.strings:
@@ -105,7 +105,7 @@ class LiteLLM(_ByIndex):
         for held in self.choices.values():
             whole = [part for part in held.calls if part.text("id") and part.text("name")]
             if len(whole) < len(held.calls):
-                self.said["a call without an id or without a name is left out"] = None
+                self.said["a call without an id or name is ignored"] = None
             held.calls = sorted(whole, key=lambda part: int(part.name or 0))
 
 
@@ -187,7 +187,7 @@ class Llm(_ByIndex):
 class JoinedByPosition(ChatPolicy):
     """A client with one loop: the n-th delta of a list goes to the n-th call; indices are ignored."""
 
-    name, package = NAIVE, "a hand-written loop: it joins everything by position"
+    name, package = NAIVE, "a hand-written loop that joins everything by position"
 
     def __init__(self) -> None:
         super().__init__()

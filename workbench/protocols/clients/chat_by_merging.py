@@ -37,7 +37,7 @@ class OpenAIPythonChat(ChatPolicy):
 
     def take(self, value: Delta, event: int) -> None:
         if value.get("object") != "chat.completion.chunk":
-            self.said["objects that are not marked as chunks are skipped"] = None
+            self.said["objects not marked as chunks are skipped"] = None
             return
         if not isinstance(value.get("choices"), list):
             raise Stop("TypeError", "a chunk without choices")
@@ -58,13 +58,13 @@ class OpenAIPythonChat(ChatPolicy):
         held.take_reasoning(delta, event)
         calls = list(calls_of(delta))
         if calls and not held.calls and all("index" not in call for call in calls):
-            raise Stop("TypeError", "a delta of a call without an index")
+            raise Stop("TypeError", "a tool call delta without an index")
         for call in calls:
             self.call(held, call, event)
         for call in calls:
             self._read_back(held, call)
         if not calls and any(p.text("type") == "function" and "function" not in p.strings for p in held.calls):
-            raise Stop("AttributeError", "a call without a function")
+            raise Stop("AttributeError", "a call without 'function'")
 
     def _content(self, choice: HeldChoice, delta: Delta, event: int) -> None:
         content = delta.get("content")
@@ -77,7 +77,7 @@ class OpenAIPythonChat(ChatPolicy):
 
     def call(self, choice: HeldChoice, call: Delta, event: int) -> None:
         if "index" not in call:
-            raise Stop("RuntimeError", "a delta of a call without an index")
+            raise Stop("RuntimeError", "a tool call delta without an index")
         index = call["index"]
         if not isinstance(index, int):
             raise Stop("TypeError", "the index of a call is not an integer")
@@ -164,7 +164,7 @@ class LangChain(ChatPolicy):
         held.take_text(delta, event)
         calls = list(calls_of(delta))
         if any(function_of(call) is None for call in calls):
-            raise Stop("AttributeError", "a delta of a call without a function")
+            raise Stop("AttributeError", "a tool call delta without 'function'")
         for call in calls:
             self.call(held, call, event)
 
@@ -226,10 +226,10 @@ class PydanticAI(ChatPolicy):
             part.put("id", text_of(call, "id"), event)
         if isinstance(arguments, dict):
             if part.text("arguments"):
-                raise Stop("UnexpectedModelBehavior", "arguments as an object after arguments as text")
+                raise Stop("UnexpectedModelBehavior", "arguments are an object after arguments sent as text")
             part.value = ({**(part.value[0] if part.value else {}), **arguments},)
         elif arguments and part.value:
-            raise Stop("UnexpectedModelBehavior", "arguments as text after arguments as an object")
+            raise Stop("UnexpectedModelBehavior", "arguments are text after arguments sent as an object")
         else:
             part.add("arguments", arguments if isinstance(arguments, str) else "", event)
 
@@ -242,7 +242,7 @@ class PydanticAI(ChatPolicy):
         for held in self.choices.values():
             named = [part for part in held.calls if "name" in part.strings]
             if len(named) < len(held.calls):
-                self.said["a call without a name is left out"] = None
+                self.said["a call without a name is ignored"] = None
             held.calls = named
             for part in named:
                 if "id" not in part.strings:

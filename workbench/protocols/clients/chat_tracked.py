@@ -92,7 +92,7 @@ class VercelCompatible(ChatPolicy):
         if chunk.data == b"[DONE]":
             return False
         if not chunk.is_json or not _is_valid(chunk.value):
-            self.said["a chunk that its schema refuses is reported as an error and skipped"] = None
+            self.said["a chunk that does not match the client's schema is reported as an error and skipped"] = None
             return False
         self.take(chunk.value, chunk.event)
         return False
@@ -200,7 +200,7 @@ class VercelCompatible(ChatPolicy):
             if all(part.name for part in held.calls):
                 held.calls.sort(key=lambda part: int(part.name))
             if held.finish_reason is None:
-                self.said["at the end an error is reported: no finish reason"] = None
+                self.said["reports an error at the end of the stream: no finish reason"] = None
 
 
 def _is_valid(value: JsonValue) -> bool:

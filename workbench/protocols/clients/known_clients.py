@@ -126,7 +126,7 @@ CLIENTS: tuple[Client, ...] = (
         advice="with a ChatGPT login, or a provider from config.toml, Codex does not use openai_base_url: "
         "log in with an API key, or set base_url of that provider",
     ),
-    Client("Qwen Code", ("qwen",), (OPENAI,), advice="it uses OPENAI_BASE_URL only with --auth-type openai"),
+    Client("Qwen Code", ("qwen",), (OPENAI,), advice="OPENAI_BASE_URL is used only with --auth-type openai"),
     Client(
         "OpenCode",
         ("opencode",),

@@ -85,7 +85,7 @@ class OllamaPython(_TypedClient):
         for call in _objects(message.get("tool_calls"), "tool_calls"):
             function = call.get("function")
             if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-                raise Stop("ValidationError", "a call without a function or its name")
+                raise Stop("ValidationError", "a call without 'function', or without its name")
             if not isinstance(function.get("arguments"), dict):
                 raise Stop("ValidationError", "the arguments of a call are not an object")
             self.call({**function, "id": call.get("id")}, "arguments", event)

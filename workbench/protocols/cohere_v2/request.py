@@ -47,7 +47,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         ProtocolMismatch: it has no ``messages``.
     """
     if not isinstance(body, dict) or "messages" not in body:
-        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'messages'")
+        raise ProtocolMismatch("not a request of this protocol: expected an object with 'messages'")
     notes, model = Notes(), body.get("model")
     messages = read_messages(body["messages"], notes, read_message, known)
     tools = tuple(read_tools(body, "tools", notes))

@@ -148,7 +148,7 @@ class EventStreamDecoder:
             return item
         place = f"{_BASE}/content/{len(self._contents)}"
         if value["type"] == "content-delta":
-            self._note("stream.block-order", "a delta for content that never started", place, number)
+            self._note("stream.block-order", "a delta for content that was not started", place, number)
         elif item is not None:
             self._note("stream.block-order", "content starts at an index that is already in use", place, number)
         item = self._open_contents[_key(index)] = StreamedListEntry({"type": kind})
@@ -170,7 +170,9 @@ class EventStreamDecoder:
     def _end_of_content(self, number: int, value: Json) -> None:
         item = self._open_contents.pop(_key(value.get("index")), None)
         if item is None:
-            self._note("stream.block-order", "the end of content that never started", f"{_BASE}/content", number)
+            self._note(
+                "stream.block-order", "an end event for content that was not started", f"{_BASE}/content", number
+            )
         else:
             item.is_over = True
 
@@ -196,7 +198,7 @@ class EventStreamDecoder:
             return call
         at = f"/tool_calls/{len(self._calls.calls)}"
         if value["type"] == "tool-call-delta":
-            self._note("stream.index", "a delta for a call that never started", _BASE + at, number)
+            self._note("stream.index", "a delta for a call that was not started", _BASE + at, number)
         elif call is not None:
             self._note("stream.index", "a call starts at an index that is already in use", _BASE + at, number)
         elif index in self._ended_calls:
@@ -215,7 +217,9 @@ class EventStreamDecoder:
         self._ended_calls.add(index)
         call = self._open_calls.pop(index, None)
         if call is None:
-            self._note("stream.block-order", "the end of a call that never started", f"{_BASE}/tool_calls", number)
+            self._note(
+                "stream.block-order", "an end event for a call that was not started", f"{_BASE}/tool_calls", number
+            )
         else:
             call.events.append(number)
             call.is_over = True
@@ -256,7 +260,7 @@ class EventStreamDecoder:
             self._note("stream.framing", f"the data of an event is {error.what}", "", event.number)
         else:
             self._is_cut = True
-            self._note("stream.truncated", "the stream stops inside an event", "", event.number)
+            self._note("stream.truncated", "the stream ends inside an event", "", event.number)
 
     # -- what they hold
 
@@ -328,13 +332,13 @@ class EventStreamDecoder:
                 if call in self._strays:
                     continue
                 events = tuple(dict.fromkeys((*call.events, *self._finish)))
-                yield Anomaly("stream.block-order", "a call never ends", _BASE + call.at, events)
+                yield Anomaly("stream.block-order", "a call has no end event", _BASE + call.at, events)
         if self._error or self._is_complete or self._is_cut:
             return
         last = (max(self._last, 0),)
         last_call = next((part for part in reversed(message.parts) if isinstance(part, ToolCallIR)), None)
         if last_call and last_call.error and self._open_calls:
-            what = f"the stream stops inside the arguments of call {last_call.name!r:.80}"
+            what = f"the stream ends inside the arguments of call {last_call.name!r:.80}"
             yield Anomaly("stream.truncated", what, message.absolute(last_call, "raw"), last)
         else:
             yield Anomaly("stream.no-terminator", "the stream ends without message-end", "", last)
@@ -356,5 +360,5 @@ def _damage(nodes: Nodes) -> Iterator[Anomaly]:
         for suffix, pieces in node.items():
             events = pieces.damaged_events()
             if events:
-                message = "characters were damaged on the way: U+FFFD or half of a surrogate pair"
+                message = "characters were damaged in transit: U+FFFD or a lone surrogate"
                 yield Anomaly("stream.encoding", message, f"{_BASE}{at}{suffix}", events)

@@ -68,7 +68,7 @@ def read_answer_body(
 
     Raises:
         WireError: not JSON, with a status that promises an answer.
-        ProtocolMismatch: JSON, but neither an answer nor an error.
+        ProtocolMismatch: JSON, but neither an answer or an error.
     """
     try:
         value = loads(body)
@@ -81,7 +81,7 @@ def read_answer_body(
         return answer
     error = failure(value) or (verbatim(value) if status >= 400 else None)
     if error is None:
-        raise ProtocolMismatch(f"not a response of this protocol: neither {expected} nor an error")
+        raise ProtocolMismatch(f"not a response of this protocol: expected {expected} or an error")
     return ModelResponse(protocol, error=error)
 
 

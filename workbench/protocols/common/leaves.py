@@ -55,7 +55,7 @@ def agree(written: object, new_value: object, names: Iterable[str]) -> None:
     """Refuse an edit of something that is not a separate value on the wire, but computed from other values."""
     wrong = next((name for name in names if differs(getattr(written, name), getattr(new_value, name))), None)
     if wrong:
-        raise LocalProtocolError(f"{wrong!r} cannot be written back", hint="edit the key it was read from")
+        raise LocalProtocolError(f"{wrong!r} cannot be written back", hint="edit the key that the value was read from")
 
 
 def encode_stream(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:
@@ -179,9 +179,7 @@ def _splice(text: bytes, cuts: Iterable[_Splice]) -> bytes:
     written, pieces, at = writer_like(text), list[bytes](), 0
     for cut in sorted(cuts, key=lambda c: c[:2]):
         if cut.start < at:
-            raise LocalProtocolError(
-                "two changes overlap", where=f"byte {cut.start}", hint="make one change after the other"
-            )
+            raise LocalProtocolError("two changes overlap", where=f"byte {cut.start}", hint="apply one edit at a time")
         new = written(cut.new)
         pieces += (text[at : cut.start], new[1:-1] if cut.is_inside else new)
         at = cut.end
@@ -189,4 +187,4 @@ def _splice(text: bytes, cuts: Iterable[_Splice]) -> bytes:
 
 
 def _absent(pointer: str) -> LocalProtocolError:
-    return LocalProtocolError("nothing to change there", where=pointer, hint="add it as JSON")
+    return LocalProtocolError("no value to change there", where=pointer, hint="add the value as JSON")

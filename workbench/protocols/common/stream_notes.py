@@ -71,4 +71,4 @@ class StreamNotes:
             self.add("stream.framing", f"the data of a block is {error.what}", event.number)
         else:
             self.is_cut = self.is_over = True
-            self.add("stream.truncated", "the stream stops inside an event", event.number)
+            self.add("stream.truncated", "the stream ends inside an event", event.number)

@@ -69,7 +69,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         ProtocolMismatch: it has nothing that could be answered.
     """
     if not isinstance(body, dict) or not any(key in body for key in ASKS):
-        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'input'")
+        raise ProtocolMismatch("not a request of this protocol: expected an object with 'input'")
     notes = Notes()
     model, previous, config = body.get("model"), body.get(PREVIOUS), body.get(CONFIG)
     config = config if isinstance(config, dict) else {}

@@ -203,7 +203,9 @@ def _call(block: BlockReader, kind: str) -> Part:
     value = block.take("input", "arguments")
     if is_function and value is None:
         what = "arguments is null" if "arguments" in block.value else "a call without arguments"
-        block.notes.add("args.empty", f"{what}: in this protocol even empty arguments are an object", "/arguments")
+        block.notes.add(
+            "args.empty", f"{what}: this protocol requires an object, even for empty arguments", "/arguments"
+        )
     extra = block.extra(typed=not is_function)
     return ToolCallIR(call_id, name, value, FORMAT, None, not is_function, None, extra, block.source())
 

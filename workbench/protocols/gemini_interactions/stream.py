@@ -179,7 +179,7 @@ class StepStreamDecoder:
             step = self._open(n, None)
             step.mark("", number)
         elif not step.is_done:
-            self._notes.add("stream.block-order", f"step {step.index} never stops", number, f"/{self.key}/{n}")
+            self._notes.add("stream.block-order", f"step {step.index} has no stop event", number, f"/{self.key}/{n}")
         step.final = n
         self._stop(step)
         step.say(WholeValue("", value, number, pointer, is_last=True))
@@ -215,7 +215,7 @@ class StepStreamDecoder:
     def _start(self, value: Value, key: str, number: int) -> None:
         found, index = self._notes.object_at(key, value, number), value.get("index")
         if type(index) is not int:
-            self._notes.add("stream.index", "an event of a step without the step's index", number)
+            self._notes.add("stream.index", "an event of a step has no step index", number)
             index = len(self.steps)
         if index in self._by_index:
             self._notes.add("stream.index", f"index {index} is used again", number, f"/{self.key}/{len(self.steps)}")
@@ -231,12 +231,12 @@ class StepStreamDecoder:
         """The step that an event belongs to; a new one where it never began."""
         index = value.get("index")
         if type(index) is not int:
-            self._notes.add("stream.index", "an event of a step without the step's index", number)
+            self._notes.add("stream.index", "an event of a step has no step index", number)
             step = self.steps[-1] if self.steps else None
         else:
             step = self._by_index.get(index)
         if step is None:
-            self._notes.add("stream.block-order", f"an event of step {index!r:.20}, which never started", number)
+            self._notes.add("stream.block-order", f"an event of step {index!r:.20}, which was not started", number)
             step = self._open(index if type(index) is int else None, kind)
         elif step.is_done:
             self._notes.add("stream.block-order", f"an event of step {step.index}, which has stopped", number)
@@ -353,9 +353,9 @@ class StepStreamDecoder:
                 continue
             events = step.events("")
             if self._ended is not None:
-                yield Anomaly("stream.block-order", f"step {step.index} never stops", f"/{self.key}/{n}", events)
+                yield Anomaly("stream.block-order", f"step {step.index} has no stop event", f"/{self.key}/{n}", events)
             else:
-                message, events = f"the stream stops inside step {step.index}", tuple(sorted({*events, self._last}))
+                message, events = f"the stream ends inside step {step.index}", tuple(sorted({*events, self._last}))
                 yield Anomaly("stream.truncated", message, f"/{self.key}/{n}", events)
         if self._ended is None and not self._notes.is_cut and all(step.is_done for step in self.steps):
             yield Anomaly("stream.no-terminator", "the stream ends without interaction.completed", "", (self._last,))

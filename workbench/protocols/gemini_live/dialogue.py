@@ -98,7 +98,7 @@ class LiveDialogue:
         foreign = [str(name) for name in names if name not in self._open_calls]
         self._open_calls = [name for name in self._open_calls if name not in names]
         if foreign:
-            note = f"no call of this connection waits for the result of {', '.join(map(repr, foreign))}: ignored"
+            note = f"no call on this connection waits for the result of {', '.join(map(repr, foreign))}: ignored"
             return Reaction(note=note[:200], lane=None if self._open_calls or len(foreign) == len(names) else "")
         return Reaction(lane=None if self._open_calls else "")
 

@@ -101,7 +101,7 @@ class LiveTurns:
         elif isinstance(given, dict):
             self._add_input(number, given)
         elif not any(key in CLIENT for key in value):
-            text = f"the API has no message with {', '.join(map(repr, value)):.80}"
+            text = f"the API defines no message with the key {', '.join(map(repr, value)):.80}"
             self._facts.append(SocketFact("socket.unknown-message", text, (number,)))
         if not self._after_calls and self._turn and self._turn.open_calls and not isinstance(answered, dict):
             self._after_calls = (number,)
@@ -218,7 +218,7 @@ class LiveTurns:
         turn = self._turn
         if turn is not None and turn.open_calls and (self._partial or self._after_calls):
             names = ", ".join(sorted(map(repr, turn.open_calls)))
-            text = f"the model waits for the result of {names:.120}, and does not respond until it has every result"
+            text = f"the model waits for the result of {names:.120}, and does not respond until it has all results"
             yield SocketFact("socket.unanswered-call", text, self._partial or self._after_calls)
 
     # -- the server

@@ -100,7 +100,7 @@ class _FactReader:
 
     def _answer(self, number: int, id_: str, message: dict[str, JsonValue]) -> None:
         if ("result" in message) == ("error" in message):
-            self.facts.odd_responses.append((number, "has neither a result nor an error, or both"))
+            self.facts.odd_responses.append((number, "must have a result or an error, not both or neither"))
         elif message.get("id") is None and _code_of(message) not in _UNREADABLE:
             has = "has the id null" if "id" in message else "has no id"
             why = "so it does not answer any open request" if self._open else "as if it answered a notification"
@@ -108,7 +108,7 @@ class _FactReader:
         elif id_ in self._answered:
             self.facts.odd_responses.append((number, f"answers request {id_} a second time"))
         elif id_ not in self._open and message.get("id") is not None:
-            self.facts.odd_responses.append((number, f"answers request {id_}, which the client did not make"))
+            self.facts.odd_responses.append((number, f"answers request {id_}, which the client did not send"))
         self._open.discard(id_)
         self._answered.add(id_)
 

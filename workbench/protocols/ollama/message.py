@@ -125,14 +125,14 @@ def _call(value: JsonValue, at: str, notes: Notes) -> Part:
     is_typed = value.get("type") not in ("function", None)
     call_id = call.string("id", "id")
     if not isinstance(inside, dict):
-        notes.shape("a tool call without the object that names its function", at)
+        notes.shape("a tool call without a 'function' object", at)
         return ToolCallIR(call_id, None, None, FORMAT, extra=call.extra(typed=is_typed), source=call.source())
     function = BlockReader(inside, f"{at}/function", notes)
     name, arguments = function.string("name", "name"), function.take("input", "arguments")
     if "arguments" not in inside:
         notes.add(
             "args.not-object",
-            "a call without arguments: in this protocol even empty arguments are an object",
+            "a call without arguments: this protocol requires an object, even for empty arguments",
             function.at,
         )
     elif not isinstance(arguments, dict):

@@ -43,7 +43,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         ProtocolMismatch: it has neither ``messages`` nor ``prompt``.
     """
     if not isinstance(body, dict) or ("messages" not in body and "prompt" not in body):
-        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'messages' or 'prompt'")
+        raise ProtocolMismatch("not a request of this protocol: expected an object with 'messages' or 'prompt'")
     notes, model = Notes(), body.get("model")
     is_chat = "messages" in body
     messages = read_messages(body["messages"], notes, read_message, known) if is_chat else (_prompt(body, notes),)

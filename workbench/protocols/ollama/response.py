@@ -34,7 +34,7 @@ _HELD_OF_PROMPT: dict[str, type] = _HELD | dict.fromkeys(("response", "thinking"
 
 def read_response(body: bytes, status: int) -> ModelResponse:
     """The answer in a whole body, or the error in its place. Raises WireError, ProtocolMismatch."""
-    return read_answer_body(body, status, PROTOCOL, _read, "'message' nor 'response'", read_failure)
+    return read_answer_body(body, status, PROTOCOL, _read, "'message', 'response'", read_failure)
 
 
 def _read(value: JsonValue) -> ModelResponse | None:

@@ -151,7 +151,7 @@ class NativeStreamDecoder:
             self._note("stream.framing", f"a line is {error.what}", "", event.number)
         else:
             self._is_cut = True
-            self._note("stream.truncated", "the stream stops inside a line", "", event.number)
+            self._note("stream.truncated", "the stream ends inside a line", "", event.number)
 
     def _note(self, slug: str, message: str, pointer: str, event: int) -> None:
         self._noted.setdefault((slug, message, pointer), []).append(event)
@@ -174,7 +174,7 @@ class NativeStreamDecoder:
         for key, pieces in self._texts.items():
             events = pieces.damaged_events()
             if events:
-                message = "characters were damaged on the way: U+FFFD or half of a surrogate pair"
+                message = "characters were damaged in transit: U+FFFD or a lone surrogate"
                 yield Anomaly("stream.encoding", message, f"{base}/{key}", events)
 
     def _ending(self) -> Iterator[Anomaly]:

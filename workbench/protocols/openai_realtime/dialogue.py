@@ -78,7 +78,7 @@ class RealtimeDialogue:
         if any(word in given.replace(" ", "") for word in BETA):
             text = "The Realtime Beta API is no longer supported. Please use /v1/realtime for the GA API."
             refused = self._error(error_of(text, "beta_api_shape_disabled"), {})
-            return refused._replace(close=_CLOSES_BETA, note="the handshake requests the beta")
+            return refused._replace(close=_CLOSES_BETA, note="the handshake requests the beta API")
         return Reaction((self._event("session.created", session=self._session),))
 
     # -- the client

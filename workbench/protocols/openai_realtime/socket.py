@@ -184,7 +184,7 @@ class RealtimeTurns:
         headers = handshake.request.headers if handshake.request else Headers()
         given = ", ".join((*headers.all("openai-beta"), *headers.all("sec-websocket-protocol")))
         if any(word in given.replace(" ", "") for word in BETA):
-            yield SocketFact("socket.beta-shape", f"the handshake requests the beta of the API ({given:.80})", ())
+            yield SocketFact("socket.beta-shape", f"the handshake requests the beta API ({given:.80})", ())
         yield from self._facts
         for number, call in self._results:
             if self._calls.get(call) == "incomplete":
@@ -234,7 +234,9 @@ class RealtimeTurns:
         held = set(tool_names(self._session))
         lost = [name for name in wanted if name not in held]
         if lost:
-            text = f"the session lacks {', '.join(map(repr, lost)):.120}, which message {number + 1} declares"
+            text = (
+                f"the session does not contain {', '.join(map(repr, lost)):.120}, which message {number + 1} declares"
+            )
             self._facts.append(SocketFact("socket.tools-dropped", text, (number,)))
         return number if wanted else None
 
@@ -393,7 +395,7 @@ class RealtimeTurns:
             (sent, kind), self._pending_change = self._pending_change, None
         if sent is not None:
             told = f"the server refused {kind} (message {sent + 1}): {str(error.get('message'))!r:.200}"
-            text = f"{told}; nothing has changed, and the connection can be used as before"
+            text = f"{told}; nothing has changed, and the connection can still be used"
             self._facts.append(SocketFact("socket.refused-message", text, (sent, number), is_harmless=True))
 
     def _refuse(self, number: int, frame: Frame, value: Value) -> None:
@@ -405,7 +407,7 @@ class RealtimeTurns:
             return
         unknown = _unknown_type(error)
         if unknown in self._types:
-            text = f"the server does not know the event {unknown!r:.80}"
+            text = f"the server does not recognise the event {unknown!r:.80}"
             self._facts.append(SocketFact("socket.unknown-message", text, (self._types[unknown], number)))
             return
         if self._refuse_change(number, error):

@@ -74,7 +74,7 @@ class ResponsesTurns:
         """Begin a turn for a message that requests a response; remember one that steers."""
         kind = value.get("type")
         if claims_message(value):
-            more = ["it continues the previous response"] if kind == "response.append" else []
+            more = ["continues the previous response"] if kind == "response.append" else []
             self._begin(_ResponsesTurn([number], frame.at, notes=more, sent=frame.data, value=value), _lane(value))
         elif kind == _STEERS:
             self._steers[str(value.get("previous_response_id"))] = (number, frame, value)
@@ -120,7 +120,7 @@ class ResponsesTurns:
         parent.is_steered = False
         number, asked, steer = self._steers.get(parent.response, (number, frame, {}))
         value = {**parent.value, "input": steer.get("input", []), "previous_response_id": parent.response}
-        note = f"it continues {parent.response} after response.steer: request rebuilt from the previous one"
+        note = f"continues {parent.response} after response.steer; the request is rebuilt from the previous one"
         return _ResponsesTurn([number], asked.at, notes=[note], value=value, follows=parent.response or "?")
 
 

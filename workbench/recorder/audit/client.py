@@ -57,7 +57,7 @@ def read_base(url: str) -> GatewayURL:
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or parts.query:
         raise UsageError(f"{url!r} is not the URL of a gateway", hint="give a URL such as http://127.0.0.1:4000")
     if parts.username or parts.password:
-        raise UsageError("the gateway's URL contains a password", hint="give it with --header NAME:VALUE")
+        raise UsageError("the gateway's URL contains a password", hint="give the credentials with --header NAME:VALUE")
     tls = parts.scheme == "https"
     return GatewayURL(parts.hostname, port or (443 if tls else 80), parts.path.rstrip("/"), tls)
 
@@ -94,7 +94,7 @@ class AuditClient:
                 seen.note = "" if hangs_up else f"no complete response within {self.deadline:g} seconds"
                 seen.is_cut = seen.is_late = not hangs_up
             except (ConnectionError, ssl.SSLError):
-                seen.note, seen.is_cut = "the connection broke", True
+                seen.note, seen.is_cut = "the connection was lost", True
             except BadMessage as bad:
                 seen.note, seen.is_cut = f"the response is not HTTP/1.1: {bad}", True
             seen.ended = asyncio.get_running_loop().time()

@@ -153,8 +153,9 @@ class _AuditRun:
         why = "; ".join(f"{protocol}: {why}" for protocol, why in self._audit.skipped.items())
         if len(set(self._audit.skipped.values())) == 1:
             why = next(iter(self._audit.skipped.values()))
-        odd = f"; what reached it is not HTTP/1.1: {self._upstream.refused[0]}" if self._upstream.refused else ""
-        hint = f"point its upstream at {self._upstream.url} (for base URLs with a version: {self._upstream.url}/v1)"
+        odd = f"; the received bytes are not HTTP/1.1: {self._upstream.refused[0]}" if self._upstream.refused else ""
+        url = self._upstream.url
+        hint = f"point the gateway's upstream at {url} (for base URLs with a version: {url}/v1)"
         if self._refusals & {401, 403}:
             hint = "give the gateway's key with --key-variable or --header"
         elif any(400 <= status < 500 for status in self._refusals):

@@ -286,9 +286,9 @@ def _buffering(case: AuditCase, seen: CaseSightings, damages: Sequence[Damage]) 
     sent = sum(at < here.times[0] for at in there.times)
     words = ""
     if sent == len(there.times) and case.theme is Theme.BUFFERING:
-        words = f"the upstream sent all {sent} chunks before the first one arrived"
+        words = f"the upstream sent all {sent} chunks before the client received the first one"
     elif sent == len(there.times) or (sent >= _FEWEST and case.theme is Theme.BUFFERING):
-        words = "the first chunk arrived only after others were sent"
+        words = "the client received the first chunk only after others were sent"
     elif seen.late_chunks and b"".join(here.pieces) == b"".join(there.pieces):
         words = f"{seen.late_chunks} of {len(there.times)} chunks were held back until later ones were sent"
     if words:

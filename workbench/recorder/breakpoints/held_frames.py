@@ -69,7 +69,7 @@ class HeldPart:
         data = self.data
         texts = [body] if len(data) == 1 else [line for line in body.splitlines() if line.strip()]
         if not all(texts) or not texts:
-            raise UsageError("an empty message cannot be sent", hint="drop it instead")
+            raise UsageError("an empty message cannot be sent", hint="drop the message instead")
         opcode = data[0].opcode
         for text in texts if opcode == _TEXT else ():
             try:

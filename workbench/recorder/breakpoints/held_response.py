@@ -305,15 +305,15 @@ class HeldResponse:
         is_packed = bool(self.body.encoding)
         if is_packed:
             raise UsageError(
-                "the response is compressed and part of it is already sent", hint="continue it, or drop it"
+                "the response is compressed and part of it has already been sent", hint="continue or drop the response"
             )
         sent = self.raw[: self._released]
         if not text.startswith(sent):
-            what = f"the first {self._released:,} bytes are already sent: the new body must begin with them"
-            raise UsageError(what, hint="edit what comes after them")
+            what = f"the first {self._released:,} bytes have already been sent: the new body must begin with them"
+            raise UsageError(what, hint="edit only what follows")
         if isinstance(self._body, LengthBody) and len(text) != self._received:
             what = f"the response has a Content-Length of {self._received:,}, but the new body has {len(text):,} bytes"
-            raise UsageError(what, hint="pad it with spaces, or shorten it")
+            raise UsageError(what, hint="pad the body with spaces, or shorten it")
         self._send_text(text[self._released :])
 
     def _replace_head(self, text: bytes) -> None:

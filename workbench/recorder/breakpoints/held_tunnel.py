@@ -54,7 +54,7 @@ class _WaitingCount(NamedTuple):
         if not self.messages:
             return ""
         more = f", {self.pings} of them pings" if self.pings else ""
-        return f"{self.messages} later message{'' if self.messages == 1 else 's'} waited behind it{more}"
+        return f"{self.messages} later message{'' if self.messages == 1 else 's'} waited for it{more}"
 
 
 class PausedFrames:

@@ -323,7 +323,7 @@ class InterceptedExchange:
     @property
     def limit(self) -> str:
         """Why not every action can end the pause; empty if each can."""
-        return "" if len(self.actions()) == 4 else "part of the response is already sent"
+        return "" if len(self.actions()) == 4 else "part of the response has already been sent"
 
     def held_body(self) -> tuple[bytes, int]:
         """The held body without content coding, and how many bytes of it are already sent."""

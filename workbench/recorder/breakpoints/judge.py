@@ -168,7 +168,7 @@ class BreakpointJudge:
             if row := self._row_in_file(exchange):
                 return row
             if self._clock() >= until:
-                raise NotJudged(f"the request was not in the file within {within:g} seconds")
+                raise NotJudged(f"the request did not appear in the file within {within:g} seconds")
             self._sleep(LOOK_AGAIN)
 
     def _row_in_file(self, exchange: str) -> InspectedExchange | None:

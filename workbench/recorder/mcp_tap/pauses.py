@@ -161,7 +161,7 @@ class HeldMessage:
         """Pass this message on instead. Line breaks between its values become spaces: a line is a message."""
         message = body.strip().replace(b"\r", b" ").replace(b"\n", b" ")
         if not message:
-            raise UsageError("an empty line is not a message", hint="drop it instead")
+            raise UsageError("an empty line is not a message", hint="drop the message instead")
         self._replace(message if self._side == REQUEST else self._message)
         self._end("edited" if self._side == REQUEST else "the response was edited", message)
 

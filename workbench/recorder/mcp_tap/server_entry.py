@@ -70,7 +70,9 @@ def read_command(file: Path, pointer: str, syntax: str, environment: Mapping[str
     entry = entry_at(read_configuration(file), pointer)
     words = words_of(entry)
     if not words:
-        raise UsageError(f"no command at {pointer}", where=str(file), hint="the configuration may have changed")
+        raise UsageError(
+            f"there is no command at {pointer}", where=str(file), hint="the configuration may have changed"
+        )
     own = entry.get("env") or entry.get("environment")
     variables = own if isinstance(own, dict) else {}
     return ServerCommand(

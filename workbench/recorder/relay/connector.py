@@ -134,7 +134,7 @@ class Connector:
             raise Unreachable(f"the upstream {where} is this recorder itself", "give the provider's URL", 508)
         if host in loop_guard.LOOPBACK and loop_guard.is_loop(port, upstream.name):
             connection.drop()
-            what = f"the upstream {where} is a recorder that leads back to this one: requests would loop forever"
+            what = f"the upstream {where} is a recorder that forwards to this one: requests would loop forever"
             raise Unreachable(what, "give one of them the provider's URL", 508)
         return connection
 

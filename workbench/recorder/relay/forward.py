@@ -198,7 +198,7 @@ class Forward:
         body = self._response_body
         if body and (body.is_done or (body.ends_with_connection and not error)):
             self._end(
-                State.COMPLETE, "" if self._is_request_whole else "the response came before the request was complete"
+                State.COMPLETE, "" if self._is_request_whole else "the response arrived before the request was complete"
             )
             self._client.finish(keeps=False)
         elif self._replay is not None:
@@ -207,7 +207,7 @@ class Forward:
             self._start_connecting()
         else:
             what = f"{self._upstream.host}:{self._upstream.port} closed the connection before it responded"
-            failure = Unreachable(f"{what} ({error})" if error else what, "check its log, then try again")
+            failure = Unreachable(f"{what} ({error})" if error else what, "check the upstream's log, then try again")
             self._abort_or_fail(failure, f"{_HUNG_UP} ({error})" if error else _HUNG_UP, resets=error is not None)
 
     # How the request gets there

@@ -59,7 +59,9 @@ def parse_upstream(name: str, base: str) -> Upstream:
         )
     if not base.isascii() or re.search(r"[\x00-\x20\x7f]", base):
         raise UsageError(
-            f"{shown!a} contains characters that a URL must not contain", where=where, hint="percent-encode them"
+            f"{shown!a} contains characters that are not allowed in a URL",
+            where=where,
+            hint="percent-encode these characters",
         )
     return Upstream(
         name=name,

@@ -180,7 +180,7 @@ def _reasoning_changes(
     if handles:
         yield TranslationChange(
             HANDLE,
-            f"{handles} of stored reasoning removed from the response {_response_words(kept)}: handles are "
+            f"{handles} removed from the response {_response_words(kept)}: handles of stored reasoning are "
             "never sent upstream",
         )
     if back and list(back) != list(sent):

@@ -76,7 +76,7 @@ def with_key(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, 
     if not key:
         return KeyedHeaders(outgoing.request.headers)
     if owner := _foreign_owner(key, outgoing.request.url):
-        return KeyedHeaders(outgoing.request.headers, f"the client's key is not forwarded: it is a key of {owner}")
+        return KeyedHeaders(outgoing.request.headers, f"the client's key is not forwarded: it is a key for {owner}")
     value = f"Bearer {key}" if header == "authorization" else key
     return KeyedHeaders(with_headers(outgoing.request.headers, ((header, value),)))
 

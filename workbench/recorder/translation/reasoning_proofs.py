@@ -79,7 +79,7 @@ class Signer:
         if self._carrier is None or self._readable not in (None, part.carrier):
             return None
         if self._readable is None:
-            said = f"instead of a signature, on reasoning received as {part.carrier.value}"
+            said = f"sent instead of a signature with reasoning received as {part.carrier.value}"
             self._record(said)
         self._readable = part.carrier
         return handle(self._name, self._carrier)
@@ -98,7 +98,7 @@ class Signer:
 
     def mark(self) -> str:
         """The proof on a tool call, for protocols in which calls carry that of the reasoning before them."""
-        self._record("on the first tool call, instead of the signature of its reasoning")
+        self._record("sent with the first tool call instead of its reasoning signature")
         return handle(self._name, Carrier.THOUGHT_SIGNATURE)
 
     def mark_first_call(self, data: bytes, parts: Callable[[], Sequence[Part]]) -> bytes:
@@ -213,7 +213,7 @@ def _read_text(part: Text, parser: str, tools: Sequence[ToolDef], changes: list[
             if words.strip():
                 yield Text(words)
             words = ""
-            changes.append(TranslationChange(CALL, f"read from the text as {found.format}: {found.name}"))
+            changes.append(TranslationChange(CALL, f"parsed from text as {found.format}: {found.name}"))
             yield ToolCallIR(found.id, found.name, found.input, "function")
     if words.strip():
         yield Text(words)

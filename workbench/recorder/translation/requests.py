@@ -243,7 +243,7 @@ def _translate(
         own = put_reasoning_back(decoded, memory, contract, lambda part: is_owed and is_wanted(part))
         changes, context = own.changes, own.context
         if not changes and not any(each.is_on for each in decided) and model == (request.model or ""):
-            turn = _pass_unchanged(http, client, upstream, rules, f"unchanged: it already uses {spoken}")
+            turn = _pass_unchanged(http, client, upstream, rules, f"unchanged: already in {spoken}")
             return replace(turn, is_kept=True, context=context)
         http = with_body(http, own.text, decoded.request_text)
         decoded = DecodedExchange(0, Exchange("client", http), client)

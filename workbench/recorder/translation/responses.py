@@ -157,7 +157,7 @@ class TranslatedResponse:
     def _record_changes(self, ids: Mapping[str, str | None], losses: Sequence[Loss]) -> None:
         turn = self._turn
         if turn.client != turn.spoken:
-            self.changes.append(TranslationChange(CONVERSION, f"the response from {turn.spoken} to {turn.client}"))
+            self.changes.append(TranslationChange(CONVERSION, f"response from {turn.spoken} to {turn.client}"))
         self.changes += self._signer.changes
         self.changes += (TranslationChange(ID, f"{old or 'a missing id'} becomes {new}") for new, old in ids.items())
         self.changes += (
@@ -189,11 +189,11 @@ class TranslatedResponse:
         status = self._status if self._status >= 400 else 502
         self.head = self._head(_JSON, status)
         if response is not None and response.error:
-            self.changes.append(TranslationChange(CONVERSION, f"the error from {turn.spoken} to {turn.client}"))
+            self.changes.append(TranslationChange(CONVERSION, f"error from {turn.spoken} to {turn.client}"))
             return other_endpoints.error_body(turn.client, status, "", response.error)
         words = decoded.response_text.decode("utf-8", "replace").strip()[:500]
         why = words or "; ".join(p.message for p in decoded.problems) or "the upstream's response is empty"
-        self.changes.append(TranslationChange(NOTE, "the upstream's response is not valid in its protocol"))
+        self.changes.append(TranslationChange(NOTE, "the upstream's response is not valid for its protocol"))
         return other_endpoints.error_body(turn.client, status, why)
 
     def _head(self, content_type: str, status: int = 0) -> TranslatedHead:

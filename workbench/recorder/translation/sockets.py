@@ -292,7 +292,7 @@ class UpstreamSocket:
                         return
             data = await self._reader.read(_READ)
             if not data:
-                self.closed = "the upstream ended the WebSocket without closing it"
+                self.closed = "the upstream ended the WebSocket connection without a close frame"
                 return
 
     def error(self) -> HttpResponse | None:

@@ -37,7 +37,7 @@ def load(plain: JsonValue) -> ConversationLoop:
     """The loop from a JSON value. Raises SessionFormatError."""
     try:
         if plain["version"] != VERSION:
-            raise SessionFormatError(f"the loop has version {plain['version']!r:.20}; this program reads {VERSION}")
+            raise SessionFormatError(f"the loop has version {plain['version']!r:.20}; this version reads {VERSION}")
         policy: dict[str, Any] = {name: value or _DEFAULTS[name] for name, value in plain["policy"].items()}
         return ConversationLoop(
             exchange=text.load(plain["exchange"]),

@@ -147,7 +147,7 @@ class AnswerCall:
 class EndReason(StrEnum):
     """Why the loop has ended."""
 
-    DONE = "done"  # the model answered without a call
+    DONE = "done"  # the model answered without a tool call
     REFUSED = "refused"  # an error instead of an answer
     CUT = "cut"  # the response is incomplete
     TURNS = "turns"  # limits

@@ -73,7 +73,7 @@ def repair(text: str) -> tuple[JsonValue, list[str]]:
     for half in duplicates(text):
         value, changes = _repair_syntax(half)
         said = [
-            "the arguments were written twice; one copy was used",
+            "the arguments occur twice; one copy was used",
             *changes,
             repeated_keys(half) if not changes else "",
         ]
@@ -93,5 +93,5 @@ def _repair_syntax(text: str) -> tuple[JsonValue, list[str]]:
     except (RecursionError, ValueError, WireError) as error:
         raise Lossy("no syntax repair succeeded") from error
     if not isinstance(value, dict | list) or not value:
-        raise Lossy("it contains no readable object")
+        raise Lossy("the text contains no readable object")
     return value, list(prove(text, value))

@@ -67,7 +67,7 @@ class _Reading:
     def opening(self, bracket: str) -> int:
         start = self.text.find(bracket)
         if start < 0:
-            raise Lossy("it does not contain the start of an object")
+            raise Lossy("it contains no opening brace")
         return start
 
     def fail(self, at: int, what: str) -> Lossy:
@@ -94,7 +94,7 @@ class _Reading:
         end = found.end() if found else at
         for comment in _COMMENT.finditer(self.text, at, end):
             if re.search(r'["{}\[\]]', comment[0]):
-                raise self.fail(comment.start(), "it is unclear whether a part is a comment or a value")
+                raise self.fail(comment.start(), "a part may be a comment or a value")
             self.changes.append("a comment was removed")
         return end
 
@@ -117,7 +117,7 @@ class _Reading:
         marks = "".join(_COMMENT.sub("", self.text[at:end]).split())
         is_line = is_object and "\n" in self.text[at:end]
         if not (marks or first or is_line) and self.text[at - 1] in "\"'" and self.text[end : end + 1] in ('"', "'"):
-            raise self.fail(at, "two strings that may be parts of one")
+            raise self.fail(at, "two strings may be parts of one string")
         if marks != ("" if first else ","):
             self.changes.append("a comma was added" if not marks else "commas were corrected")
         return end
@@ -132,7 +132,7 @@ class _Reading:
             is_last = not self.text[end + 1 :].strip("]} \t\r\n`;")
             end += 1
         elif not is_out:
-            raise self.fail(end, "this would be removed")
+            raise self.fail(end, "text that would be removed")
         else:
             self.missing += 1
             self.changes.append(f"a closing {brackets[1]} was added")
@@ -153,17 +153,17 @@ class _Reading:
         kinds: dict[str, int] = {}
         for depth, brackets, members in self._at_end:
             if brackets in kinds and (kinds[brackets] > 1 or members > 1):
-                raise Lossy(f"a closing {brackets[1]} is missing, and it may belong in more than one place")
+                raise Lossy(f"a closing {brackets[1]} is missing, and there is more than one possible place for it")
             kinds[brackets] = max(members if depth else 0, kinds.get(brackets, 0))
 
     def check_outside(self, text: str) -> None:
         """Allow a fence, markup, stray closing brackets or a few words around the value."""
         rest = _FENCE.sub("", text)
         if rest != text:
-            self.changes.append("a code fence or markup around it was removed")
+            self.changes.append("a code fence or markup around the JSON was removed")
         bare = rest.strip()
         if bare.strip("]});, \r\n\t`") != bare:
-            self.changes.append("stray punctuation around it was removed")
+            self.changes.append("stray punctuation around the JSON was removed")
         bare = bare.strip("]});, \r\n\t`'")
         words = _COMMENT.sub(" ", bare).strip()
         if words != bare:
@@ -173,7 +173,7 @@ class _Reading:
         if _AROUND.search(words) or is_list or _LITERAL.search(words):
             raise Lossy(f"several values are possible: {words[: limits.SNIPPET // 4]!r} is next to it")
         if words:
-            self.changes.append(f"the words {words[: limits.SNIPPET // 4]!r} next to it were removed")
+            self.changes.append(f"the words {words[: limits.SNIPPET // 4]!r} next to the JSON were removed")
 
     def literal(self, value: JsonValue, at: int) -> int:
         for word in _LITERALS[value]:
@@ -201,7 +201,7 @@ class _Reading:
 
     def check_delimiter(self, at: int) -> int:
         if self.text[at : at + 1] and not re.match(r"[\s,;:\]}/#`]", self.text[at]):
-            raise self.fail(at, "this would be removed")
+            raise self.fail(at, "text that would be removed")
         return at
 
     def string(self, value: str, at: int, *, is_key: bool = False) -> int:
@@ -223,7 +223,7 @@ class _Reading:
         if words in _WORDS_OF_NOTHING or (not is_key and any(w.startswith(words) for w in ("true", "false", "null"))):
             raise self.fail(at, "this is not a JSON value")
         if re.match(r"[-+.\d]", value) or re.search(r"[\"'`{}\[\],\n]|//|#", value):
-            raise self.fail(at, "text without quotes that may mean something else")
+            raise self.fail(at, "text without quotes may mean something else")
         self.changes.append("quotes were added")
         end = at + len(value)
         if self.text[end : end + 1] in ('"', "'"):
@@ -250,7 +250,7 @@ class _Reading:
                 self.changes.append("a raw control character was escaped")
             at, done = at + 1, done + 1
         if odd and controls:
-            raise self.fail(at, "it is unclear which backslashes are escapes")
+            raise self.fail(at, "backslashes may or may not be escapes")
         return at
 
     def escape(self, value: str, done: int, at: int) -> tuple[int, int, bool, bool]:
@@ -284,7 +284,7 @@ class _Reading:
         after = self.text[self.blank_only(at + 1) :][:1]
         before = self.text[:at].rstrip()[-1:]
         if after in ("", *",:}];+") or before in (*',:{["+',):
-            raise self.fail(at, "a quote inside a string may end it")
+            raise self.fail(at, "a quote inside a string may also end the string")
         self.changes.append("a quote inside a string was escaped")
 
     def blank_only(self, at: int) -> int:

@@ -287,12 +287,12 @@ def _plain(error: ValidationError) -> str:
 def _missing(error: ValidationError) -> str:
     instance = error.instance if isinstance(error.instance, dict) else {}
     names = [name for name in _declared_values(error) if name not in instance]
-    return f"lacks the required {', '.join(map(repr, names))}"
+    return f"lacks the required key {', '.join(map(repr, names))}"
 
 
 def _wrong_type(error: ValidationError) -> str:
     declared = " or ".join(map(str, _declared_values(error)))
-    return f"is {kind_of(error.instance)} {snippet(error.instance)}, but {declared} is declared"
+    return f"is {kind_of(error.instance)} {snippet(error.instance)}, but the schema declares {declared}"
 
 
 def _not_listed(error: ValidationError) -> str:
@@ -311,7 +311,7 @@ def _undeclared_keys(error: ValidationError) -> str:
     schema: Any = error.schema
     held: Any = error.instance
     names = [name for name in held if name not in schema.get("properties", {})]
-    return _shorten(f"contains the undeclared {', '.join(map(repr, names))}")
+    return _shorten(f"contains the undeclared key {', '.join(map(repr, names))}")
 
 
 _MESSAGES: dict[str, Callable[[ValidationError], str]] = {

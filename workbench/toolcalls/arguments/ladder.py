@@ -91,7 +91,7 @@ class ArgumentStep(StrEnum):
     """A step of reading the arguments."""
 
     STRICT = "strict"  # the text parses, or the protocol contains a value
-    UNWRAPPED = "unwrapped"  # it was JSON inside a JSON string
+    UNWRAPPED = "unwrapped"  # JSON inside a JSON string was unwrapped
     REPAIRED = "repaired"  # its syntax was mended
     COERCED = "coerced"  # values were read as the schema declares them
     VALIDATED = "validated"  # it fits the schema
@@ -198,7 +198,7 @@ def steps(call: ToolCallIR, tool: ToolDef | None) -> tuple[LadderStep, ...]:
 def _climb_call(call: ToolCallIR, tool: ToolDef | None) -> Ladder:
     schema = tool.schema if tool else None
     if call.raw is not None and not call.raw.strip() and call.input in (None, {}):
-        empty = Ladder().with_step(ArgumentStep.STRICT, call.raw, {}, "no text means no arguments: {}")
+        empty = Ladder().with_step(ArgumentStep.STRICT, call.raw, {}, "empty text means no arguments: {}")
         return _validate(empty, schema)
     return climb(call.raw, call.input, schema)
 
@@ -210,7 +210,7 @@ def _unwrap(ladder: Ladder) -> Ladder:
         return ladder
     if not isinstance(inner, dict | list):
         return ladder
-    said = "; ".join(filter(None, ("it was JSON inside a JSON string", repeated_keys(str(ladder.value)))))
+    said = "; ".join(filter(None, ("JSON inside a JSON string was unwrapped", repeated_keys(str(ladder.value)))))
     return ladder.with_step(ArgumentStep.UNWRAPPED, ladder.value, inner, said)
 
 
@@ -248,7 +248,7 @@ def _refuse_unrepaired(raw: str, error: str, lossy: str, problem: str) -> Ladder
     if is_cut(raw):
         return ladder.with_refusal(Code.TRUNCATED, f"input is incomplete ({error}); send the whole call again")
     if problem:
-        message = f"input is not JSON: {error}; no repair was completed: {problem}"
+        message = f"input is not JSON: {error}; the repair did not finish: {problem}"
         return ladder.with_refusal(Code.TIMEOUT, message)
     if "{" not in raw and "[" not in raw:
         return ladder.with_refusal(Code.INVALID_JSON, f"input is not JSON: {error}; send one JSON object")

@@ -170,11 +170,11 @@ class DeepSeekGrammar(PlainGrammar):
         word = front.strip()
         fence = _FENCE.search(behind, 0, 200)
         if fence and "{" not in behind[: fence.start()] and fence.start() > 0:
-            problems = () if self._is_fenced else ("written in the form of DeepSeek V3",)
+            problems = () if self._is_fenced else ("in the format of DeepSeek V3",)
             return DeepSeekHead(behind[: fence.start()].strip(), fence.end(), True, problems)
         if not self._is_fenced or word != "function":
             at = fence.end() if fence and not behind[: fence.start()].strip() else 0
-            problems = ("written in the form of DeepSeek V3.1",) if self._is_fenced else ()
+            problems = ("in the format of DeepSeek V3.1",) if self._is_fenced else ()
             return DeepSeekHead(word, at, bool(at), (*problems, *(["a code fence around the arguments"] if at else [])))
         brace = behind.find("{")
         at = brace if brace >= 0 else len(behind)
@@ -184,8 +184,8 @@ class DeepSeekGrammar(PlainGrammar):
 def _without_separator(front: str) -> DeepSeekHead:
     found = re.match(r"\s*([^\s{`]*)\s*(```[a-zA-Z]*)?", front)
     if not found:
-        return DeepSeekHead("", 0, False, ("no separator",))
-    return DeepSeekHead(found[1], found.end(), bool(found[2]), ("no separator",))
+        return DeepSeekHead("", 0, False, ("missing separator",))
+    return DeepSeekHead(found[1], found.end(), bool(found[2]), ("missing separator",))
 
 
 def _strip_fence(body: str) -> tuple[str, bool]:

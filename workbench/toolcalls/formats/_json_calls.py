@@ -269,6 +269,6 @@ def plain_name(call: ToolCallIR) -> str:
     """
     if not call.name or not _PLAIN_NAME.fullmatch(call.name):
         raise LocalProtocolError(
-            f"{call.name!r} is not a name that this format can write", hint="use letters, digits, - and _"
+            f"{call.name!r} cannot be written as a name in this format", hint="use letters, digits, - and _"
         )
     return call.name

@@ -29,7 +29,7 @@ _STRUCTURE: Final = regex.compile(_STRING.pattern + r"|\\.|[\[\](){}]", re.DOTAL
 _ESCAPE: Final = regex.compile(r"\\(\r?\n|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL)
 _QUOTE: Final = regex.compile(r"""\\.|'{3}|"{3}|['"]|\n""", re.DOTALL)
 _ONE: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "\n": "", "\r\n": ""}
-_NOT_JSON: Final = "a tuple or set, which JSON does not have"
+_NOT_JSON: Final = "a tuple or set, which JSON does not support"
 _WORDS: Final = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
 
 
@@ -98,7 +98,7 @@ def _arguments(text: str, at: int) -> tuple[dict[str, JsonValue], int, list[str]
             raise NotPythonLiteral
         value, at = _value(text, skip(text, equals + 1), 1, problems)
         if name[0] in found:
-            problems.append("an argument is given twice")
+            problems.append("a duplicate argument")
         found[name[0]] = value
         at = skip(text, at)
         if text.startswith(",", at):
@@ -169,7 +169,7 @@ def _mapping(text: str, at: int, depth: int, problems: list[str]) -> tuple[JsonV
                 raise NotPythonLiteral
             return _rest_of_sequence(text, at, depth, problems, "}", [key])
         if not isinstance(key, str):
-            problems.append("a key that is not a string")
+            problems.append("a key is not a string")
             key = _key_text(key)
         found[key], at = _value(text, skip(text, at + 1), depth + 1, problems)
         at = skip(text, at)

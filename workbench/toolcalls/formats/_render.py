@@ -71,7 +71,7 @@ def result_text(result: ToolResultIR) -> str:
 def attribute(name: str) -> str:
     """A name as an attribute value. Raises LocalProtocolError for characters that it cannot contain."""
     if not name or any(c in name for c in "\"'<>\n"):
-        raise LocalProtocolError(f"the name {name!r} cannot be written in a tag", hint="rename it")
+        raise LocalProtocolError(f"the name {name!r} cannot be written in a tag", hint="rename the tool or parameter")
     return f'"{name}"'
 
 

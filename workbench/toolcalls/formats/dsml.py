@@ -174,7 +174,7 @@ class _InvokeBody:
                 problems.append("a parameter without name")
                 continue
             if key in values:
-                problems.append("a parameter is given twice")
+                problems.append("a duplicate parameter")
             text = self._between(tag.end, after.start if after else self._stop)
             values[key] = _parameter_value(text, said.get("string"), problems)
             at = after.start if after else self._stop
@@ -266,7 +266,7 @@ class Dsml:
         if first is None or first.start() < len(text):
             raise LocalProtocolError(
                 f"the value of {key!r} contains a tag of the format",
-                hint="remove the tag: this format cannot escape it",
+                hint="remove the tag: this format cannot escape tags",
             )
         if not key or re.search(r'["<>\r\n]', key) or len(key) > 300:
             raise LocalProtocolError(f"{key!r} is not a valid parameter name", hint="use letters and digits")

@@ -79,7 +79,7 @@ def header(text: str) -> HarmonyHeader:
             kinds += values[:1]
             spare += values[1:]
     if len(_RECIPIENT.findall(text)) > 1 or spare:
-        problems.append("unexpected words in the header")
+        problems.append("unexpected text in the header")
     if len(named) > 1:
         problems.append("more than one channel in the header")
     channel = next((n for n in named if n in CHANNELS), named[0] if named else None)
@@ -298,7 +298,7 @@ class Harmony:
 def _author(result: ToolResultIR) -> str:
     if not result.name:
         raise LocalProtocolError(
-            "a tool result without the name of its tool", hint="Harmony identifies tool results by the tool name"
+            "a tool result without its tool name", hint="Harmony identifies tool results by the tool name"
         )
     return result.name
 

@@ -95,7 +95,7 @@ class _HermesGrammar(PlainGrammar):
     ) -> TextCall:
         (call, _, stop), is_last, is_closed = found[n], n == len(found) - 1, state.end >= 0
         problems = [p for p, _ in state.problems] if n == 0 else []
-        problems += [] if call.key in ("arguments", "") else [f"the key of the arguments is {call.key!r}"]
+        problems += [] if call.key in ("arguments", "") else [f"the arguments are in the key {call.key!r}"]
         problems += [MORE_CALLS] if n and not body.lstrip("`json \t\r\n").startswith("[") else []
         problems += call.problems
         rest = body[stop:].strip().removeprefix("```").strip() if is_last else ""

@@ -149,7 +149,7 @@ class JsonFence:
     """```` ```json ````, one object with ``name`` and ``arguments``, ```` ``` ````."""
 
     name = _NAME
-    title = "JSON in a code fence, or bare (models without their own format)"
+    title = "JSON, bare or in a code fence (models without their own format)"
     markers: tuple[str, ...] = ()
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TextParser:

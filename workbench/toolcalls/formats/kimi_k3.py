@@ -121,7 +121,7 @@ def _render_call(call: ToolCallIR, n: int) -> str:
 
 def _attributes(**values: str) -> str:
     if any(c in v for v in values.values() for c in "<>"):
-        raise LocalProtocolError("a name with < or > is not allowed in a tag", hint="rename it")
+        raise LocalProtocolError("a name with < or > is not allowed in a tag", hint="rename the tool or parameter")
     escaped = {k: v.replace("&", "&amp;").replace('"', "&quot;") for k, v in values.items()}
     return "".join(f' {k}="{v}"' for k, v in escaped.items())
 

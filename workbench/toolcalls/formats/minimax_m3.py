@@ -181,7 +181,7 @@ class MiniMaxM3:
 
 def _element(key: str, value: JsonValue) -> str:
     if not _KEY.fullmatch(key):
-        raise LocalProtocolError(f"the argument {key!r} cannot be the name of an element", hint="rename it")
+        raise LocalProtocolError(f"the argument {key!r} cannot be an element name", hint="rename the argument")
     return f"{MARK}<{key}>{_inner(value)}{MARK}</{key}>"
 
 
@@ -191,12 +191,12 @@ def _inner(value: JsonValue) -> str:
     if isinstance(value, list):
         return "".join(_element("item", v) for v in value)
     if value is None:
-        raise LocalProtocolError("a null argument cannot be written", hint="leave the argument out")
+        raise LocalProtocolError("a null argument cannot be written", hint="leave out the argument")
     if isinstance(value, str):
         if MARK[:-1] in value or any(value.endswith(MARK[:n]) for n in range(1, len(MARK))):
             raise LocalProtocolError(
                 f"an argument contains the marker {MARK} or its beginning",
-                hint="this format cannot escape it: remove it from the argument",
+                hint="this format cannot escape the marker: remove it from the argument",
             )
         return value
     return json_text(value)

@@ -186,7 +186,7 @@ def _literal(value: Any, depth: int) -> str:
     if isinstance(value, list):
         return f"[{', '.join(_literal(v, depth + 1) for v in value)}]"
     if isinstance(value, int) and abs(value) >= 10**300:
-        raise LocalProtocolError("a number with hundreds of digits", hint="write it as text")
+        raise LocalProtocolError("a number with more than a hundred digits", hint="write it as text")
     return repr(value)
 
 

@@ -117,7 +117,7 @@ class LoweringWork:
     def anything(self, at: SchemaPosition, what: str = "a schema that accepts anything") -> LoweredNode:
         if not self.dialect.typed:
             return LoweredNode({})
-        self.note(at, what, "a string with JSON text", EXACT)
+        self.note(at, what, "a string that contains JSON", EXACT)
         return LoweredNode({"type": "string", "description": "JSON text of any value"}, (), JsonTextMapping())
 
     def fits(self, value: JsonValue, schema: JsonValue) -> bool:
@@ -217,7 +217,7 @@ class ValueLowering(LoweringWork):
         if texts and all(isinstance(v, str) or v is None for v in values):
             self.note(at, "an enum with null", "nullable")
             return self.or_null(self.keywords({**rest, "type": "string", "enum": texts}, at), "null")
-        self.note(at, "an enum with values other than strings", "their type", CHECKED)
+        self.note(at, "an enum with non-string values", "the type of the values", CHECKED)
         types = [schema["type"]] if isinstance(schema.get("type"), str) else type_of_values(values)
         return self.node({**rest, "type": types[0] if len(types) == 1 else types}, at).and_rest({"enum": values})
 
@@ -230,13 +230,13 @@ class ValueLowering(LoweringWork):
             found = self.anything(at)
             fragment = kept_only(schema)
             if fragment:
-                self.note(at, ", ".join(fragment), "no constraint remains at this position", CHECKED)
+                self.note(at, ", ".join(fragment), "not constrained here", CHECKED)
             return found.and_rest(fragment) if fragment else found
         as_text = self.dialect.closed_objects and told == "object" and not at.is_root and _is_map(schema)
         too_deep = self.dialect.max_depth and at.depth >= self.dialect.max_depth and told in ("object", "array")
         if as_text or too_deep:
             return self.anything(at, "a schema without a type").and_rest(kept_only(schema))
-        self.note(at, "no type", f"type {told}; the original also accepts every other type", NARROWER)
+        self.note(at, "no type", f"type {told}; the original also accepts all other types", NARROWER)
         found = self.node({**schema, "type": told}, at)
         return LoweredNode(found.schema, found.rest, SingleTypeMapping(told, found.mapping))
 
@@ -244,12 +244,12 @@ class ValueLowering(LoweringWork):
         """Keyword by keyword: kept, lowered inside, or moved to the check."""
         dialect, kind = self.dialect, schema.get("type")
         if dialect.max_depth and at.depth >= dialect.max_depth and kind in ("object", "array"):
-            self.note(at, "an object or array nested too deeply", "a string with its JSON text", CHECKED)
+            self.note(at, "an object or array nested too deeply", "a string that contains JSON", CHECKED)
             return LoweredNode(
                 {"type": "string", "description": f"JSON text of an {kind}"}, (kept_only(schema),), JsonTextMapping()
             )
         if dialect.closed_objects and kind == "object" and not at.is_root and _is_map(schema):
-            self.note(at, "an object with keys that are not declared", "a string with its JSON text", CHECKED)
+            self.note(at, "an object with undeclared keys", "a string that contains JSON", CHECKED)
             return LoweredNode(
                 {"type": "string", "description": "JSON text of an object"}, (kept_only(schema),), JsonTextMapping()
             )
@@ -262,7 +262,7 @@ class ValueLowering(LoweringWork):
                 self.annotation(keyword, value, made, at)
             elif not dialect.accepts(keyword) or (keyword in APART and not self.is_clean({keyword: value})):
                 if keyword != "additionalProperties" or value is not True:
-                    self.note(at, keyword, "it is left out", CHECKED)
+                    self.note(at, keyword, "left out", CHECKED)
                     rest.append({k: schema[k] for k in (*CONTEXT.get(keyword, ()), keyword) if k in schema})
                 self.is_whole |= keyword.startswith("unevaluated")
             elif keyword == "properties" and isinstance(value, dict):
@@ -288,7 +288,7 @@ class ValueLowering(LoweringWork):
             around = (*CONTEXT["additionalProperties"], "additionalProperties")
             rest.append({k: schema[k] for k in around if k in schema})
         if dialect.no_empty_properties and made.get("properties") == {}:
-            self.note(at, "empty properties", "the empty properties are left out")
+            self.note(at, "empty properties", "left out")
             made.pop("properties")
         return LoweredNode(made, tuple(rest), mapping if mapping is not SAME or items is SAME else ItemsMapping(items))
 
@@ -296,7 +296,7 @@ class ValueLowering(LoweringWork):
         """Fixed values of an object or array that is written differently now: the check has them."""
         fixed = {k: made.pop(k) for k in ("enum", "const") if k in made}
         for keyword in fixed:
-            self.note(at, keyword, "it is left out", CHECKED)
+            self.note(at, keyword, "left out", CHECKED)
         return [fixed] if fixed else []
 
     def without_old_words(
@@ -307,12 +307,12 @@ class ValueLowering(LoweringWork):
         tuples = {k: schema[k] for k in ("prefixItems", "items", "additionalItems") if k in schema}
         is_old = isinstance(schema.get("items"), list)
         if is_old or ("prefixItems" in tuples and not self.is_clean(tuples)):
-            self.note(at, "items by position", "it is left out", CHECKED)
+            self.note(at, "positional items", "left out", CHECKED)
             schema = {k: v for k, v in schema.items() if k not in tuples}
             rest.append(tuples)
         for keyword in ("exclusiveMinimum", "exclusiveMaximum"):
             if isinstance(schema.get(keyword), bool):
-                self.note(at, keyword, "it is left out", CHECKED)
+                self.note(at, keyword, "left out", CHECKED)
                 rest.append({k: schema[k] for k in (*CONTEXT[keyword], keyword) if k in schema})
                 schema = {k: v for k, v in schema.items() if k != keyword}
         return schema, rest
@@ -351,7 +351,7 @@ class ValueLowering(LoweringWork):
         if self.is_clean(value):
             made["additionalProperties"] = value
             return
-        self.note(at, "additionalProperties", "these objects are open", CHECKED)
+        self.note(at, "additionalProperties", "undeclared keys are allowed", CHECKED)
         rest.append({k: schema[k] for k in (*CONTEXT["additionalProperties"], "additionalProperties") if k in schema})
 
     def object_mapping(
@@ -365,7 +365,7 @@ class ValueLowering(LoweringWork):
         if is_object and dialect.closed_objects:
             if schema.get("additionalProperties") is not False:
                 self.note(
-                    at, "an open object", "additionalProperties false: undeclared keys can't be written", NARROWER
+                    at, "an open object", "additionalProperties false: undeclared keys cannot be written", NARROWER
                 )
                 closed = True
             made["additionalProperties"] = False
@@ -384,7 +384,7 @@ class ValueLowering(LoweringWork):
         required = [n for n in schema.get("required") or () if isinstance(n, str)]
         properties = dict(made["properties"])
         for name in [n for n in required if n not in properties]:
-            found = self.anything(at.down("properties", name), f"the required {name!r}, which is not declared")
+            found = self.anything(at.down("properties", name), f"the required key {name!r}, which is not declared")
             properties[name] = found.schema
             maps[name] = found.mapping
         optional = [n for n in properties if n not in required]
@@ -392,7 +392,7 @@ class ValueLowering(LoweringWork):
             original = dict_of(schema.get("properties")).get(name, True)
             takes_null = self.takes_null(original)
             effect = NARROWER if takes_null else EXACT
-            said = "required, with null instead of absent" + ("; null itself can't be written" if takes_null else "")
+            said = "required; null means absent" + ("; null itself cannot be written" if takes_null else "")
             self.note(at.down("properties", name), "an optional property", said, effect)
             properties[name] = nullable(properties[name], self.dialect)
         made["properties"] = properties

@@ -27,7 +27,7 @@ def fits_schema(value: JsonValue, schema: JsonValue, root: JsonValue = None) -> 
     try:
         faults, problem = validate(value, plain(schema))
     except NeedsChild as error:
-        raise UndecidableSchema("matching a pattern may take too long") from error
+        raise UndecidableSchema("matching the pattern may take too long") from error
     if problem:
         raise UndecidableSchema(problem)
     return not faults

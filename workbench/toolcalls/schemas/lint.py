@@ -76,7 +76,7 @@ def _root(schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
         if keyword in dialect.root_refused:
             yield _issue(dialect, root, keyword, f"{keyword} is not allowed at the root", "root_refused")
     if dialect.root_object and schema.get("type") != "object":
-        message = "the root has no type: object"
+        message = "the root has no 'type: object'"
         yield _issue(dialect, root, "type", message, "root_object", kind=SHAPE, when="root-type", at="schema")
 
 
@@ -90,7 +90,7 @@ def _keywords(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) 
             message = f"the keyword {keyword} is accepted but not enforced"
             yield Issue(pointer, keyword, IGNORED, message, source=dialect.source("ignored_keywords"))
     if dialect.no_empty_properties and schema.get("properties") == {}:
-        message = "an object's properties may not be empty"
+        message = "an object's properties must not be empty"
         yield _issue(dialect, node, "properties", message, "no_empty_properties", kind=SHAPE, when="empty-properties")
 
 
@@ -126,7 +126,7 @@ def _types(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) -> 
     if dialect.nullable and declared == "null":
         yield _issue(dialect, node, "type", "type null is not supported, only nullable", "nullable")
     if dialect.enum_strings and any(not isinstance(v, str) for v in _list(schema.get("enum"))):
-        yield _issue(dialect, node, "enum", "an enum may contain only strings", "enum_strings")
+        yield _issue(dialect, node, "enum", "an enum must contain only strings", "enum_strings")
     types = declared if isinstance(declared, list) else [declared]
     if dialect.items_required and "array" in types and "items" not in schema:
         yield _issue(dialect, node, "items", "an array without items", "items_required", kind=ITEMS, at="schema")
@@ -143,7 +143,7 @@ def _values(node: SchemaNode, schema: dict[str, JsonValue], dialect: Dialect) ->
     if dialect.no_tuples and isinstance(schema.get("items"), list):
         yield _issue(dialect, node, "items", "items must be one schema", "no_tuples", when="tuple")
     if dialect.no_typed_unions and node.pointer and "anyOf" in schema and "type" in schema:
-        message = "type and anyOf are in one schema; move type into each schema of anyOf"
+        message = "type and anyOf are in the same schema; move type into each schema of anyOf"
         yield _issue(dialect, node, "anyOf", message, "no_typed_unions", when="typed-union")
     if dialect.enum_typed and "enum" in schema and "type" not in schema:
         yield _issue(dialect, node, "enum", "an enum without type: string", "enum_typed", kind=SHAPE, when="enum")

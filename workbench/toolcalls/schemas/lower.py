@@ -71,7 +71,7 @@ def down_level(schema: JsonValue, dialect: Dialect) -> LoweredSchema:
         check: JsonValue = schema if work.is_whole else work.check(found.rest)
         lowered = LoweredSchema(found.schema, check, found.mapping, tuple(dict.fromkeys(work.steps)))
     except (RecursionError, TypeError, ValueError, AttributeError, KeyError):  # hostile, or no schema at all
-        step = LoweringStep("", "the schema, which is invalid or nested too deeply", "an object of any kind", CHECKED)
+        step = LoweringStep("", "a schema that is invalid or nested too deeply", "an object of any kind", CHECKED)
         lowered = LoweredSchema({"type": "object"}, schema, SAME, (step,))
     remaining = tuple(i for i in lint_schema(lowered.schema, dialect) if i.effect != IGNORED)
     parts = _parts(schema, dialect) if remaining else ()
@@ -104,7 +104,11 @@ class _Lowering(ValueLowering):
         root = self.root
         is_other = root.get("type") != "object" and "object" in types_of(root.get("type"))
         if is_other and "$ref" not in root and (self.dialect.root_object or self.dialect.typed):
-            self.note(SchemaPosition(), "a root without type: object", "type: object; arguments are always an object")
+            self.note(
+                SchemaPosition(),
+                "a root without 'type: object'",
+                "'type: object', because arguments are always an object",
+            )
             root = {**root, "type": "object"}
         found = self.node(root, SchemaPosition())
         if self.table:
@@ -119,7 +123,9 @@ class _Lowering(ValueLowering):
             return self.anything(at)
         if not isinstance(schema, dict) or self.left < 0:
             self.is_whole = True
-            return self.anything(at, "a schema that accepts nothing" if schema is False else "a schema too large")
+            return self.anything(
+                at, "a schema that accepts nothing" if schema is False else "a schema that is too large"
+            )
         if isinstance(schema.get("$ref"), str):
             return self.reference(schema, at)
         if "allOf" in schema and not self.is_kept(schema, "allOf", at):
@@ -238,7 +244,7 @@ class _Lowering(ValueLowering):
         keyword: str,
         at: SchemaPosition,
     ) -> LoweredNode:
-        """Alternatives at the root: one object with the properties of all; the check does the rest."""
+        """Alternatives at the root: one object with the properties of all branches; the check does the rest."""
         objects = [b for b in branches if isinstance(b, dict)]
         inner = [self.follow_deep(b, at) for b in objects]
         properties: dict[str, JsonValue] = dict(dict_of(rest.get("properties")))
@@ -257,7 +263,7 @@ class _Lowering(ValueLowering):
             flat["required"] = required
         if not properties:
             flat.pop("properties")
-        self.note(at, f"{keyword} at the root", "one object with the properties of all", CHECKED)
+        self.note(at, f"{keyword} at the root", "one object with the properties of all branches", CHECKED)
         dropped = {k: v for k, v in rest.items() if k not in flat}
         context = {k: rest[k] for k in ("properties", "patternProperties") if k in rest and dropped}
         return self.node(flat, at).and_rest({keyword: schema[keyword]}, {**context, **dropped})
@@ -328,7 +334,7 @@ def _text(schema: JsonValue) -> JsonValue:
         written = f"one of {dumps(schema['enum']).decode('utf-8', 'replace')}"
     else:
         rest = {k: v for k, v in schema.items() if k != "description"} if isinstance(schema, dict) else schema
-        written = "" if _is_text(schema) else f"as JSON text, of {dumps(rest).decode('utf-8', 'replace')}"
+        written = "" if _is_text(schema) else f"JSON text that matches {dumps(rest).decode('utf-8', 'replace')}"
     words = "; ".join(filter(None, (said if isinstance(said, str) else "", written)))
     return {"type": "string", **({"description": words} if words else {})}
 

@@ -146,7 +146,7 @@ _VALUES: Mapping[str, tuple[Callable[[JsonValue], bool], str]] = {
     "multipleOf": (_is_number, "a number"),
     "exclusiveMinimum": (_is_limit, "a number"),
     "exclusiveMaximum": (_is_limit, "a number"),
-    **dict.fromkeys(_COUNTS, (_is_count, "a whole number that is not negative")),
+    **dict.fromkeys(_COUNTS, (_is_count, "a non-negative integer")),
 }
 """Keyword → (test, what its value has to be)."""
 

@@ -136,7 +136,7 @@ class MinimizeSearch:
             self._note, self._is_accepted = "the target accepts the request", True
             return
         self._asks, self._trusts = True, False
-        self._note = "the contract does not predict this failure; only the target's responses decided"
+        self._note = "the contract does not predict this failure; only the target's responses show it"
         yield from self._shrink()
 
     def _answer(self, text: bytes) -> Steps[Failure | None]:
@@ -245,7 +245,7 @@ class MinimizeSearch:
                 went |= yield from self._remove_units(units.nodes(depth))
                 depth += 1
             went |= yield from self._remove_units(units.arguments, most=1)
-            self.stage = "shortening texts"
+            self.stage = "shortening text"
             went |= yield from self._remove_units(units.empty_texts)
             went |= yield from self._remove_units(units.first_characters)
             went |= yield from self._shorten_texts()

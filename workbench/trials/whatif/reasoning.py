@@ -20,7 +20,7 @@ def empty_reasoning(subject: VariedRequest) -> Iterable[RequestVariant]:
 
 def trim_reasoning(subject: VariedRequest) -> Iterable[RequestVariant]:
     """A copy with half of the reasoning text, as clients that save tokens send it."""
-    title = "with the first half of each reasoning text"
+    title = "with only the first half of each reasoning text"
     yield _other_text(subject, "reasoning=trimmed", title, lambda text: text[: len(text) // 2])
 
 

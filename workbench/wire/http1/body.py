@@ -175,7 +175,7 @@ def request_body(head: Request) -> BodyReader:
         if lengths:
             raise BadMessage("both Content-Length and Transfer-Encoding are given: the length is ambiguous")
         if head.version == b"HTTP/1.0":
-            raise BadMessage("Transfer-Encoding does not exist in HTTP/1.0")
+            raise BadMessage("HTTP/1.0 does not support Transfer-Encoding")
         return ChunkedBody()
     if len(lengths) > 1:
         raise BadMessage("Content-Length is given twice: the length is ambiguous")

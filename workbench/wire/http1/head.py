@@ -204,9 +204,9 @@ class HeadBuffer:
     def _check_unfinished(self) -> None:
         """Refuse data that can never become a head, so that the reader does not wait for its end."""
         if _NEITHER_TOKEN_NOR_LINE_END.match(self._data):
-            raise BadMessage("this is not HTTP (it may be TLS)", found=bytes(self._data))
+            raise BadMessage("these bytes are not HTTP (they may be TLS)", found=bytes(self._data))
         if _STRAY_LINE_END.search(self._data, max(0, self._looked - 1)):
-            raise BadMessage("a line of the head does not end with CR LF")
+            raise BadMessage("a header line does not end with CR LF")
 
 
 _HOP_BY_HOP = frozenset(
@@ -301,7 +301,7 @@ def _check_page(request: Request) -> None:
     origins = request.values(b"origin")
     for origin in origins:
         if origin == b"null" or (origin.lower().startswith((b"http:", b"https:")) and not _is_local(origin)):
-            raise BadMessage(f"requests from web pages of {quote(origin)} are refused", 403)
+            raise BadMessage(f"requests from web pages at {quote(origin)} are refused", 403)
     if not origins and b"cross-site" in request.tokens(b"sec-fetch-site"):
         raise BadMessage("requests from web pages of other sites are refused", 403)
 

@@ -91,7 +91,7 @@ class BodyStore:
         """Id of a body, which is written unless it is in the file. Raises SessionFormatError if it is too large."""
         raw = body.raw
         if len(raw) > MAX_STORED_BODY:
-            raise SessionFormatError(f"a body of {len(raw):,} bytes; the limit of a recording is {MAX_STORED_BODY:,}")
+            raise SessionFormatError(f"a body of {len(raw):,} bytes; the limit for a recording is {MAX_STORED_BODY:,}")
         digest = pieces.body_digest(raw)
         if (known := self._find("body", self._bodies, digest)) is not None:
             return known

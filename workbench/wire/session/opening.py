@@ -117,7 +117,7 @@ def sequence(file: OpenFile) -> tuple[list[int], tuple[str, ...]]:
     try:
         found = [row[0] for row in file.db.execute("SELECT seq FROM exchange ORDER BY seq")]
         if not all(0 <= a < b <= LAST for a, b in pairwise((*found, LAST))):
-            raise sqlite3.DatabaseError("its exchanges are not in order")
+            raise sqlite3.DatabaseError("the exchanges are not in order")
     except FAULTS as error:
         found = _listable(file.db)
         damaged = damaged or f"the file is damaged ({reason(error)})"

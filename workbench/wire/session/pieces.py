@@ -108,7 +108,7 @@ def _decompressor() -> ZstdDecompressor:
 def expand(data: bytes, size: int) -> bytes:
     """Plain bytes of a stored piece. Raises SessionFormatError if the frame is damaged."""
     if not 0 <= size <= MAX_STORED_BODY:
-        raise SessionFormatError(f"a piece claims {size:,} bytes; the limit of a body is {MAX_STORED_BODY:,}")
+        raise SessionFormatError(f"a piece claims {size:,} bytes; the limit for a body is {MAX_STORED_BODY:,}")
     if len(data) == size:
         return data
     import zstandard
@@ -168,7 +168,7 @@ def unpack_chunks(data: bytes) -> tuple[Chunk, ...]:
     times.frombytes(raw[4 + 8 * count : 4 + 16 * count])
     chunks = tuple(map(Chunk, _little(ends), _little(times)))
     if not all(chunk.end >= 0 and abs(chunk.at) <= values.LAST_SECOND for chunk in chunks):
-        raise SessionFormatError("its chunks have impossible times")
+        raise SessionFormatError("the chunks have impossible times")
     return chunks
 
 

@@ -243,7 +243,7 @@ class SqliteSession:
         try:
             row = self._row(seq)
             if row is None:
-                return _damaged_row(seq, "its row cannot be read")
+                return _damaged_row(seq, "the row cannot be read")
             client, meta = rows.more(self._db.execute(rows.MORE, (seq,)).fetchone())
         except (*FAULTS, SessionFormatError, WireError) as error:
             return _damaged_row(seq, _why(error))
@@ -283,7 +283,7 @@ class SqliteSession:
         found = self._db.execute(rows.SIDE, (seq, side)).fetchone()
         if not found:
             if (row[2] and side == "request") or (row[4] is not None and side == "response"):
-                raise SessionFormatError("its row is not in the file")
+                raise SessionFormatError("the row is not in the file")
             return None
         stands = rows.side(found)
         head = self._head(stands.head)
@@ -315,7 +315,7 @@ class SqliteSession:
             arrived.data.extend(values.raw(data))
             arrived.chunks.extend(pieces.unpack_chunks(values.raw(chunks)))
             if len(arrived.data) > MAX_STORED_BODY:
-                raise SessionFormatError(f"its body exceeds {MAX_STORED_BODY:,} bytes")
+                raise SessionFormatError(f"the body exceeds {MAX_STORED_BODY:,} bytes")
         return arrived
 
     def _frames(self, seq: int, *, is_open: bool) -> tuple[Frame, ...]:

@@ -81,7 +81,7 @@ def _head(line: bytes, name: str) -> tuple[int, str, Mapping[str, str]]:
     head = head if isinstance(head, dict) and head.get("workbench") == "session" else {}
     version, about = head.get("version"), head.get("about")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise SessionFormatError("the first line is not the header of a text session", where=f"{name}, line 1")
+        raise SessionFormatError("the first line is not a text session header", where=f"{name}, line 1")
     if version > VERSION:
         raise SessionFormatError(values.newer(str(version), VERSION), where=name, hint="update Workbench")
     said = about.items() if isinstance(about, dict) else ()
@@ -248,7 +248,7 @@ def _load_bytes(plain: Mapping[str, JsonValue]) -> bytes:
     try:
         return base64.b64decode(_text(plain["base64"]), validate=True)
     except ValueError as error:
-        raise SessionFormatError("its bytes are not base64") from error
+        raise SessionFormatError("the bytes are not base64") from error
 
 
 _text = values.text

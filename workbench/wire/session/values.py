@@ -31,7 +31,7 @@ def count(value: JsonValue) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
-        raise _refuse(value, "a count below 2**63")
+        raise _refuse(value, "a non-negative integer below 2**63")
     return value
 
 
@@ -108,12 +108,12 @@ def chunks(value: JsonValue) -> tuple[Chunk, ...]:
 
 def newer(version: str, own: int) -> str:
     """Message for a file of a later version."""
-    return f"written by a newer version (format {version[:20]}, this one reads {own})"
+    return f"written by a newer version of Workbench (format {version[:20]}; this version reads {own})"
 
 
 def _rows(value: JsonValue, width: int, what: str) -> Sequence[Sequence[JsonValue]]:
     if not isinstance(value, list) or not all(isinstance(row, list) and len(row) == width for row in value):
-        raise SessionFormatError(f"its {what} are not a list of rows of {width} values")
+        raise SessionFormatError(f"the {what} are not a list of rows of {width} values")
     return value
 
 

@@ -126,7 +126,7 @@ def case_of(selection: ExportSelection) -> ExportCase:
     if worst is None or refused is None:
         raise LocalProtocolError(
             f"the broken request has no fault ({found.how})",
-            hint="its test could never fail: give a file with a refused request, --broken FILE",
+            hint="its test could never fail: give a file with a refused request (--broken FILE)",
         )
     is_open = any(turn.unanswered for turn in turns)
     told = (*found.notes, *notes, *([_OPEN] if is_open else []))

@@ -62,7 +62,7 @@ def pairs_of(selection: ExportSelection) -> RequestPairs:
     asked, left_out = _testable(selection)
     if not asked:
         raise LocalProtocolError(
-            left_out[0] if left_out else "the selection has no request", hint="only requests can be tested"
+            left_out[0] if left_out else "the selection contains no requests", hint="only requests can be tested"
         )
     found = (
         _pairs_with_file(asked, selection.broken)
@@ -116,7 +116,7 @@ def _pairs_with_file(request_pairs: list[RequestPair], broken: ExportSelection) 
             f"no request differs from its counterpart in {name}",
             hint="choose one with --exchange, or leave out --broken",
         )
-    return RequestPairs(pairs, f"as it is in {name}")
+    return RequestPairs(pairs, f"as recorded in {name}")
 
 
 def _counterpart(pair: RequestPair, broken: ExportSelection, *, is_only: bool) -> int | None:
@@ -158,7 +158,7 @@ def _pairs_before_edits(request_pairs: list[RequestPair], made_of: tuple[Exchang
         above = [(pair.index, exchange) for exchange in made_of] or list(_ancestors(pair.inspector, pair.index))
         if found := _before_the_edit(pair, above):
             pairs.append(found)
-    return RequestPairs(pairs, "as it was before it was edited") if pairs else None
+    return RequestPairs(pairs, "as recorded before the edit") if pairs else None
 
 
 def _before_the_edit(pair: RequestPair, above: list[tuple[int, Exchange]]) -> RequestPair | None:
@@ -207,7 +207,7 @@ def _pairs_with_planted_fault(request_pairs: list[RequestPair]) -> RequestPairs:
     return RequestPairs(pairs, f"planted: {planted.fault}")
 
 
-_NEVER = "a text contains an API key"
+_NEVER = "text contains an API key"
 """Faults never planted: no export contains anything like a key."""
 
 _CUT = "the body is truncated"

@@ -93,7 +93,7 @@ class _TestProcess:
             status = self.process.wait(_SECONDS + _SECONDS_EACH * len(self.folders))
         except subprocess.TimeoutExpired:
             self.process.kill()
-            status, problem = self.process.wait(), "the test run did not finish in time"
+            status, problem = self.process.wait(), "the test run timed out"
         self.output.close()
         if not problem and status not in (0, 1):
             problem = self._last_words() or f"pytest exited with status {status}"

@@ -68,10 +68,10 @@ def _intro(case: ExportCase) -> Iterator[str]:
     yield ""
     yield f"Broken ({_printable(case.how)}), in {which}:"
     if finding:
-        yield from _wrap(f"{finding.rule} at {finding.pointer or 'the top of the body'}: {finding.message}")
+        yield from _wrap(f"{finding.rule} at {finding.pointer or 'the root of the body'}: {finding.message}")
         yield from _wrap(finding.evidence) if finding.evidence else ()
     if refused.status >= 400:
-        yield from _wrap(f"the provider answers {refused.status}: {refused.says or '(no text)'}")
+        yield from _wrap(f"the provider responds {refused.status}: {refused.says or '(no text)'}")
     yield ""
     yield "Fix:"
     yield from _changes(case)
@@ -88,7 +88,7 @@ def _changes(case: ExportCase) -> Iterator[str]:
     changes = [change for change in found.changes if change.kind is not ItemChangeKind.RESPELLED] or found.changes
     lines = [line for change in changes for line in _change(change)]
     if not found.is_read:
-        lines = ["a body that can be read"]
+        lines = ["a readable body"]
     elif not lines:
         lines = ["other headers, or another URL; the bodies are the same"]
     for line in lines[:_MOST_TOLD]:

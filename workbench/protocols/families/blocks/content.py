@@ -110,7 +110,7 @@ def _note_input(block: BlockReader) -> None:
         block.notes.add("args.not-object", message, f"{block.at}/input")
     else:
         block.notes.add(
-            "args.not-object", "a call without input: in this protocol even empty input is an object", block.at
+            "args.not-object", "a call without input: this protocol requires an object, even for empty input", block.at
         )
 
 

@@ -53,7 +53,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         ProtocolMismatch: it has no ``messages``.
     """
     if not isinstance(body, dict) or "messages" not in body:
-        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'messages'")
+        raise ProtocolMismatch("not a request of this protocol: expected an object with 'messages'")
     notes = Notes()
     choice = body.get("tool_choice")
     thread = body.get("thread")
@@ -112,7 +112,7 @@ def _tool(value: JsonValue, at: str, notes: Notes) -> ToolDef:
         notes.add("schema.malformed", f"a tool is {kind_of(value)}, not an object", at)
         return ToolDef(None, None, None, extra={"value": value}, pointer=at)
     if isinstance(value.get("function"), dict):
-        notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not have", at)
+        notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not use", at)
     tool, kind = BlockReader(value, at, notes), value.get("type")
     return ToolDef(
         name=tool.string("name", "name"),

@@ -20,7 +20,7 @@ from workbench.protocols.families.blocks.response import contradicts, envelope
 from workbench.protocols.families.blocks.stream_parts import CALLS, DELTAS, StreamedBlock, Track
 from workbench.wire import SseEvent, loads
 
-_UNNAMED = "events without a name, which this protocol requires"
+_UNNAMED = "events have no name; this protocol requires one"
 
 
 class BlockStreamDecoder:
@@ -112,7 +112,7 @@ class BlockStreamDecoder:
         self._body = dict(message)
         content = message.get("content")
         if message and not isinstance(content, list):
-            self._fault("stream.block-order", "message_start has a message without the list content", number)
+            self._fault("stream.block-order", "the message in message_start has no 'content' list", number)
         for n, block in enumerate(content if isinstance(content, list) else ()):
             self._latest[n] = opened = StreamedBlock(block, number, f"/message/content/{n}")
             self._blocks.append(opened)
@@ -223,7 +223,7 @@ class BlockStreamDecoder:
         index = self._index(number, value, next(reversed(self._open), None))
         block = self._open.pop(index, None)
         if block is None:
-            self._fault("stream.block-order", f"the stop of block {index}, which is not open", number)
+            self._fault("stream.block-order", f"a stop event for block {index}, which is not open", number)
         else:
             block.events.append(number)
             block.is_over = True
@@ -298,7 +298,7 @@ class BlockStreamDecoder:
         index = value.get("index")
         if isinstance(index, int):
             return index
-        self._fault("stream.index", "an event of a block without the block's index", number)
+        self._fault("stream.index", "an event of a block has no block index", number)
         return instead
 
     def _block_anomalies(self) -> Iterator[Anomaly]:
@@ -332,12 +332,12 @@ class BlockStreamDecoder:
         for index, block in self._open.items():
             events = block.all_events()
             if self._is_complete:
-                yield Anomaly("stream.block-order", f"block {index} never stops", places[id(block)], events)
+                yield Anomaly("stream.block-order", f"block {index} has no stop event", places[id(block)], events)
             else:
-                message = f"the stream stops inside block {index}"
+                message = f"the stream ends inside block {index}"
                 yield Anomaly("stream.truncated", message, places[id(block)], tuple(sorted({*events, last})))
         if self._is_cut and not self._open:
-            yield Anomaly("stream.truncated", "the stream stops inside an event", events=(last,))
+            yield Anomaly("stream.truncated", "the stream ends inside an event", events=(last,))
         elif not self._is_complete and not self._open and not self._is_unreadable():
             yield Anomaly("stream.no-terminator", "the stream ends without message_stop", events=(last,))
 
@@ -351,4 +351,4 @@ def _lost_calls(blocks: Sequence[JsonValue]) -> str:
     calls = [b for b in blocks if isinstance(b, dict) and b.get("type") in CALLS]
     named = [f"{call.get('id')!r:.80} of {call.get('name')!r:.80}" for call in calls[:MOST_LOST]]
     more = f" and {len(calls) - MOST_LOST} more" if len(calls) > MOST_LOST else ""
-    return f", without the call {', '.join(named)}{more} of its first attempt" if named else ""
+    return f", and the calls of the first attempt are lost: {', '.join(named)}{more}" if named else ""

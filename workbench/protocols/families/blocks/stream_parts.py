@@ -164,7 +164,7 @@ class StreamedBlock:
         return self._locate(part, at, grown, events)
 
     def _note_damage(self, at: str, notes: Notes) -> None:
-        message = "characters were damaged on the way: replacement characters, or not UTF-8"
+        message = "characters were damaged in transit: replacement characters, or bytes that are not UTF-8"
         for track in self.tracks.values():
             text = track.text()
             if not text.isascii() and _DAMAGED.search(text):

@@ -196,7 +196,7 @@ def read_call(value: JsonValue, at: str, notes: Notes) -> Part:
         return _custom(call, inner) if kind == "custom" else _function(call, inner)
     if isinstance(kind, str) and kind not in ("function", "custom"):
         return Opaque(kind, value, Source(at, VERBATIM))
-    notes.shape("a tool call without the object that names its function", at)
+    notes.shape("a tool call without a 'function' object", at)
     call_id, extra = call.string("id", "id"), call.extra(typed="type" in value)
     return ToolCallIR(call_id, None, None, FUNCTION, extra=extra, source=call.source())
 
@@ -237,7 +237,9 @@ def _arguments(function: BlockReader) -> tuple[JsonValue, str | None, str | None
     if value is None:
         what = "arguments is null" if "arguments" in function.value else "a call without arguments"
         function.notes.add(
-            "args.empty", f"{what}: in this protocol even an empty object is a string", f"{function.at}/arguments"
+            "args.empty",
+            f"{what}: this protocol requires a string, even for an empty object",
+            f"{function.at}/arguments",
         )
     else:
         message = f"arguments is {kind_of(value)}, not a string of JSON"

@@ -45,7 +45,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         ProtocolMismatch: it has no ``messages``.
     """
     if not isinstance(body, dict) or "messages" not in body:
-        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'messages'")
+        raise ProtocolMismatch("not a request of this protocol: expected an object with 'messages'")
     notes = Notes()
     model, parallel = body.get("model"), body.get("parallel_tool_calls")
     return ModelRequest(

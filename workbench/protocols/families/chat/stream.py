@@ -198,7 +198,7 @@ class StreamedChoice:
             for suffix, pieces in node.items():
                 events = pieces.damaged_events()
                 if events:
-                    message = "characters were damaged on the way: U+FFFD or half of a surrogate pair"
+                    message = "characters were damaged in transit: U+FFFD or a lone surrogate"
                     yield Anomaly("stream.encoding", message, f"{self.pointer}{at}{suffix}", events)
 
 
@@ -305,7 +305,7 @@ class ChatStreamDecoder:
         elif event.terminated:
             self._note("stream.framing", f"the data of a block is {error.what}", "", event.number)
         else:
-            self._note("stream.truncated", "the stream stops inside a chunk", "", event.number)
+            self._note("stream.truncated", "the stream ends inside a chunk", "", event.number)
 
     def _feed_top(self, chunk: Mapping[str, JsonValue], number: int) -> None:
         """Collect the keys next to the choices. The last value of most keys counts."""
@@ -365,7 +365,7 @@ class ChatStreamDecoder:
             self._note(f"stream.finish-reason{MILD}", what, choice.reason_pointer, number)
         if reason == "" and not self._has_empty_reason:
             self._has_empty_reason = True
-            what = "a finish reason is '' instead of null: clients that know the reasons by name raise an error"
+            what = "a finish reason is '' instead of null: clients that accept only known reasons raise an error"
             self._note(f"stream.finish-reason{UNUSUAL}", what, choice.reason_pointer, number)
         elif reason is not None and reason != "":
             self._finish(choice, reason, number)
@@ -409,7 +409,7 @@ class ChatStreamDecoder:
             yield Anomaly("stream.finish-reason", wrong, place, tuple(choice.finish_events))
         if choice.calls.lack_of_index:
             call, event = choice.calls.lack_of_index
-            what = "a call has no index: clients that join its pieces by the index raise an error, or lose the call"
+            what = "a call has no index: clients that join deltas by index raise an error or lose the call"
             yield Anomaly(f"stream.index{MILD}", what, f"{choice.pointer}{call.at}", (event,))
 
     def _ending(self, choices: list[StreamedChoice], messages: tuple[Message, ...]) -> Iterator[Anomaly]:
@@ -421,7 +421,7 @@ class ChatStreamDecoder:
         for choice, message in unfinished:
             call = next((part for part in reversed(message.parts) if isinstance(part, ToolCallIR)), None)
             if call and call.error:
-                what = f"the stream stops inside the arguments of call {call.name!r:.80}"
+                what = f"the stream ends inside the arguments of call {call.name!r:.80}"
                 yield Anomaly("stream.truncated", what, message.absolute(call, "raw"), last)
             if self._is_done:
                 mild = "" if call else MILD  # of a text nothing is lost (Snowflake's Cortex never gives a reason)

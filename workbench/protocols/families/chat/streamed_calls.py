@@ -199,14 +199,14 @@ class Calls:
                 call = self._by_id[call_id]
                 self._note(
                     "stream.index",
-                    f"a delta of call {call_id!r:.80} comes at a different index, {index}",
+                    f"a delta of call {call_id!r:.80} has a different index, {index}",
                     call.at,
                     event,
                 )
             if call is None and not call_id and not name and self.calls:
                 call = self._open(delta)
                 self._note(
-                    "stream.index", f"a delta for the call at index {index}, which never started", call.at, event
+                    "stream.index", f"a delta for the call at index {index}, which was not started", call.at, event
                 )
             self._by_index[index] = call = call or self._open_numbered(delta, index, event)
             return call

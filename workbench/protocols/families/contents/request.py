@@ -112,7 +112,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
     """
     inner, at = unwrap(body, ENVELOPE, (KEY,))
     if not isinstance(inner, dict) or KEY not in inner:
-        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'contents'")
+        raise ProtocolMismatch("not a request of this protocol: expected an object with 'contents'")
     notes = Notes()
     return ModelRequest(
         protocol=PROTOCOL,

@@ -183,7 +183,7 @@ class ContentsStreamDecoder:
             self._note("stream.framing", f"the data of a block is {error.what}", "", event.number)
             self._strays.append(data.decode("utf-8", "replace"))
         else:
-            self._note("stream.truncated", "the stream stops inside a chunk", "", event.number)
+            self._note("stream.truncated", "the stream ends inside a chunk", "", event.number)
 
     def _note(self, slug: str, message: str, below: str, event: int) -> None:
         self._noted.setdefault((slug, message, below), []).append(event)
@@ -210,7 +210,9 @@ class ContentsStreamDecoder:
                 ended = bool(candidate.finish_events)
                 slug = "stream.block-order" if ended else "stream.truncated"
                 what = (
-                    "the arguments of a call never end" if ended else "the stream stops inside the arguments of a call"
+                    "the arguments of a call are not completed"
+                    if ended
+                    else "the stream ends inside the arguments of a call"
                 )
                 yield Anomaly(slug, what, pointer, events)
         if not self._is_complete() and not any(slug == "stream.truncated" for slug, _, _ in self._noted):

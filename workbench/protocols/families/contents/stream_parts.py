@@ -366,7 +366,7 @@ class Candidate:
                 last.add(part, event, origin)
                 return True
         if streams and not is_named:
-            what = "arguments arrive for a call that never started"
+            what = "arguments arrive for a call that was not started"
             self._note("stream.block-order", what, f"/parts/{len(self.items)}", event)
         if streams:
             call = StreamedFunctionCall()
@@ -393,7 +393,7 @@ class Candidate:
             at = f"/parts/{n}"
             parts += (place_part(part, at, item, events) for part in read_part(item.value(), at, notes))
             if isinstance(item, GrowingPart) and item.pieces.damaged_events():
-                what = "characters were damaged on the way: U+FFFD or half of a surrogate pair"
+                what = "characters were damaged in transit: U+FFFD or a lone surrogate"
                 notes.add("stream.encoding", what, f"{at}/text", item.pieces.damaged_events())
             anomalies += (a if a.events else replace(a, events=events) for a in notes.anomalies)
         return Message(self.role, tuple(parts), dict(self.extra), pointer)

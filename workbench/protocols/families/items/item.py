@@ -145,7 +145,7 @@ def _arguments(block: BlockReader, key: str) -> tuple[JsonValue, str | None, str
         return parsed, value, error
     if value is None and is_function:
         what = f"{key} is null" if key in block.value else f"a call without {key}"
-        block.notes.add("args.empty", f"{what}: in this protocol even an empty object is a string", f"/{key}")
+        block.notes.add("args.empty", f"{what}: this protocol requires a string, even for an empty object", f"/{key}")
     elif is_function:
         block.notes.add("args.not-object", f"{key} is {kind_of(value)}, not a string of JSON", f"/{key}")
     return value, None, None

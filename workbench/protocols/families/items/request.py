@@ -77,7 +77,7 @@ def read_items_request(
 ) -> ModelRequest:
     """The same for any protocol whose conversation is the list ``input``; ``read`` reads an item of it."""
     if not isinstance(body, dict) or not any(key in body for key in ASKS):
-        raise ProtocolMismatch("not a request of this protocol: it is not an object with 'input'")
+        raise ProtocolMismatch("not a request of this protocol: expected an object with 'input'")
     notes = Notes()
     messages = _messages(body, notes, known, read)
     model, parallel = body.get("model"), body.get("parallel_tool_calls")
@@ -186,7 +186,7 @@ def _is_hosted(value: Mapping[str, JsonValue]) -> bool:
 
 def _read_tool(tool: BlockReader) -> ToolDef:
     if isinstance(tool.value.get("function"), dict):
-        tool.notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not have", tool.at)
+        tool.notes.add("schema.malformed", "a tool wrapped in 'function', which this protocol does not use", tool.at)
     kind = tool.value.get("type")
     return ToolDef(
         name=tool.string("name", "name"),

@@ -274,7 +274,7 @@ class ItemStreamDecoder:
             item.mark("", number)
         elif not item.is_done:
             mild = "" if item.kind in _FOR_THE_CLIENT else MILD  # OpenAI leaves out the end of lists of MCP tools
-            message = f"item {item.index} is never done"
+            message = f"item {item.index} has no done event"
             self._notes.add(f"stream.block-order{mild}", message, number, f"/output/{n}")
         item.final = n
         item.is_done = True
@@ -302,10 +302,10 @@ class ItemStreamDecoder:
         if isinstance(item_id, str) and (item is None or item.name("id") not in (None, item_id)):
             item = self._item_of_id(item_id, item, number, index)
         if type(index) is not int and not (self.is_by_id and item):
-            self._notes.add("stream.index", "an event of an item without the item's index", number)
+            self._notes.add("stream.index", "an event of an item has no item index", number)
             item = item or (self.items[-1] if self.items else None)
         if item is None:
-            message = f"an event of item {index!r:.20}, which never started"
+            message = f"an event of item {index!r:.20}, which was not started"
             self._notes.add("stream.block-order", message, number)
             item = self._open(index if type(index) is int else None, kind)
         elif item.is_done:
@@ -319,14 +319,14 @@ class ItemStreamDecoder:
         holder = self._by_id.get(item_id)
         if there is None:
             if holder is not None and type(index) is int:
-                message = f"an event of item {item_id!r:.80} comes at index {index!r:.20}, where there is no item"
+                message = f"an event of item {item_id!r:.80} has index {index!r:.20}, where there is no item"
                 self._notes.add("stream.index", message, number, f"/output/{holder.index}")
             return holder
         if holder is None:
             message = f"item {there.index} has a different id in its events"  # with Copilot, in each a new one
             self._notes.add("stream.id", message, number, f"/output/{there.index}/id")
             return there
-        message = f"an event of item {item_id!r:.80} comes at a different index, {there.index}"
+        message = f"an event of item {item_id!r:.80} has a different index, {there.index}"
         self._notes.add("stream.index", message, number, f"/output/{holder.index}")
         return holder
 
@@ -334,7 +334,7 @@ class ItemStreamDecoder:
         found = self._notes.object_at("item", value, number)
         index = value.get("output_index")
         if type(index) is not int:
-            self._notes.add("stream.index", "an event of an item without the item's index", number)
+            self._notes.add("stream.index", "an event of an item has no item index", number)
             index = self._begun_index(found) if is_done else len(self.items)
         item = self._by_index.get(index)
         if item is not None and (item.is_done or not is_done):
@@ -345,13 +345,13 @@ class ItemStreamDecoder:
                 )
             item = None
         elif item is None and is_done:
-            self._notes.add("stream.block-order", f"item {index} is done but never started", number)
+            self._notes.add("stream.block-order", f"item {index} has a done event but was not started", number)
         if item is None:
             item = self._open(index, None)
         elif is_done:
             self._compare(item, found, number)
             if item.kind == "function_call" and not item.is_told("/arguments"):
-                self._notes.add("stream.block-order", "a call is done without function_call_arguments.done", number)
+                self._notes.add("stream.block-order", "a call ends without function_call_arguments.done", number)
         if isinstance(found.get("id"), str):
             self._by_id[found["id"]] = item
         item.mark("", number)
@@ -473,9 +473,9 @@ class ItemStreamDecoder:
                 continue
             events = messages[n].parts[0].source.events if messages[n].parts else ()
             if self._ended is not None:
-                yield Anomaly("stream.block-order", f"item {item.index} is never done", f"/output/{n}", events)
+                yield Anomaly("stream.block-order", f"item {item.index} has no done event", f"/output/{n}", events)
             else:
-                message, events = f"the stream stops inside item {item.index}", tuple(sorted({*events, self._last}))
+                message, events = f"the stream ends inside item {item.index}", tuple(sorted({*events, self._last}))
                 yield Anomaly("stream.truncated", message, f"/output/{n}", events)
         if self._ended is None and not self._notes.is_over and all(item.is_done for item in self.items):
             message = f"the stream ends without {self.names.missing_end}"

@@ -228,7 +228,7 @@ class StreamedItem:
         for at, pieces in self.tracks.items():
             events = pieces.damaged_events()
             if events:
-                message = "characters were damaged on the way: U+FFFD or half of a surrogate pair"
+                message = "characters were damaged in transit: U+FFFD or a lone surrogate"
                 yield Anomaly("stream.encoding", message, pointer + at, events)
 
 

@@ -56,7 +56,7 @@ def _bodies(speech: Speech) -> Iterator[AuditCase]:
     theme, rule = Theme.FIELDS_BACK, "gateway.dropped-field"
     more = ',"x_audit":{"deep":[1,null]},"audit_empty":""'
     yield _case(
-        speech, "answer-members", theme, "unknown fields of a response are kept", speech.answer(MORE=more),
+        speech, "answer-members", theme, "unknown response fields are kept", speech.answer(MORE=more),
         "a client that knows these fields does not get them", rule,
     )  # fmt: skip
     text = r'" \n Caf\u00e9 \/ 日本 \ud83d\ude00 1.0\n"'
@@ -96,12 +96,12 @@ def _streams(speech: Speech) -> Iterator[AuditCase]:
     )  # fmt: skip
     yield _stream(
         speech, "empty-deltas", "empty and blank deltas are kept",
-        speech.events('"Fi"', '""', '" "', r'"\n\n"', '"ne."'), "the client reads a different text", means=True,
+        speech.events('"Fi"', '""', '" "', r'"\n\n"', '"ne."'), "the client reads different text", means=True,
     )  # fmt: skip
     texts = (r'" caf\u00e9"', '" 日本語 "', r'" \ud83d\ude00"', '" 😀 \u2028 "', r'" \/ \u003c "')
     yield _stream(
-        speech, "stream-spelling", "texts in a stream keep their exact form", speech.events(*texts),
-        "the text or its bytes differ from what the provider sent", "gateway.altered-bytes",
+        speech, "stream-spelling", "text in a stream keeps its exact form", speech.events(*texts),
+        "the text differs from what the provider sent, or its bytes do", "gateway.altered-bytes",
     )  # fmt: skip
     arguments = (*speech.opening[:1], *speech.arguments, *speech.closing)
     yield _stream(
@@ -117,7 +117,7 @@ def _streams(speech: Speech) -> Iterator[AuditCase]:
 
 def _writing(speech: Speech) -> Iterator[AuditCase]:
     """The same stream, written in other legal ways."""
-    why, rule = "every form is legal; a gateway that does not parse all of them loses events", "stream.framing"
+    why, rule = "all forms are legal; a gateway that does not parse all of them loses events", "stream.framing"
     events = speech.events('"Fi"', '"né"', '"😀."')
     yield _stream(
         speech,
@@ -137,15 +137,15 @@ def _writing(speech: Speech) -> Iterator[AuditCase]:
     at = [0, *(n + 1 for n, byte in enumerate(raw) if byte >= 0xC0), len(raw)]
     cut = [raw[a:b] for a, b in pairwise(at)]
     yield _case(
-        speech, "cut-characters", Theme.EVENTS, "characters split over two chunks are kept", _cut(speech, cut),
-        "the characters at the chunk boundary are damaged", "stream.encoding",
+        speech, "cut-characters", Theme.EVENTS, "a character split over two chunks is kept", _cut(speech, cut),
+        "the character at the chunk boundary is damaged", "stream.encoding",
     )  # fmt: skip
     lumps = ["".join(events[:3]), "".join(events[3:])]
     yield _stream(speech, "events-in-one-chunk", "several events in one chunk are forwarded", lumps, why, rule)
     halves = [half for e in events for half in (e[: len(e) // 2], e[len(e) // 2 :])]
     two = _cut(speech, halves)
     yield _case(
-        speech, "events-in-two-chunks", Theme.EVENTS, "events split over two chunks are forwarded", two, why, rule
+        speech, "events-in-two-chunks", Theme.EVENTS, "an event split over two chunks is forwarded", two, why, rule
     )
 
 
@@ -277,7 +277,7 @@ def _breaks(speech: Speech) -> Iterator[AuditCase]:
     left = speech.stream_response((*speech.events(ending=False)[:1], ": keep-alive\n\n"), end=ResponseEnd.LEFT)
     asked = speech.request("hang-up", streams=True)
     yield AuditCase(
-        "hang-up", Theme.BREAKS, "when the client disconnects, the provider notices", asked, left,
+        "hang-up", Theme.BREAKS, "the provider notices when the client disconnects", asked, left,
         "the model continues, and every token is billed", is_convertible=True, hangs_up=True,
     )  # fmt: skip
 
@@ -303,4 +303,4 @@ def _codings(speech: Speech) -> Iterator[AuditCase]:
     text = json.dumps("".join(f"{n:06x} " for n in range(60_000)))
     yield case("large-answer", "a response of 400 kB is complete", speech.answer(TEXT=text))
     unsized = replace(speech.answer(), framing=ResponseFraming.CLOSE)
-    yield case("unsized-answer", "a response that ends with the connection is complete", unsized)
+    yield case("unsized-answer", "a response that ends by closing the connection is complete", unsized)

@@ -13,7 +13,7 @@ from workbench.wire import loads
 BIG = 1_500_000
 """Bytes of the large body: more than usual limits of 1 MB, less than what providers take."""
 
-_PREFIX = "the bytes of the prompt change: the provider's cache is missed, and signatures may be invalid"
+_PREFIX = "the bytes of the prompt change: the provider's cache misses, and signatures may become invalid"
 _OWN = "a gateway cannot know which unknown fields the provider needs"
 
 
@@ -73,7 +73,7 @@ def _fields(speech: Speech) -> Iterator[AuditCase]:
 def _spelling(speech: Speech) -> Iterator[AuditCase]:
     theme = Theme.SPELLING
     schema = '{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":"string"},"10":{},"9":{}}}'
-    yield _schema(speech, "key-order", theme, "keys of objects keep their order", schema, _PREFIX, "cost.cache-break")
+    yield _schema(speech, "key-order", theme, "object keys keep their order", schema, _PREFIX, "cost.cache-break")
     name = "white-space"
     spaced = json.dumps(loads(speech.text(speech.called, name, {}).encode()), indent=2).replace('": ', '" :\t')
     asked = CaseRequest(speech.request(name).path, f" {spaced}\r\n".encode(), speech.headers)
@@ -126,7 +126,7 @@ def _numbers(speech: Speech) -> Iterator[AuditCase]:
         theme,
         "integers beyond 2^53 keep all digits",
         large,
-        "ids and limits become different numbers",
+        "ids and limits change to different numbers",
         rule,
     )
     yield _schema(
@@ -138,12 +138,12 @@ def _numbers(speech: Speech) -> Iterator[AuditCase]:
 
 def _texts(speech: Speech) -> Iterator[AuditCase]:
     texts, rule = Theme.TEXTS, "gateway.altered-bytes"
-    why = "the model reads a different text, and its edits do not match the file"
+    why = "the model reads different text, and its edits do not match the file"
 
     def case(name: str, shows: str, text: str, why: str = why, rule: str = rule) -> AuditCase:
         return _text(speech, name, texts, shows, text, why, rule)
 
-    yield case("text-edges", "white space at the ends of a text is kept", r" \n\t@MARK@  two  spaces \t \r\n\n  ")
+    yield case("text-edges", "leading and trailing white space is kept", r" \n\t@MARK@  two  spaces \t \r\n\n  ")
     yield case("line-ends", "line endings are kept", r"@MARK@\r\nb\rc\nd \n\n\n\n e\u2028f\u0085g\u000bh")
     yield case(
         "unicode-forms", "composed and decomposed characters are not normalised",
@@ -161,7 +161,7 @@ def _texts(speech: Speech) -> Iterator[AuditCase]:
     yield case(
         "lone-surrogate", "a lone surrogate, as in text truncated by JavaScript, is kept",
         r"@MARK@ cut \ud83d here",
-        "clients that truncate texts send lone surrogates", "stream.encoding",
+        "clients that truncate text send lone surrogates", "stream.encoding",
     )  # fmt: skip
     yield case(
         "markup",
@@ -188,7 +188,7 @@ def _long_or_empty(speech: Speech) -> Iterator[AuditCase]:
     name = "empty-values"
     asked = speech.request(name, speech.called, RESULT='""', ARGS="{}", MORE=',"metadata":{},"audit_null":null')
     yield AuditCase(
-        name, Theme.FIELDS, "empty texts, empty objects and null are kept", asked, speech.answer(),
+        name, Theme.FIELDS, "empty strings, empty objects and null are kept", asked, speech.answer(),
         "an empty value differs from a missing one", "gateway.dropped-field",
     )  # fmt: skip
     name = "long-result"
@@ -208,7 +208,7 @@ def _long_or_empty(speech: Speech) -> Iterator[AuditCase]:
 
 
 def _ids(speech: Speech) -> Iterator[AuditCase]:
-    why, rule = "the provider refuses a tool result that names another call", "closure.id-mismatch"
+    why, rule = "the provider refuses a tool result with the id of another call", "closure.id-mismatch"
     for name, id in zip(("odd-id", "long-id"), speech.odd_ids, strict=True):
         asked = speech.request(name, speech.called, ID=id)
         shows = f"an id such as {id[:14]} is kept" if name == "odd-id" else f"an id of {len(id)} characters is kept"
@@ -240,7 +240,7 @@ def _headers(speech: Speech) -> Iterator[AuditCase]:
     )
     yield case(
         "own-headers",
-        "headers of clients and SDKs are kept",
+        "client and SDK headers are kept",
         own,
         "the provider does not see which client sent the request, or how often it was sent",
     )
@@ -265,7 +265,7 @@ def _headers(speech: Speech) -> Iterator[AuditCase]:
         "odd-headers",
         "empty and repeated headers are kept",
         odd,
-        "lists of betas and features are sent in repeated headers",
+        "betas and features are sent in repeated headers",
     )
     yield case(
         "long-header",
@@ -291,7 +291,7 @@ def _paths(speech: Speech) -> Iterator[AuditCase]:
     yield AuditCase(
         name,
         path,
-        "a HEAD is forwarded, without a body",
+        "a HEAD is forwarded without a body",
         asked,
         answer,
         "clients use it to check that the server is reachable",

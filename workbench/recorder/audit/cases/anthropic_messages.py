@@ -80,7 +80,7 @@ _SIGNED = "EqQBCkYIBRgCKkDd+/aUdiT0=="
 _THINKING = r'{"type":"thinking","thinking":" I look first.\n\n ","signature":"' + _SIGNED + '"}'
 _EMPTY = '{"type":"thinking","thinking":"","signature":"' + _SIGNED + '"}'
 _REDACTED = '{"type":"redacted_thinking","data":"EmwKAhgBEgy3va3pzix/LafPsn4aDFIT2Xlxh0L5L8rLVyIwxtE3rAFBa8cr3qpP=="}'
-_RETHINK = "Claude refuses a thinking block that is not byte for byte as it was returned"
+_RETHINK = "Claude refuses a thinking block that differs in any byte from the one it returned"
 _CACHED = "without cache breakpoints nothing is cached, and every turn costs the full price"
 
 
@@ -148,7 +148,7 @@ def _results() -> Iterator[AuditCase]:
         '{"type":"tool_result","tool_use_id":"@ID@","content":[{"type":"text","text":"a\\n"},{"type":"text",'
         '"text":" b"}]}'
         ',{"type":"text","text":"@MARK@ go on"}',
-        "the model reads a different text", "gateway.altered-shape",
+        "the model reads different text", "gateway.altered-shape",
     )  # fmt: skip
     yield _ask(
         "adjacent-texts", texts, "adjacent text blocks are not merged", "cache breakpoints and signatures move",
@@ -226,7 +226,7 @@ def _headers() -> Iterator[AuditCase]:
     betas = "interleaved-thinking-2025-05-14,context-management-2025-06-27, fine-grained-tool-streaming-2025-05-14"
     name = "beta-header"
     asked = SPEECH.request(name, headers=(("anthropic-beta", betas),))
-    yield AuditCase(name, Theme.HEADERS, "the list of betas is kept", asked, SPEECH.answer(), why, rule)
+    yield AuditCase(name, Theme.HEADERS, "the beta header is kept", asked, SPEECH.answer(), why, rule)
     name = "beta-headers"
     twice = SPEECH.request(
         name, headers=(("anthropic-beta", "context-1m-2025-08-07"), ("anthropic-beta", "files-api-2025-04-14"))

@@ -64,7 +64,7 @@ SPEECH = Speech(
     answer_headers=(("x-goog-request-id", "0audit"), ("server-timing", "gfet4t7; dur=17")),
 )
 
-_SIGNED = "Gemini 3 refuses a call whose thought signature is not sent back byte for byte"
+_SIGNED = "Gemini 3 refuses a tool call if its thought signature is not sent back byte for byte"
 
 
 def cases() -> Iterator[AuditCase]:
@@ -111,7 +111,7 @@ def _fields() -> Iterator[AuditCase]:
     fields, dropped = Theme.FIELDS, "gateway.dropped-field"
     why = "the provider ignores what the client requested"
     yield _ask(
-        "rare-parameters", fields, "the provider's own parameters are kept", why, rule=dropped,
+        "rare-parameters", fields, "provider-specific parameters are kept", why, rule=dropped,
         MORE=',"generationConfig":{"thinkingConfig":{"thinkingBudget":-1,"includeThoughts":true},"temperature":1.0,'
         '"responseModalities":["TEXT"],"seed":0,"responseJsonSchema":{"type":["string","null"],"minLength":0}},'
         '"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}],'

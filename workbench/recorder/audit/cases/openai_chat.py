@@ -79,7 +79,7 @@ SPEECH = Speech(
     ),
 )
 
-_ECHO = "DeepSeek and others refuse a turn with tool calls whose reasoning is not sent back"
+_ECHO = "DeepSeek and others refuse a turn with tool calls if its reasoning is not sent back"
 
 
 def cases() -> Iterator[AuditCase]:
@@ -118,7 +118,7 @@ def _reasoning() -> Iterator[AuditCase]:
         '"type":"function","extra_content":{"google":{"thought_signature":"CiQB0+/x=="}},"function":{"name":"look"',
         1,
     )
-    why = "Gemini refuses a call whose thought signature is not sent back"
+    why = "Gemini refuses a tool call if its thought signature is not sent back"
     yield _case("thought-signature", "a signature inside a tool call is kept", "", why, missing, signed)
 
 
@@ -170,7 +170,7 @@ def _fields() -> Iterator[AuditCase]:
         return AuditCase(name, Theme.FIELDS, shows, asked, SPEECH.answer(), why, rule)
 
     yield case(
-        "rare-parameters", "the provider's own parameters are kept", ',"reasoning_effort":"minimal","verbosity":"low","'
+        "rare-parameters", "provider-specific parameters are kept", ',"reasoning_effort":"minimal","verbosity":"low","'
         'seed":0,'
         '"logit_bias":{"50256":-100},"n":1,"store":false,"metadata":{},"service_tier":"flex","prompt_cache_key":'
         '"audit",'
@@ -179,14 +179,14 @@ def _fields() -> Iterator[AuditCase]:
         '"modalities":["text"],"prediction":{"type":"content","content":"Fi"},"logprobs":false',
     )  # fmt: skip
     yield case(
-        "other-providers", "parameters of OpenRouter, Qwen and vLLM are kept", ',"provider":{"order":["a"],'
+        "other-providers", "OpenRouter, Qwen and vLLM parameters are kept", ',"provider":{"order":["a"],'
         '"allow_fallbacks":'
         'false},"transforms":[],"reasoning":{"max_tokens":64,"exclude":false},"enable_thinking":true,"thinking":'
         '{"type":'
         '"enabled"},"chat_template_kwargs":{"enable_thinking":true},"extra_body":{"a":1},"top_k":20,"min_p":0.0',
     )  # fmt: skip
     yield case(
-        "strict-tools", "all members of a tool declaration are kept",
+        "strict-tools", "all fields of a tool declaration are kept",
         ',"tools":[{"type":"function","function":{"name":"look",'
         '"description":"","strict":true,"parameters":{"type":"object","properties":{},"required":[],'
         '"additionalProperties":false}}},{"type":"custom","custom":{"name":"run","format":{"type":"grammar","grammar":'

@@ -145,7 +145,7 @@ SPEECH = Speech(
 )
 
 _SEALED = "gAAAAABo+/_-audit=="
-_BOUND = "without its encrypted reasoning a call is refused, or the model starts thinking again"
+_BOUND = "without its encrypted reasoning, a tool call is refused or the model starts thinking again"
 
 
 def cases() -> Iterator[AuditCase]:
@@ -179,18 +179,18 @@ def _requests() -> Iterator[AuditCase]:
         '{"type":"custom_tool_call_output","call_id":"call_c","output":"done\\n"}'
     )
     yield case(
-        "custom-calls", Theme.IDS, "tool calls with free text are kept", custom, "Codex uses them to edit files",
+        "custom-calls", Theme.IDS, "tool calls with free-text input are kept", custom, "Codex uses them to edit files",
         "closure.missing-result",
     )  # fmt: skip
     yield case(
-        "item-references", Theme.IDS, "references to items are kept",
-        f'{{"type":"item_reference","id":"rs_0audit"}},{both}', "the provider does not find the item",
+        "item-references", Theme.IDS, "item references are kept",
+        f'{{"type":"item_reference","id":"rs_0audit"}},{both}', "the provider cannot find the item",
         "state.lost",
     )  # fmt: skip
     parts = '[{"type":"input_text","text":" a\\n"},{"type":"input_text","text":""}]'
     yield case(
         "result-parts", Theme.TEXTS, "the parts of a tool result are not merged",
-        f"{_CALL},{_RESULT}".replace("@RESULT@", parts), "the model reads a different text", "gateway.altered-shape",
+        f"{_CALL},{_RESULT}".replace("@RESULT@", parts), "the model reads different text", "gateway.altered-shape",
     )  # fmt: skip
     yield case(
         "empty-result", Theme.TEXTS, "an empty tool result is kept", f"{_CALL},{_RESULT}".replace("@RESULT@", '""'),
@@ -218,7 +218,7 @@ def _fields() -> Iterator[AuditCase]:
         return AuditCase(name, Theme.FIELDS, shows, SPEECH.request(name, MORE=more), SPEECH.answer(), why, rule)
 
     yield case(
-        "rare-parameters", "the provider's own parameters are kept", ',"reasoning":{"effort":"minimal","summary":"auto"'
+        "rare-parameters", "provider-specific parameters are kept", ',"reasoning":{"effort":"minimal","summary":"auto"'
         '},"text":'
         '{"verbosity":"low","format":{"type":"text"}},"truncation":"disabled","service_tier":"flex","max_tool_calls":3,'
         '"prompt_cache_key":"audit","client_metadata":{"x":"1"},"background":false,"instructions":"","metadata":{}',
