@@ -33,7 +33,7 @@ OTHER_ID: Final = "the id does not have the form functions.NAME:INDEX"
 MISSPELLED: Final = "a token is misspelled"
 NO_ARGUMENT_TOKEN: Final = "the token before the arguments is missing"
 OTHER_END: Final = "a closing tag with a different name"
-LOOK_ALIKE: Final = "look-alike characters in its tags"
+LOOK_ALIKE: Final = "look-alike characters in the tags"
 DAMAGED: Final = "damaged markup"
 
 MORE_CALLS: Final = "several calls in one element"

@@ -388,9 +388,8 @@ class InterceptedExchange:
             or kinds[0] != kinds[1]
             or made.is_cut
         ):
-            what = (
-                f"the head of the upstream's response is already sent, and {who} responds {made.head.status} {kinds[0]}"
-            )
+            status = f"{made.head.status} {kinds[0]}"
+            what = f"the upstream's response head has already been sent, but {who} responds with {status}"
             raise UsageError(what, hint="continue the response, edit the rest of it, or drop it")
         answer.edit(b"".join(made.pieces))
         self._pauses.end(f"answered by {who}")
