@@ -47,7 +47,7 @@ def read(data: bytes, name: str) -> TranscriptSession:
     damage = ImportDamage()
     turns = list(_turns(steps(objects(data, damage))))
     if not turns:
-        raise damage.refuse("the file contains no conversation item")
+        raise damage.refuse("the file contains no conversation items")
     return TranscriptSession(name, turns, damage=damage.as_lines(), title=TITLE)
 
 
