@@ -113,5 +113,5 @@ def test_people_read_what_happens(session: Path, capsys: pytest.CaptureFixture[s
     assert main(["continue", str(session), "--target", "sim:openai", "--recorded"]) == 0
     said = capsys.readouterr().out
     assert '  read {"path": "a"}\n    = recorded  (recorded in exchange 1)\n' in said
-    assert "sent (3 new items): 200\ndone: the model answered without a tool call" in said
+    assert "sent (3 new items): 200\ndone: the model answered without a call" in said
     assert "recorded in the working session" in said

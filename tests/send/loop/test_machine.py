@@ -109,7 +109,7 @@ def test_a_step_can_be_changed_before_it_happens() -> None:
 
 def test_the_users_next_words_let_an_answered_conversation_go_on() -> None:
     loop = loop_of(answered())
-    assert loop.step == LoopEnd(EndReason.DONE, "the model answered without a tool call")
+    assert loop.step == LoopEnd(EndReason.DONE, "the model answered without a call")
     *_, said, told = sent(loop.after(Say("And now?")))["messages"]
     assert (said["content"], told) == ("done", {"role": "user", "content": "And now?"})
 

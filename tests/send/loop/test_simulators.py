@@ -69,7 +69,7 @@ def test_no_contract_refuses_it(name: str) -> None:
             for stream in (False, True) if protocol in protocols.protocols() else ():
                 simulator = Simulator(label, model=ScriptedModel(Dials(parallel=2)))
                 loop = continued(simulator, begun(simulator, protocol, stream=stream), [*QUESTIONS[1:]])
-                assert loop.step == LoopEnd(EndReason.DONE, "the model answered without a tool call"), (
+                assert loop.step == LoopEnd(EndReason.DONE, "the model answered without a call"), (
                     label,
                     protocol,
                     stream,

@@ -307,7 +307,7 @@ class ConversationLoop:
             return LoopEnd(EndReason.TEXT_CALL, what, found[0].format)
         stop = answer.stop if answer else None
         more = {"length": ", truncated at the token limit", "filter": ", stopped by a filter"}.get(stop or "", "")
-        return LoopEnd(EndReason.DONE, f"the model answered without a tool call{more}")
+        return LoopEnd(EndReason.DONE, f"the model answered without a call{more}")
 
     def _limit_end(self) -> LoopEnd | None:
         if 0 < self.limits.turns <= self.turns:
