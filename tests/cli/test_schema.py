@@ -48,7 +48,7 @@ def test_every_provider_answers(run, file):
 def test_the_change_is_printed_and_proved(run, file):
     done = run("schema", file(REQUEST), "--provider", "anthropic", "--prove", "50")
     assert done.status == 1
-    assert "oneOf at the root → one object with the properties of all branches  (local check)" in done.out
+    assert "oneOf at the root → one object with all properties  (local check)" in done.out
     assert "proof: same verdict as the original for" in done.out
     assert "✓ anthropic" in done.out  # the other tool
 

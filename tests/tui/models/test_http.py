@@ -133,7 +133,7 @@ def test_what_an_adapter_changed_stands_in_rows_of_its_own() -> None:
     note = "not recorded completely; handle: workbench:1 in place of a signature; loss: /a: x; y; correction: serial"
     made = view(Exchange("1", HttpRequest(), HttpResponse(200), note=note, branch="a to b"))
     assert [(row.label, row.value) for row in group(made, "changed by a translation or correction")] == [
-        ("handle", "workbench:1 as a signature"),
+        ("handle", "workbench:1 in place of a signature"),
         ("loss", "/a: x; y"),
         ("correction", "serial"),
     ]

@@ -59,7 +59,7 @@ async def test_the_change_the_check_and_both_schemas_are_shown() -> None:
     async with showing(asking(DECLARED)) as driver:
         screen = await tools_of(driver)
         await driver.press("g", "j")
-        assert "oneOf at the root → one object with the properties of all branches" in driver.text
+        assert "oneOf at the root → one object with all properties" in driver.text
         assert "remaining check" in driver.text
         assert json.loads(screen.before._body) == ONE_OF
         assert "oneOf" not in json.loads(screen.after._body)

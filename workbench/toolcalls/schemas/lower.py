@@ -244,7 +244,7 @@ class _Lowering(ValueLowering):
         keyword: str,
         at: SchemaPosition,
     ) -> LoweredNode:
-        """Alternatives at the root: one object with the properties of all branches; the check does the rest."""
+        """Alternatives at the root: one object with all properties; the check does the rest."""
         objects = [b for b in branches if isinstance(b, dict)]
         inner = [self.follow_deep(b, at) for b in objects]
         properties: dict[str, JsonValue] = dict(dict_of(rest.get("properties")))
@@ -263,7 +263,7 @@ class _Lowering(ValueLowering):
             flat["required"] = required
         if not properties:
             flat.pop("properties")
-        self.note(at, f"{keyword} at the root", "one object with the properties of all branches", CHECKED)
+        self.note(at, f"{keyword} at the root", "one object with all properties", CHECKED)
         dropped = {k: v for k, v in rest.items() if k not in flat}
         context = {k: rest[k] for k in ("properties", "patternProperties") if k in rest and dropped}
         return self.node(flat, at).and_rest({keyword: schema[keyword]}, {**context, **dropped})
