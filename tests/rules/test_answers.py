@@ -76,11 +76,39 @@ def test_a_known_text_names_its_rule(chat):
     ]
 
 
-def test_a_text_that_names_no_rule_may_name_a_place(chat):
-    (finding,) = chat(HELLO, error("messages[0].content is not what I like"), status=400)
-    assert finding.message.endswith(
-        "provider's 'messages[0].content' = /messages/0/content of the request, bytes 62–69"
-    )
+TOOL = {"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {}}}}
+ASKED = {"top_p": 0.5, "response_format": {"type": "text"}, "tools": [TOOL]}
+PLACES = [
+    ("messages[0].content is not what I like", "content.shape", "/messages/0/content"),
+    ("messages[0].role is not what I like", "content.role-order", "/messages/0/role"),
+    ("I do not like this top_p", "params.unsupported", "/top_p"),
+    ("I do not like response_format", "params.unsupported", "/response_format"),
+    ("tools[0].function.name is not what I like", "schema.name", "/tools/0/function/name"),
+    ("tools[0].function is not what I like", "schema.malformed", "/tools/0/function"),
+]
+
+
+@pytest.mark.parametrize(("text", "rule", "pointer"), PLACES)
+def test_a_text_that_only_names_a_place_is_a_finding_of_the_rule_of_that_place(inspect, text, rule, pointer):
+    body = {"model": "gpt-4.1", "messages": HELLO, **ASKED}
+    (finding,) = inspect(body, error(text), protocol="openai-chat", provider="openai", status=400)
+    assert (finding.rule, finding.pointer, finding.severity) == (rule, pointer, "error")
+    assert finding.message.endswith("the text does not say what is wrong with it")
+    assert text in finding.evidence
+
+
+def test_a_text_that_only_names_a_place_is_about_what_is_wrong_there(inspect):
+    body = {"model": "o3", "messages": HELLO, "temperature": 0.5}
+    text = error("I do not like this temperature")
+    found = inspect(body, text, protocol="openai-chat", provider="openai", status=400)
+    (finding,) = [f for f in found if f.pointer == "/temperature"]
+    assert finding.message.startswith("temperature: this model") and "I do not like" in finding.evidence
+
+
+def test_a_text_that_names_nothing_of_the_request_stays_unexplained(inspect):
+    body = {"model": "gpt-4.1", "messages": HELLO, **ASKED}
+    (finding,) = inspect(body, error("I do not like this"), protocol="openai-chat", provider="openai", status=400)
+    assert finding.rule == "answer.error"
 
 
 def test_a_page_shows_its_title(anthropic):

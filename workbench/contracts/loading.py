@@ -249,9 +249,13 @@ def _as_served(contract: Contract, maker: ContractFile, model: str | None) -> Co
 
 
 def _with_tools(contract: Contract, maker: ContractFile, model: str | None) -> Contract:
-    """The contract of an endpoint that translates requests to a maker's API, with what that API requires of tools."""
+    """The contract of an endpoint that translates requests to a maker's API, with what that API requires of tools.
+
+    Where the maker speaks the same protocol, that is the one they are translated to.
+    """
     variant = maker.variant(Clues(model=model))[0]
-    api = maker.resolve(maker.protocols[0], variant, model)
+    protocol = contract.protocol if maker.speaks(contract.protocol) else maker.protocols[0]
+    api = maker.resolve(protocol, variant, model)
     terms = {key: fact for key, fact in api.terms.items() if key.startswith(OF_TOOLS)}
     relations = (*contract.relations, *maker.on_tools(contract.protocol, variant, model))
     return with_terms(replace(contract, relations=relations), {**terms, **contract.terms})

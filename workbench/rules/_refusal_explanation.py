@@ -31,7 +31,7 @@ from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
 from workbench.protocols.refusals import KnownRefusal, complaint_of
 from workbench.rules._failure_place import is_about_the_request, place_of, refusal_of
-from workbench.rules._refused_value import place_by_rule, place_of_key, rule_at
+from workbench.rules._refused_value import place_by_rule, place_of_key, rule_at, rule_of_place
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote
 
@@ -49,6 +49,7 @@ class ExplainedRefusal:
         match: the text it is known by, None where the finding's own check predicted it.
         is_new: no rule had found it.
         is_absent: what the text says is wrong is not in the request that was recorded.
+        is_by_place: the text tells the rule only by the place that it names.
         refusal: of what kind the answer is, None where nothing tells it.
     """
 
@@ -57,6 +58,7 @@ class ExplainedRefusal:
     match: Match | None = None
     is_new: bool = False
     is_absent: bool = False
+    is_by_place: bool = False
     refusal: KnownRefusal | None = None
 
 
@@ -81,16 +83,22 @@ def _reconcile(
     rule = own[0].rule if own else match.rule if match else ""
     place = find_place(error, case.decoded, case.contract, captured, rule)
     likely = [f for f in own or asked if f.rule == rule and _may_be_meant(f, place, ids)] if rule else []
+    is_by_place = not likely and not matches
+    if is_by_place:
+        named = place_of(refusal, error, case.decoded, case.contract)
+        matches = _by_family(error, refusal, named)
+        likely = _meant_by_place(asked, named, ids) if matches else []
     if likely:
         chosen = _nearest(likely, place)
         marked = _mark_named(chosen, error, place)
         others = (f for f in findings if f is not chosen)
-        return ExplainedRefusal((marked, *_demote_others(others, marked, place, ids)), marked, match)
+        rest = _demote_others(others, marked, place, ids)
+        return ExplainedRefusal((marked, *rest), marked, match, is_by_place=is_by_place)
     if not matches or _is_passed_on(case):
         return ExplainedRefusal(tuple(_demote_others(findings, None, place, ids)))
     made, is_absent = _new_finding(case, match or matches[0], error, ids, refusal)
     rest = _demote_others(findings, None, find_place(error, case.decoded, case.contract, matches[0].captured), ids)
-    return ExplainedRefusal((*rest, made), made, matches[0], is_new=True, is_absent=is_absent)
+    return ExplainedRefusal((*rest, made), made, matches[0], True, is_absent, is_by_place)
 
 
 def _may_be_meant(finding: Finding, place: ErrorPlace | None, ids: NamedIds) -> bool:
@@ -111,10 +119,26 @@ def _may_be_meant(finding: Finding, place: ErrorPlace | None, ids: NamedIds) -> 
     return any(abs(item[1] - wanted[1]) <= NEAR for p in places if (item := _item(p)) and item[0] == wanted[0])
 
 
+def _meant_by_place(findings: Sequence[Finding], place: ErrorPlace | None, ids: NamedIds) -> list[Finding]:
+    """What a text means that only names a place: an error that it may be about, else a warning at that very place."""
+    errors = [f for f in findings if f.severity is Severity.ERROR and _may_be_meant(f, place, ids)]
+    doubts = [f for f in findings if f.severity is Severity.WARNING and f.rule != _UNEXPLAINED]
+    there = place.pointer if place else ""
+    return errors or [f for f in doubts if there and _is_within(f.pointer, there)]
+
+
+_UNEXPLAINED = "answer.error"
+"""Rule of the answer itself, which may be at the place that the text names."""
+
+
+def _is_within(one: str, other: str) -> bool:
+    """Two pointers of which one lies within the other."""
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+
+
 def _is_near(pointer: str, name: str) -> bool:
     """One lies within the other, or both are in one message."""
-    a, b = f"{pointer}/", f"{name}/"
-    return a.startswith(b) or b.startswith(a) or (_item(pointer) is not None and _item(pointer) == _item(name))
+    return _is_within(pointer, name) or (_item(pointer) is not None and _item(pointer) == _item(name))
 
 
 def _item(pointer: str) -> tuple[str, int] | None:
@@ -223,6 +247,12 @@ def _by_place(case: RuleContext, error: ApiError, refusal: KnownRefusal | None) 
     return [match_by_kind(error.message, refusal, rule)] if refusal and rule in pages.slugs() else []
 
 
+def _by_family(error: ApiError, refusal: KnownRefusal | None, place: ErrorPlace | None) -> list[Match]:
+    """A match by the place alone, where the text says nothing else that is known."""
+    rule = rule_of_place(place.pointer, refusal) if place and refusal else ""
+    return [match_by_kind(error.message, refusal, rule)] if refusal and rule in pages.slugs() else []
+
+
 def _new_finding(
     case: RuleContext, match: Match, error: ApiError, ids: NamedIds, refusal: KnownRefusal | None
 ) -> tuple[Finding, bool]:
@@ -238,7 +268,7 @@ def _new_finding(
     absent = _absent(case, match.rule, ids)
     rule = Rule(match.rule, Severity.ERROR, pages.page(match.rule).summary)
     how = f", it names {quote(place.how, 80)}" if place and place.how else ""
-    what = refusal.says() if refusal and match.kind else f"{rule.summary[:1].lower()}{rule.summary[1:]}"
+    what = _in_words(refusal) if refusal and match.kind else f"{rule.summary[:1].lower()}{rule.summary[1:]}"
     message = f"the provider refused this with status {case.status}{how}: {what}"
     if absent:
         message = f"{message.rstrip('.')}; {absent}: {_BEHIND}"
@@ -254,6 +284,11 @@ def _new_finding(
     made = replace(made, severity=Severity.ERROR, span=place.span if place else made.span, basis=Basis.RECORDING)
     made = replace(made, kind=refusal.kind.name if refusal and refusal.is_telling else "")
     return made, bool(absent)
+
+
+def _in_words(refusal: KnownRefusal) -> str:
+    """What is wrong, as far as the kind of a refusal tells it."""
+    return refusal.says() if refusal.is_telling else "the text does not say what is wrong with it"
 
 
 def _better_place(case: RuleContext, rule: str, error: ApiError, place: ErrorPlace | None) -> ErrorPlace | None:

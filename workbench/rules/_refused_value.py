@@ -17,7 +17,7 @@ from workbench.ir import JsonValue
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import DecodedExchange
 from workbench.protocols.refusals import KnownRefusal
-from workbench.provenance import escape
+from workbench.provenance import escape, scalars
 from workbench.wire import loads
 
 _MISSING = ("field-missing", "message-empty")
@@ -65,12 +65,46 @@ _PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
 _TABLE = tuple(_PlaceRule(regex.compile(place), kinds, rule) for place, kinds, rule in _PLACES)
 """Place and kind → rule; the first line that fits counts."""
 
+_VAGUE = ("request-refused", "feature-disabled", "not-found")
+"""Kinds that say nothing of what is wrong with a place."""
+
+_ANSWER_SCHEMA = (
+    r"^/(?:text/format|response_format|output_config/format|output_format"
+    r"|generation_?[cC]onfig/response_?(?:[jJ]son_?)?[sS]chema)/.*(?:properties|items|required|anyOf|schema)"
+)
+_NO_PARAMETER = "model|tools|functions|messages|input|contents|system|instructions|systemInstruction"
+_FAMILIES = tuple(
+    _PlaceRule(regex.compile(place), _VAGUE, rule)
+    for place, rule in (
+        (r"^/(?:tools|functions)/\d+(?:/[a-zA-Z_]+(?:/\d+(?:/[a-zA-Z_]+)?)?)?/name$", "schema.name"),
+        (r"^/(?:tools|functions|toolConfig/tools)/", "schema.malformed"),
+        (_ANSWER_SCHEMA, "schema.malformed"),
+        (r"/cache_?[cC]ontrol(?:/|$)|/cachePoint(?:/|$)", "gateway.cache-limit"),
+        (rf"{_TURN}+/role$", "content.role-order"),
+        (rf"{_TURN}.*/(?:signature|encrypted_content|thought_?[sS]ignature)$", "reasoning.altered"),
+        (rf"{_TURN}.*/(?:(?:tool_)?call_id|tool_use_id|toolUseId|id)$", "closure.id-format"),
+        (_TURN, "content.shape"),
+        (r"^/anthropic_beta(?:/|$)", "gateway.beta-header"),
+        (r"^/(?:previous_response_id|conversation)", "state.lost"),
+        (rf"^/(?!(?:{_NO_PARAMETER})(?:/|$))[a-zA-Z_]", "params.unsupported"),
+    )
+)
+"""Place → the rule of what is refused there, for a text that names the place and says nothing else that is known."""
+
 
 def rule_at(pointer: str, refusal: KnownRefusal) -> str:
     """The rule of a value that a refusal of this kind names; empty where place and kind do not tell it."""
+    return _first_rule(_TABLE, pointer, refusal)
+
+
+def rule_of_place(pointer: str, refusal: KnownRefusal) -> str:
+    """The rule of a place where the refusal says no more than that; empty where it does, or at no such place."""
+    return _first_rule(_FAMILIES, pointer, refusal)
+
+
+def _first_rule(table: tuple[_PlaceRule, ...], pointer: str, refusal: KnownRefusal) -> str:
     kind = refusal.kind.name
-    fitting = (row.rule for row in _TABLE if (not row.kinds or kind in row.kinds) and row.place.search(pointer))
-    return next(fitting, "")
+    return next((row.rule for row in table if (not row.kinds or kind in row.kinds) and row.place.search(pointer)), "")
 
 
 def place_by_rule(rule: str, decoded: DecodedExchange) -> ErrorPlace | None:
@@ -156,10 +190,66 @@ def _late_systems(body: Mapping[str, JsonValue]) -> Iterator[str]:
             yield pointer
 
 
+_CARRIERS = (
+    "encrypted_content",
+    "signature",
+    "thoughtSignature",
+    "thought_signature",
+    "reasoning_content",
+    "reasoning",
+)
+_MEDIA = (
+    "image_url",
+    "input_audio",
+    "inlineData",
+    "inline_data",
+    "fileData",
+    "file_data",
+    "source",
+    "image",
+    "document",
+)
+_USUAL_ITEMS = (None, "message", "reasoning", "function_call", "function_call_output", "item_reference")
+
+
+def _keys_named(*names: str) -> Callable[[Mapping[str, JsonValue]], Iterator[str]]:
+    """Where members of these names are within messages, without the data of calls and tools."""
+    return lambda body: (
+        pointer
+        for at, message in _messages(body)
+        for pointer in _keys(dict(message), at)
+        if pointer.rpartition("/")[2] in names
+    )
+
+
+def _parts(body: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Media, then items of a type that few endpoints know."""
+    yield from _keys_named(*_MEDIA)(body)
+    items = body.get("input")
+    for n, each in enumerate(items if isinstance(items, list) else ()):
+        if isinstance(each, dict) and each.get("type") not in _USUAL_ITEMS:
+            yield f"/input/{n}/type"
+
+
+def _odd_names(body: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Names of tools, then those of calls, that are empty or have other characters than letters, digits, _ and -."""
+    for pointer, value in scalars(dict(body)):
+        is_name = pointer.endswith("/name") and pointer.split("/")[1] in ("tools", "functions", *_LISTS)
+        if is_name and isinstance(value, str) and not _PLAIN_NAME.match(value):
+            yield pointer
+
+
+_PLAIN_NAME = regex.compile(r"[A-Za-z_][\w-]{0,63}\Z")
+
 _FINDERS: Mapping[str, Callable[[Mapping[str, JsonValue]], Iterator[str]]] = {
     "choice.unsupported": _first_key("tool_choice", "toolConfig", "function_call"),
     "content.empty": _empty,
     "content.system-position": _late_systems,
+    "content.unsupported-part": _parts,
+    "gateway.beta-header": _first_key("anthropic_beta"),
+    "gateway.cache-limit": _keys_named("cache_control", "cachePoint"),
+    **dict.fromkeys(("reasoning.altered", "reasoning.foreign", "reasoning.fabricated"), _keys_named(*_CARRIERS)),
+    "schema.name": _odd_names,
     "schema.tool-type": _foreign_tools,
     "state.lost": _first_key("previous_response_id", "conversation"),
     "tools.unsupported": _first_key("tools", "toolConfig", "functions"),

@@ -168,7 +168,8 @@ def _faults(case: RuleContext, grammar: grammars.BodyGrammar) -> Iterator[_Place
     decoded = case.decoded
     known = case.contract.term("params.fields") or ()
     for fault in fact_of_fields(decoded, _of_fields, grammar):
-        if not (fault.code == grammars.UNKNOWN_KEY and fault.name in known):
+        is_field = fault.code == grammars.UNKNOWN_KEY and fault.pointer == f"/{fault.name}"
+        if not (is_field and fault.name in known):
             yield _PlacedFault(fault, base(decoded) + fault.pointer)
     key = list_key(decoded)
     if grammar.request_kind(key) is None:

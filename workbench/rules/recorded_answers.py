@@ -206,7 +206,7 @@ def _wrong_text(case: RuleContext, refusal: ExplainedRefusal, refused: Finding |
     if chosen and chosen.check is None and (known := case.contract.check_for(chosen.rule)):
         check = known
         words = f"the contract {label} enforces {check.rule}, but not in this case; the provider refused it"
-    elif check is None:
+    elif check is None or (told.is_new and told.is_by_place):
         return
     elif refusal.is_new:
         words = f"the contract {label} enforces {check.rule}; the response reports a violation, but no rule finds one"

@@ -64,6 +64,7 @@ _HINTS = (
     "stream",
     "temperature",
     "prompt_cache_key",
+    *("reasoning_effort", "max_completion_tokens", "verbosity"),  # of Chat Completions, sent here by mistake
 )
 """Keys of a request that requests of other kinds with an ``input`` have not."""
 
