@@ -26,17 +26,21 @@ from workbench.contracts import (
     pages,
     plain,
 )
+from workbench.errors import WireError
 from workbench.ir import ApiError
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST
 from workbench.protocols.refusals import KnownRefusal, complaint_of
-from workbench.rules._failure_place import is_about_the_request, place_of, refusal_of
+from workbench.rules._failure_place import error_parameters, is_about_the_request, place_of, refusal_of
 from workbench.rules._refused_value import place_by_rule, place_of_key, rule_at, rule_of_place
 from workbench.rules.context import Rule, RuleContext
 from workbench.rules.wording import quote
+from workbench.wire import loads
 
 NEAR = 2
 """Messages by which an index may be counted in another way."""
+MOST_NAMED = 2
+"""Further places that a text names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,8 +286,21 @@ def _new_finding(
         values=match.captured,
     )
     made = replace(made, severity=Severity.ERROR, span=place.span if place else made.span, basis=Basis.RECORDING)
-    made = replace(made, kind=refusal.kind.name if refusal and refusal.is_telling else "")
+    is_by_place = refusal is not None and match.kind == refusal.kind.name and not refusal.is_telling
+    made = replace(made, kind=refusal.kind.name if refusal and (refusal.is_telling or is_by_place) else "")
+    if is_by_place:
+        made = replace(made, related=_named_too(case, error, made.pointer))
     return made, bool(absent)
+
+
+def _named_too(case: RuleContext, error: ApiError, pointer: str) -> tuple[str, ...]:
+    """Other parameters that a text names which does not say what is wrong."""
+    try:
+        body = loads(case.decoded.request_text)
+    except WireError:
+        return ()
+    named = (each.pointer for each in error_parameters(body, error.message, error.param or "", case.decoded))
+    return tuple(each for each in dict.fromkeys(named) if each not in ("/model", pointer))[:MOST_NAMED]
 
 
 def _in_words(refusal: KnownRefusal) -> str:

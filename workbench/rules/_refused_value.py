@@ -65,7 +65,7 @@ _PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
 _TABLE = tuple(_PlaceRule(regex.compile(place), kinds, rule) for place, kinds, rule in _PLACES)
 """Place and kind → rule; the first line that fits counts."""
 
-_VAGUE = ("request-refused", "feature-disabled", "not-found")
+VAGUE = ("request-refused", "feature-disabled", "not-found")
 """Kinds that say nothing of what is wrong with a place."""
 
 _ANSWER_SCHEMA = (
@@ -74,7 +74,7 @@ _ANSWER_SCHEMA = (
 )
 _NO_PARAMETER = "model|tools|functions|messages|input|contents|system|instructions|systemInstruction"
 _FAMILIES = tuple(
-    _PlaceRule(regex.compile(place), _VAGUE, rule)
+    _PlaceRule(regex.compile(place), VAGUE, rule)
     for place, rule in (
         (r"^/(?:tools|functions)/\d+(?:/[a-zA-Z_]+(?:/\d+(?:/[a-zA-Z_]+)?)?)?/name$", "schema.name"),
         (r"^/(?:tools|functions|toolConfig/tools)/", "schema.malformed"),

@@ -201,12 +201,14 @@ def _absent_fault(case: RuleContext, main_finding: Finding, error: ApiError) -> 
 def _wrong_text(case: RuleContext, refusal: ExplainedRefusal, refused: Finding | None) -> Iterator[Finding]:
     """A refusal that the contract does not predict, or predicts in other words."""
     error, label, chosen = case.response.error if case.response else None, case.contract.label, refusal.chosen
+    if refusal.is_by_place:
+        return  # the text does not say what is wrong
     named = chosen if chosen and chosen.check else refused
     check = named.check if named else None
     if chosen and chosen.check is None and (known := case.contract.check_for(chosen.rule)):
         check = known
         words = f"the contract {label} enforces {check.rule}, but not in this case; the provider refused it"
-    elif check is None or (told.is_new and told.is_by_place):
+    elif check is None:
         return
     elif refusal.is_new:
         words = f"the contract {label} enforces {check.rule}; the response reports a violation, but no rule finds one"

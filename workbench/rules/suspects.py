@@ -20,6 +20,7 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.rules._acceptance import accepted_by, host_of
 from workbench.rules._failure_place import error_parameters, refusal_of, was_judged
+from workbench.rules._refused_value import VAGUE
 from workbench.rules._request_keys import HISTORIES, top_key
 from workbench.rules._spoken_place import says_name
 from workbench.rules.answers import ANSWER_ERROR, named_place
@@ -66,9 +67,12 @@ def review(case: RuleContext, findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def suspects_of(finding: Finding) -> tuple[str, ...]:
-    """Suspected places of a refusal that no rule explains, the most likely first; empty for other findings."""
-    is_narrowed = (finding.rule, finding.side) == (ANSWER_ERROR.slug, REQUEST) and finding.pointer
-    return (finding.pointer, *finding.related) if is_narrowed else ()
+    """Suspected places of a refusal that no rule explains, the most likely first; empty for other findings.
+
+    A text that names a place and does not say what is wrong there leaves it a suspect.
+    """
+    is_open = finding.rule == ANSWER_ERROR.slug or finding.kind in VAGUE
+    return (finding.pointer, *finding.related) if is_open and finding.side == REQUEST and finding.pointer else ()
 
 
 def _narrowed_down(
