@@ -72,7 +72,7 @@ _ANSWER_SCHEMA = (
     r"^/(?:text/format|response_format|output_config/format|output_format"
     r"|generation_?[cC]onfig/response_?(?:[jJ]son_?)?[sS]chema)/.*(?:properties|items|required|anyOf|schema)"
 )
-_NO_PARAMETER = "model|tools|functions|messages|input|contents|system|instructions|systemInstruction"
+_NO_PARAMETER = "type|model|tools|functions|messages|input|contents|system|instructions|systemInstruction"
 _FAMILIES = tuple(
     _PlaceRule(regex.compile(place), VAGUE, rule)
     for place, rule in (
