@@ -41,6 +41,7 @@ ORDINALS = (
     "fifteenth",
     "sixteenth",
     "seventeenth",
+    "eighteenth",
 )
 
 
