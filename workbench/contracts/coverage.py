@@ -33,7 +33,7 @@ MEANINGS: Mapping[str, str] = {
     Consequence.ACCEPTED.value: "it is accepted",
     TYPED: "no fact; the official types of the provider have it",
     UNTYPED: "no fact; the official types of the provider do not have it",
-    UNKNOWN: "no fact, and no types of the provider: unknown",
+    UNKNOWN: "unknown: no fact, and the provider has no official types",
 }
 """Outcome → its meaning, in the words of the tables."""
 

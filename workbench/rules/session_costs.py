@@ -31,7 +31,7 @@ class TurnCost:
         index: of its exchange.
         system: the system prompt.
         overhead: added by the provider because tools are declared.
-        tools: definitions of tools.
+        tools: tool definitions.
         history: replayed: everything up to the last answer of the model.
         new: what came since: words of the user, results.
         cache_read, cache_write: how much of the prompt was read from a cache, and written to one.

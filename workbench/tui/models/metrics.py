@@ -29,7 +29,7 @@ class TokenKind(NamedTuple):
 PARTS = (
     TokenKind("system", "▒", "role", "the system prompt"),
     TokenKind("overhead", "▓", "warning", "added by the provider for declared tools"),
-    TokenKind("tools", "▚", "call", "definitions of tools"),
+    TokenKind("tools", "▚", "call", "tool definitions"),
     TokenKind("history", "░", "muted", "sent again: everything up to the last response"),
     TokenKind("new", "█", "ok", "new: user messages, tool results"),
     TokenKind("output", "▄", "accent", "written by the model, including reasoning"),
