@@ -69,7 +69,7 @@ def test_dials_of_a_turn():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("turns: []", "does not begin with version: 1"),
+        ("turns: []", "must begin with .version: 1."),
         ("version: 1\nturn: []", "unknown key 'turn'"),
         ("version: 1\nturns: {}", "not a list"),
         ("version: 1\nturns: [{match: {txt: a}}]", "unknown key 'txt'"),

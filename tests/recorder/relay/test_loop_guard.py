@@ -83,7 +83,7 @@ async def test_two_recorders_in_a_ring_are_told(tmp_path: Path) -> None:
         with pytest.raises(urllib.error.HTTPError) as caught:
             urllib.request.urlopen(f"{first.urls['up']}/v1/messages", json.dumps({}).encode())
         assert caught.value.code == 508
-        assert "is a recorder that leads back to this one" in caught.value.read().decode()
+        assert "is a recorder that forwards to this one" in caught.value.read().decode()
     finally:
         second.stop()
         first.stop()

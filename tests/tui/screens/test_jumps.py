@@ -6,6 +6,11 @@ from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 
 
+def warnings(driver: Driver) -> list[str]:
+    """What was said, without the breaks of its lines."""
+    return [said.message for said in driver.app._notifications]
+
+
 async def jump(driver: Driver, typed: str) -> None:
     await driver.press("#")
     await until(driver.pilot, lambda: "go to" in driver.text)
@@ -29,7 +34,7 @@ async def test_exchange_message_byte_and_pointer() -> None:
         await jump(driver, "99")
         assert "exchange 99: the session has 3 exchanges" in driver.text
         await jump(driver, "e99999")
-        assert "event 99,999: this place does not exist in the open exchange" in driver.text
+        assert "event 99,999: this place does not exist in the open exchange" in warnings(driver)
 
 
 async def test_an_id_is_found_in_another_exchange() -> None:
@@ -42,7 +47,7 @@ async def test_an_id_is_found_in_another_exchange() -> None:
         assert driver.screen.pointer.selection
         assert "tool_calls" in driver.screen.pointer.selection.pointer
         await jump(driver, "nobody_knows_this")
-        await until(driver.pilot, lambda: "not found in the inspected exchanges" in driver.text)
+        await until(driver.pilot, lambda: any("not found in the inspected exchanges" in w for w in warnings(driver)))
 
 
 async def test_leaving_the_line_goes_nowhere() -> None:
