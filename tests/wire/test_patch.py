@@ -166,3 +166,10 @@ def _without(value: Any, pointer: str) -> Any:
         at = at[int(step)] if isinstance(at, list) else at[step]
     del at[int(last) if isinstance(at, list) else last]
     return value
+
+
+def test_signs_in_strings_are_no_layout():
+    text = b'{"held":["{[,:","a\\": b, c"],"list":[1,2]}'
+    assert apply(text, [Insert("/list/-", {"a": 1, "b": 2})]).endswith(b'"list":[1,2,{"a":1,"b":2}]}')
+    wide = b'{"held": ["{[,:"], "list": [1, 2]}'
+    assert apply(wide, [Insert("/list/-", [None, None])]).endswith(b'"list": [1, 2, [null, null]]}')

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import filterfalse
 from operator import itemgetter
 from typing import TypeAlias
 from weakref import WeakValueDictionary
@@ -201,10 +202,13 @@ class ByList(NamedTuple):
     """The relations of a contract: those on messages by the key of their list, and others.
 
     Attributes:
+        on_each_message: those on a message, whatever the other messages are.
+        on_messages: those that also depend on other messages.
         on_fields: those on values beside the messages.
         on_body: those on values beside the messages and inside, or on sizes.
     """
 
+    on_each_message: Mapping[str, OnMessages]
     on_messages: Mapping[str, OnMessages]
     on_fields: OnFields
     on_body: OnFields
@@ -217,16 +221,31 @@ def by_list(contract: Contract) -> ByList:
         is_inside = relation.place.first in HISTORIES and len(relation.place.steps) > 2
         keys.setdefault(relation.place.first if is_inside else "", []).append(relation)
     others = keys.pop("", [])
-    on_messages = {key: OnMessages(found) for key, found in keys.items()}
+    on_each = {key: some for key, found in keys.items() if (some := [*filter(_reads_one_message, found)])}
+    on_several = {key: some for key, found in keys.items() if (some := [*filterfalse(_reads_one_message, found)])}
     alone = [each for each in others if _reads_fields_alone(each)]
-    return ByList(on_messages, OnFields(alone), OnFields([each for each in others if not _reads_fields_alone(each)]))
+    rest = [*filterfalse(_reads_fields_alone, others)]
+    return ByList(_asked(on_each), _asked(on_several), OnFields(alone), OnFields(rest))
+
+
+def _asked(found: Mapping[str, Iterable[Relation]]) -> Mapping[str, OnMessages]:
+    return {key: OnMessages(relations) for key, relations in found.items()}
+
+
+def _reads_one_message(relation: Relation) -> bool:
+    is_of_any = relation.place.steps[1].startswith("*")
+    return is_of_any and not relation.test.together and _reads_no_other_message(relation)
 
 
 def _reads_fields_alone(relation: Relation) -> bool:
+    return relation.place.first not in HISTORIES and _reads_no_other_message(relation)
+
+
+def _reads_no_other_message(relation: Relation) -> bool:
     when = relation.when
     others = (*(condition.place for condition in when.places), *(place for _, place in relation.test.compared))
     is_beside = all(place.up >= 0 or place.first not in HISTORIES for place in others)
-    return relation.place.first not in HISTORIES and is_beside and when.more_messages < 0 and when.more_bytes < 0
+    return is_beside and when.more_messages < 0 and when.more_bytes < 0
 
 
 def values_in_messages(case: RuleContext, query: OnMessages) -> dict[int, list[PlacedValue]]:

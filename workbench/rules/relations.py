@@ -28,6 +28,7 @@ from workbench.lazy_dataclass import replace
 from workbench.protocols import REQUEST, DecodedExchange, fact
 from workbench.rules._body import base, fact_of_fields, list_key, reads_fields, top
 from workbench.rules._families import get_rule
+from workbench.rules._lasting_findings import of_messages
 from workbench.rules._reasoning import is_off
 from workbench.rules._relation_values import OnFields, OnMessages, by_list, values_in_messages, values_of_fields
 from workbench.rules.context import Rule, RuleContext
@@ -79,9 +80,11 @@ def check(case: RuleContext) -> Iterator[Finding]:
     yield from _on_fields(case)
     ordered = fact(case.contract, by_list)
     yield from _on_body(case, ordered.on_body)
-    asked = ordered.on_messages.get(list_key(case.decoded))
-    if asked:
-        yield from _on_messages(case, asked)
+    key = list_key(case.decoded)
+    if key in ordered.on_each_message:
+        yield from _on_recent(case)
+    if key in ordered.on_messages:
+        yield from _on_messages(case, ordered.on_messages[key])
 
 
 def refusals(decoded: DecodedExchange, contract: Contract) -> Iterator[Finding]:
@@ -90,6 +93,11 @@ def refusals(decoded: DecodedExchange, contract: Contract) -> Iterator[Finding]:
     for finding in check(case) if decoded.request else ():
         if finding.rule in (UNSUPPORTED.slug, CONFLICT.slug) and finding.severity is Severity.ERROR and finding.pointer:
             yield finding
+
+
+@of_messages
+def _on_recent(case: RuleContext) -> Iterator[Finding]:
+    yield from _on_messages(case, fact(case.contract, by_list).on_each_message[list_key(case.decoded)])
 
 
 def _on_messages(case: RuleContext, query: OnMessages) -> Iterator[Finding]:

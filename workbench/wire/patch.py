@@ -27,6 +27,8 @@ __all__ = ["Change", "Insert", "Move", "Remove", "Replace", "apply", "parent_of"
 END: Final = "-"
 _CONTAINERS: Final = b"[{"
 _SEPARATOR: Final = regex.compile(rb"\s*,\s*")
+_SIGN: Final = regex.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"(?P<colon>\s*:\s*)?|(?P<comma>\s*,\s*)', re.DOTALL)
+"""A string, with the colon behind it if it is a key; or a comma."""
 _BREAK: Final = regex.compile(rb"\r?\n[ \t]*")
 
 
@@ -152,10 +154,7 @@ class _Editor:
         for change in changes:
             self._plan(change)
         self.touched = {p for pointer in (*self.work, *self.replaced) for p in _ancestors(pointer)}
-        first = _SEPARATOR.search(text)
-        self.colon = b": " if re.search(rb'":\s', text) else b":"
-        is_wide = first.group() == b", " if first else self.colon == b": "
-        self.comma = b", " if is_wide else b","
+        self.colon, self.comma = _signs(text)
 
     def _plan(self, change: Change) -> None:
         source = change.source if isinstance(change, Move) else change.pointer
@@ -315,6 +314,18 @@ class _Editor:
         if before.number is None or child.number is None or child.number != before.number + 1:
             return usual
         return self.text[children[before.number][2] : children[child.number][1]]
+
+
+def _signs(text: bytes) -> tuple[bytes, bytes]:
+    """The colon and the comma of a text, with the space behind them; what is inside its strings does not count."""
+    colon, comma = b"", b""
+    for found in _SIGN.finditer(text):
+        colon = colon or found["colon"] or b""
+        comma = comma or found["comma"] or b""
+        if colon and comma:
+            break
+    is_wide = colon.endswith((b" ", b"\n", b"\r", b"\t"))
+    return (b": " if is_wide else b":"), (b", " if (comma == b", " if comma else is_wide) else b",")
 
 
 def _indentation(text: bytes, at: int) -> bytes:

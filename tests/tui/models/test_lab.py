@@ -64,7 +64,11 @@ def test_a_profile_stands_beside_the_last_one_with_what_differs() -> None:
     assert [line[:8] for line in marked[:-1]] == ["~ schema", "+ repair", "- parser"]
     assert "simple-object" in marked[0] and marked[0].endswith("string-only") and "not measured" in marked[2]
     assert marked[-1].split("   ") == ["~ 1 changed", "+ 1 new", "- 1 not measured"]
-    assert "last 2 d ago" in shown and "drift: closure passed 60 of 60 before, and 40 of 60" in shown and "/tmp/e.wb" in shown
+    assert (
+        "last 2 d ago" in shown
+        and "drift: closure passed 60 of 60 before, and 40 of 60" in shown
+        and "/tmp/e.wb" in shown
+    )
     same = text(lab.profile_lines(column(kept=SavedProfile(now, now)), 2 * DAY, 90))
     assert "the same facts as last time" in same
     other = replace(now, key=KEY._replace(chat_template_hash="abc"))
