@@ -207,11 +207,13 @@ def test_what_came_before_an_interrupt_is_kept(run: Run, tmp_path: Path, monkeyp
             os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(LiveAnswer, "on_event", heard)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     head = f"HTTP/1.1 200 OK\r\n{SSE}\r\nConnection: close\r\n\r\n".encode()
     with hostile([head, SAID, threading.Event()]) as server:
         words = ("--yes", "--out", out, "--format", "json")
         done = run("send", "-", "--target", server.url, "--target", "sim:openai", *URL, *words, stdin=BODY)
         assert server.hung_up.wait(60)
+    signal.signal(signal.SIGINT, before)
     first, second = json.loads(done.out)["sent"]
     assert done.status == 130
     assert (first["state"], first["note"], first["exit"]) == ("aborted", "interrupted", 130)
