@@ -225,10 +225,10 @@ def by_list(contract: Contract) -> ByList:
     on_several = {key: some for key, found in keys.items() if (some := [*filterfalse(_reads_one_message, found)])}
     alone = [each for each in others if _reads_fields_alone(each)]
     rest = [*filterfalse(_reads_fields_alone, others)]
-    return ByList(_asked(on_each), _asked(on_several), OnFields(alone), OnFields(rest))
+    return ByList(_by_key(on_each), _by_key(on_several), OnFields(alone), OnFields(rest))
 
 
-def _asked(found: Mapping[str, Iterable[Relation]]) -> Mapping[str, OnMessages]:
+def _by_key(found: Mapping[str, Iterable[Relation]]) -> Mapping[str, OnMessages]:
     return {key: OnMessages(relations) for key, relations in found.items()}
 
 
