@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from workbench import regex
 from workbench.contracts import (
     COMMON_SOURCE,
     Basis,
@@ -34,14 +33,13 @@ from workbench.wire import loads
 RULES: tuple[Rule, ...] = ()
 
 VOTES_KEPT = 512
-LONGEST_VALUE = 200
-"""Bytes of a value by which votes are told apart."""
-_DIGITS = regex.compile(r"\d+")
 
 
 class _Vote(NamedTuple):
-    """Opinions of providers: names of all that refuse, number asked."""
+    """Opinions of providers: rule and text of the first refusal, names of all that refuse, number asked."""
 
+    rule: str
+    message: str
     refusing: tuple[str, ...]
     saying: int
 
@@ -102,10 +100,7 @@ def _says_the_same(other: Finding, finding: Finding) -> bool:
 def _by_vote(case: RuleContext, finding: Finding) -> Iterator[Finding]:
     votes = fact(case.contract, _votes)
     asked = case.request
-    text = _DIGITS.sub("", finding.message)  # the same value at another index is no other question
-    value = bytes(case.decoded.request_text[slice(*finding.span)]) if finding.span else b""
-    known = value if len(value) <= LONGEST_VALUE else finding.message
-    key = (finding.source, finding.rule, text, known, asked and asked.thinking, asked and asked.stream)
+    key = (finding.source, finding.rule, finding.message, asked and asked.thinking, asked and asked.stream)
     if key not in votes:
         if len(votes) >= VOTES_KEPT:
             votes.clear()
@@ -117,7 +112,7 @@ def _by_vote(case: RuleContext, finding: Finding) -> Iterator[Finding]:
     yield replace(
         finding,
         severity=Severity.WARNING,
-        message=f"{finding.message}; {told}",
+        message=f"{vote.message if vote.rule == finding.rule else finding.message}; {told}",
         source=f"the contracts of other providers: {_subject(finding)}",
         check=None,
         refusal="",
@@ -139,17 +134,18 @@ def _vote(case: RuleContext, finding: Finding) -> _Vote | None:
     own = family_of(finding.rule)
     if practice is None or (own is family("relations") and not practice.may_be_refused(key, value)):
         return None
-    refusals: list[str] = []
+    refusals: dict[str, Finding] = {}
     saying = 0
     for name in practice.says.get(key, ()):
         other = _voter(name, case.contract.protocol)
         refused = _refusal(replace(case, contract=other), finding)
         saying += refused is not None or states(other, key, value)
         if refused is not None:
-            refusals.append(name)
+            refusals[name] = refused
     if not is_most(len(refusals), saying):
         return None
-    return _Vote(tuple(refusals), saying)
+    first = next(iter(refusals.values()))
+    return _Vote(first.rule, first.message, tuple(refusals), saying)
 
 
 def _voter(name: str, protocol: str | None) -> Contract:
