@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -89,7 +90,10 @@ def give_contracts() -> Callable[[Path], None]:
         folder = home / ".cache" / "workbench"
         folder.mkdir(parents=True, mode=0o700)
         for path in kept:
-            os.link(path, folder / path.name)
+            try:
+                os.link(path, folder / path.name)
+            except OSError:  # another file system
+                shutil.copy(path, folder)
 
     return give
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests import breakages
-from tests.breakages import scoring
+from tests.breakages import leave_out, scoring
 from tests.breakages.artefacts import artefact, corrected
 from workbench import contracts
 from workbench.contracts import pages
@@ -91,3 +91,9 @@ def test_what_nobody_expects_is_noise_and_an_error_on_the_corrected_request_is_a
     assert (
         score.line() == f"breakages: 0 of 1 hit, {len(one.noise)} noise, 1 of 1 corrected requests with a false alarm"
     )
+
+
+def test_without_its_own_facts_a_failure_that_only_they_tell_is_silent(tmp_path):
+    taught = next(one for one in breakages.entries("breakages-3") if one["id"] == "T3001")
+    assert [one.grade for one in scoring.score([taught], tmp_path).scored] == ["hit"]
+    assert leave_out.grades([taught]) == {"silent": 1}

@@ -135,7 +135,7 @@ _ABOUT = ("title", "description", "annotations", "outputSchema", "icons", "execu
 
 
 def of_gateway(decoded: DecodedExchange, others: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[Finding]:
-    """What of the tools of one server is missing in the list of another that has all of them: its gateway.
+    """Members of one server's tools that the list of another server with all these tools lacks: its gateway.
 
     Args:
         others: server → its tools as listed so far, by name.

@@ -24,12 +24,12 @@ class RefusedProbe(NamedTuple):
     Attributes:
         exchange: its index; -1 for none.
         at: when it was sent, in seconds since the epoch.
-        told: the refusal.
+        error_text: the refusal in the words of the server.
     """
 
     exchange: int = -1
     at: float = 0.0
-    told: str = ""
+    error_text: str = ""
 
 
 def refused_probe(decoded: DecodedExchange) -> RefusedProbe | None:
@@ -41,8 +41,8 @@ def refused_probe(decoded: DecodedExchange) -> RefusedProbe | None:
     is_refused = response.status >= 400 or error is not None
     if not is_refused or member(error, "code") in _OF_NEW_ERA:
         return None
-    told = str(member(error, "message") or f"status {response.status}")
-    return RefusedProbe(decoded.index, decoded.exchange.started_at or 0.0, told)
+    text = str(member(error, "message") or f"status {response.status}")
+    return RefusedProbe(decoded.index, decoded.exchange.started_at or 0.0, text)
 
 
 def of_probe(decoded: DecodedExchange, server: str, probe: RefusedProbe) -> Iterator[Finding]:
@@ -51,4 +51,4 @@ def of_probe(decoded: DecodedExchange, server: str, probe: RefusedProbe) -> Iter
     if probe.exchange >= 0 and began is not None and began >= probe.at + _PATIENCE:
         text = f"{quote(server)} refused the probe in exchange {probe.exchange + 1}, and the client did not fall back"
         hint = f"{text} to initialize: the tools of that server are missing"
-        yield make(decoded, VERSION, REQUEST, "", hint, quote(probe.told))
+        yield make(decoded, VERSION, REQUEST, "", hint, quote(probe.error_text))

@@ -27,7 +27,7 @@ __all__ = ["Change", "Insert", "Move", "Remove", "Replace", "apply", "parent_of"
 END: Final = "-"
 _CONTAINERS: Final = b"[{"
 _SEPARATOR: Final = regex.compile(rb"\s*,\s*")
-_SIGN: Final = regex.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"(?P<colon>\s*:\s*)?|(?P<comma>\s*,\s*)', re.DOTALL)
+_SIGN: Final = regex.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"(?P<colon>\s*:\s*)?|(?P<comma>,\s*)', re.DOTALL)
 """A string, with the colon behind it if it is a key; or a comma."""
 _BREAK: Final = regex.compile(rb"\r?\n[ \t]*")
 

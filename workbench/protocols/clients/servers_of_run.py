@@ -1,4 +1,4 @@
-"""How a client is given other MCP servers for one run: ``servers`` of its entry in ``clients.yaml``."""
+"""MCP servers that a client gets for one run: ``servers`` of its entry in ``clients.yaml``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ServerFile(NamedTuple):
 
 
 class Approvals(NamedTuple):
-    """Where a client keeps which servers of a project a person has approved.
+    """Places of the approvals of a project's servers, as a client keeps them.
 
     Attributes:
         files: their paths and pointers, as in ``ServerFile``.
@@ -42,7 +42,7 @@ class Approvals(NamedTuple):
 
 
 class ServerCopies(NamedTuple):
-    """How a client gets its servers for one run.
+    """Configuration by which a client gets its servers for one run.
 
     Attributes:
         client: its name.
@@ -81,7 +81,7 @@ class ServerCopies(NamedTuple):
 
 @cache
 def server_copies() -> Mapping[str, ServerCopies]:
-    """Client → how it gets its servers, for all clients of which that is known."""
+    """Client → configuration of its servers, for all clients of which it is known."""
     return {one.name: _read(one.name, one.servers) for one in every_client() if one.servers}
 
 
