@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, MutableMapping
 from functools import partial
 from typing import TypeVar
 
@@ -35,15 +35,6 @@ class Journal:
         """Add at the end."""
         items.append(item)
         self.note(items.pop)
-
-    def add(self, items: set[T], more: Iterable[T]) -> None:
-        """Add what is not there."""
-        if not self.is_on:
-            items.update(more)
-            return
-        new = set(more) - items
-        items |= new
-        self._undo.append(lambda: items.difference_update(new))
 
     def mark(self) -> int:
         """A point to rewind to."""

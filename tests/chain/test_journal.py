@@ -4,7 +4,7 @@ from workbench.undo_log import Journal
 
 
 def test_what_was_changed_is_taken_back_from_a_mark_on():
-    journal, table, items, members = Journal(), {"a": 1}, [1], {1}
+    journal, table, items = Journal(), {"a": 1}, [1]
     journal.put(table, "b", 2)
     journal.is_on = True
     journal.append(items, 2)
@@ -13,12 +13,11 @@ def test_what_was_changed_is_taken_back_from_a_mark_on():
     journal.put(table, "c", 3)
     journal.put(table, "c", 4)
     journal.append(items, 3)
-    journal.add(members, (1, 2))
     noted = []
     journal.note(lambda: noted.append(len(items)))
     journal.append(items, 4)
     journal.rewind(mark)
-    assert (table, items, members, noted) == ({"a": 1, "b": 2}, [1, 2], {1}, [3])
+    assert (table, items, noted) == ({"a": 1, "b": 2}, [1, 2], [3])
     journal.rewind(0)
     assert items == [1]
 

@@ -24,16 +24,17 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import field
 from functools import partial
-from itertools import islice, takewhile
+from itertools import takewhile
 
 from workbench.chain._found_keys import OF_ANSWERS, KeyKind, KeyTable, KeyTables, Lookup
 from workbench.chain._history_keys import HistoryKeys, HistoryState, beginning
+from workbench.chain._said_items import SaidItems
 from workbench.chain.received_answers import ReceivedAnswers, without_segments
 from workbench.fingerprint import ANSWERING, call_digest, visible_text, without_reminders
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
 from workbench.lazy_dataclass import dataclass
 from workbench.named_tuple import NamedTuple
-from workbench.protocols import DecodedExchange
+from workbench.protocols import DecodedExchange, fact, last_where
 from workbench.undo_log import Journal
 from workbench.wire import Exchange
 
@@ -160,7 +161,7 @@ class Conversations:
         self._owners = KeyTable[_Owner](is_any=False)
         self._threads: dict[tuple[str, str], _Thread] = {}
         self._attempts = KeyTable[list[_LatestRequest]](is_any=True)
-        self._said: list[set[int]] = []
+        self._said: list[SaidItems] = []
         self._rewound = 0
 
     def add(self, decoded: DecodedExchange) -> Conversation | None:
@@ -215,7 +216,7 @@ class Conversations:
 
     def _begin(self, label: str) -> Conversation:
         self.journal.append(self.all, Conversation(len(self.all), label=label))
-        self.journal.append(self._said, set())
+        self.journal.append(self._said, SaidItems())
         return self.all[-1]
 
     def _note_items(self, number: int, history: HistoryKeys) -> None:
@@ -223,9 +224,9 @@ class Conversations:
         place = number, self._rewound
         start = history.chain.noted.get(place, 0)
         if start < history.count:
-            self.journal.add(
-                self._said[number], (item.plain for item in islice(history.chain.items, start, history.count))
-            )
+            said = self._said[number]
+            said.add(history.chain.items, start, history.count)
+            self.journal.note(said.take_back)
             self.journal.note(self._rewind)
             history.chain.noted[place] = history.count
 
@@ -257,7 +258,7 @@ class Conversations:
         for count, key in lookup.found(KeyKind.COUNTER):
             n, number = count - 1, self._owners[key].conversation
             if number not in shared:
-                said = self._said[number]
+                said = self._said[number].fingerprints
                 shared[number] = next((k for k, i in enumerate(history.items) if i.plain in said), n)
             if shared[number] < n:
                 return number
@@ -317,7 +318,8 @@ class Conversations:
                 for key in (*keys, shorter, *calls):
                     if key is not None:
                         self.journal.put(self._owners, key, owner)
-                self.journal.add(self._said[owner.conversation], run)
+                self._said[owner.conversation].add(answer.items, 0, len(answer.items))
+                self.journal.note(self._said[owner.conversation].take_back)
             if response.id:
                 self.journal.put(self._threads, (history.hop, response.id), _Thread(owner, history.state(answer)))
 
@@ -377,8 +379,13 @@ def _tool_names(request: ModelRequest) -> frozenset[str]:
 
 def _label(request: ModelRequest) -> str:
     """Model and the last words of the user, as far as they fit on one line."""
-    words = ""
-    for message in reversed(request.messages):
-        if message.role == "user" and not words:
-            words = " ".join(without_reminders(p.text) for p in message.parts if isinstance(p, Text))
+    at = last_where(request.messages, _words_of_user)
+    words = fact(request.messages[at], _words_of_user) if at >= 0 else ""
     return f"{request.model or 'no model'}: {' '.join(words[:1000].split())[:LABEL_LENGTH]}".rstrip(": ")
+
+
+def _words_of_user(message: Message) -> str:
+    """Text of a message of the user; an empty string if it has none, or is of another role."""
+    if message.role != "user":
+        return ""
+    return " ".join(without_reminders(p.text) for p in message.parts if isinstance(p, Text))

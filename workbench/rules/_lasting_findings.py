@@ -298,7 +298,7 @@ def with_known(case: RuleContext, is_plain: Callable[[RuleContext], bool], *, is
 def _last_settled(case: RuleContext, start: int, end: int) -> int:
     """The latest beginning of a turn of the model, up to a message, with some of its turns behind it."""
     messages, turns = case.decoded.messages(REQUEST), 0
-    for n in range(len(messages) - 1, start, -1):
+    for n in range(len(messages) - 1, start, -1) if end > start else ():
         if messages[n].role in ANSWERING and messages[n - 1].role not in ANSWERING:
             turns += 1
             if turns >= BEHIND and n <= end:

@@ -171,7 +171,7 @@ def _check_places(case: RuleContext, request: ModelRequest) -> Iterator[Finding]
 @of_messages
 def _in_messages(case: RuleContext) -> Iterator[Finding]:
     role, own = case.contract.closure.call_role, protocols.traits(case.decoded.protocol).carriers
-    for n, message in case.suspects(_has_unknown_keys, role):
+    for n, message in case.suspects(_has_stray_fields, role):
         for pointer, keys in _objects(message, role):
             for name, value in keys.items():
                 if value is not None and name in _fields() and not _is_own_place(case, f"{pointer}/{name}", n, own):
@@ -214,15 +214,10 @@ def _is_block(part: Part) -> bool:
     return isinstance(part, Reasoning) and part.carrier is not Carrier.THINK_TEXT
 
 
-def _has_unknown_keys(message: Message, role: str) -> bool:
-    is_strange = bool(message.extra) or any(map(_has_strange_objects, message.parts))
-    return is_strange or (message.role != role and has_reasoning(message))
-
-
-def _has_strange_objects(part: Part) -> bool:
-    if isinstance(part, ToolResultIR) and any(map(_is_block, part.content)):
-        return True
-    return not isinstance(part, Opaque) and bool(part.extra)
+def _has_stray_fields(message: Message, role: str) -> bool:
+    found = [name for _, keys in _objects(message, role) for name, value in keys.items() if value is not None]
+    is_stray = bool(found) and not _fields().isdisjoint(found)  # no protocol is read for most messages
+    return is_stray or (message.role != role and has_reasoning(message))
 
 
 def _is_own_place(case: RuleContext, pointer: str, number: int, own: Mapping[str, tuple[str, ...]]) -> bool:

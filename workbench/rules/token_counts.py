@@ -72,9 +72,11 @@ LEAST_TEXT = 40
 
 def _check_nothing(case: RuleContext, answer: ModelResponse, raw: JsonValue, counts: TokenCounts) -> Iterator[Finding]:
     """No output is counted, but there is some: a relay does not count, or a count was lost."""
+    if _count(raw, counts.output) != 0 or _count(raw, counts.prompt) == 0:
+        return
     parts = [part for message in answer.messages for part in message.parts]
     written = sum(map(_length_of, parts)) + sum(len(p.text or "") for p in parts if isinstance(p, Reasoning))
-    if _count(raw, counts.output) == 0 and written >= LEAST_TEXT and _count(raw, counts.prompt) != 0:
+    if written >= LEAST_TEXT:
         text = f"the response reports 0 output tokens, but has {written:,} characters of text, reasoning and calls"
         yield case.finding(CONTRADICTION, RESPONSE, counts.at + counts.output, text)
 
@@ -142,10 +144,12 @@ def _check_limit(case: RuleContext, answer: ModelResponse, raw: JsonValue, count
     """More output than was allowed, in one answer of one turn: the limit did not reach the model."""
     output, limit = _count(raw, counts.output), output_limit(case)
     apart = _count(raw, counts.reasoning) or 0  # xAI holds only the text to the limit
+    if output is None or limit is None or output - apart <= max(limit, LEAST_LIMIT) + END:
+        return
     is_sum = len(answer.choices) > 1 or any(
         getattr(part, "is_server", False) for message in answer.messages for part in message.parts
     )
-    if output is not None and limit is not None and output - apart > max(limit, LEAST_LIMIT) + END and not is_sum:
+    if not is_sum:
         text = f"the response reports {output:,} output tokens, but the request allows {limit:,}"
         yield case.finding(OVER_LIMIT, RESPONSE, counts.at + counts.output, text)
 
