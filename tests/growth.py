@@ -19,8 +19,12 @@ from workbench.convert.convert import convert
 from workbench.errors import WorkbenchError
 from workbench.filters.parser import parse
 from workbench.formats import importers
+from workbench.ir import Carrier, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols.history import GrowingHistory, MergedTurns, RepeatedMessage
+from workbench.protocols.places_of_ids import IdPlaces
 from workbench.rules.inspection import Inspector
+from workbench.rules.reasoning_origin import UnprovedTexts
 from workbench.toolcalls import formats
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
@@ -662,6 +666,32 @@ def growing(protocol: str, how: str = "") -> Made:
     return made
 
 
+def changing_ends(n: int) -> Run:
+    """A history that grows while its last message is another one in each request, and what is read along it."""
+
+    def run() -> None:
+        history = GrowingHistory()
+        for number in range(n):
+            history = history.fork(max(len(history.messages) - 1, 0))
+            thought = Reasoning(Carrier.REASONING_CONTENT, f"thought {number // 2}")
+            call = ToolCallIR(f"call_{number}", "f", {}, "openai")
+            said = (
+                ("assistant", thought),
+                ("assistant", call),
+                ("tool", ToolResultIR(call.id, ())),
+                ("user", Text("x")),
+            )
+            for role, part in said:
+                history.append(b"", RepeatedMessage(role, (part,)), ())
+            for fold in FOLDS:
+                history.fold(fold)
+
+    return run
+
+
+FOLDS = (IdPlaces, MergedTurns, UnprovedTexts)
+
+
 ANSWERS: Mapping[str, Callable[[Any], Any]] = {
     "anthropic-messages": lambda said: {"type": "message", "model": "m", "stop_reason": "tool_use", **said},
     "openai-chat": lambda said: {
@@ -703,6 +733,7 @@ def by_steps() -> Iterator[tuple[str, int, Made]]:
         yield f"{protocol} conversation", 30, growing(protocol)
     for how in ("unanswered", "rewritten", "marked"):
         yield f"{how} conversation", 30, growing("anthropic-messages", how)
+    yield "history whose end changes", 100, changing_ends
     for name in STREAMS:
         yield f"stream: {name}", 240, streaming(name)
     for name in formats.formats():

@@ -472,7 +472,14 @@ def test_what_is_asked_twice_at_one_time_are_two_conversations(second: float | N
 def state(grouped: Conversations) -> str:
     """All that is kept, in words: tables and sets in any order."""
     tables = [sorted(map(repr, v.items())) for v in vars(grouped).values() if isinstance(v, dict)]
-    return repr((tables, [sorted(said.fingerprints) for said in grouped._said], grouped.all, [len(c.received) for c in grouped.all]))
+    return repr(
+        (
+            tables,
+            [sorted(said.fingerprints) for said in grouped._said],
+            grouped.all,
+            [len(c.received) for c in grouped.all],
+        )
+    )
 
 
 @pytest.mark.parametrize("name", PLAYBOOKS)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from typing import Any
 from unittest.mock import patch
 
 from hypothesis import given, settings
@@ -19,13 +21,16 @@ from workbench.ir import (
     Message,
     ModelRequest,
     ModelResponse,
+    Part,
     Reasoning,
     Text,
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.protocols.history import HistoryPrefix, where
+from workbench.protocols.history import GrowingHistory, HistoryPrefix, MergedTurns, RepeatedMessage, where
 from workbench.protocols.known_messages import KnownMessages
+from workbench.protocols.places_of_ids import IdPlaces
+from workbench.rules.reasoning_origin import UnprovedTexts
 from workbench.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 
 IDS = st.sampled_from(("a", "b", "c", "d", "", None))
@@ -242,3 +247,34 @@ def test_an_answer_that_repeats_an_old_call_id_is_matched_with_the_old_turn_too(
         received.add(number, ModelResponse("openai-chat", messages=answers))
         history = [*history, *(pair[number] for pair in (calls, results) if number < 3)]
     assert alone.entries[0].received_in == 2
+
+
+THOUGHTS = st.builds(
+    lambda text, signature: Reasoning(Carrier.REASONING_CONTENT, text, signature),
+    st.sampled_from(("a", "b", "(no content)")),
+    st.sampled_from((None, None, "s")),
+)
+MADE_OF = st.lists(
+    st.tuples(
+        st.sampled_from(("user", "assistant", "tool")),
+        st.lists(st.one_of(CALL, RESULT, THOUGHTS, st.just(Text("x"))), max_size=3).map(tuple),
+    ),
+    max_size=6,
+)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6), MADE_OF), max_size=8),
+    st.sampled_from((IdPlaces, MergedTurns, UnprovedTexts)),
+)
+def test_a_fold_of_a_forked_history_is_one_that_was_begun_anew(
+    steps: list[tuple[int, list[tuple[str, tuple[Part, ...]]]]], make: Callable[[], Any]
+) -> None:
+    history = GrowingHistory()
+    for cut, said in steps:
+        history = history.fork(max(len(history.messages) - cut, 0))
+        for role, parts in said:
+            history.append(b"", RepeatedMessage(role, parts), ())
+        fresh = make()
+        fresh.read(history.messages)
+        assert vars(history.fold(make)) == vars(fresh)

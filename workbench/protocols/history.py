@@ -189,20 +189,22 @@ class MergedTurns:
 
     def __init__(self) -> None:
         self.places: list[tuple[int, int]] = []
-        self._role: str | None = None
-        self._parts = 0
+        self._ends: list[tuple[str, int]] = []  # of each message, its role, and the parts of its turn up to its end
 
     def read(self, messages: Sequence[Message]) -> None:
         turn = self.places[-1][0] if self.places else -1
+        last, parts = self._ends[-1] if self._ends else (None, 0)
         for message in messages[len(self.places) :]:
-            if message.role != self._role:
-                turn, self._role, self._parts = turn + 1, message.role, 0
-            self.places.append((turn, self._parts))
-            self._parts += len(message.parts)
+            if message.role != last:
+                turn, last, parts = turn + 1, message.role, 0
+            self.places.append((turn, parts))
+            parts += len(message.parts)
+            self._ends.append((message.role, parts))
 
     def fork(self, length: int) -> MergedTurns:
-        """Nothing: the turns are counted again on the next use."""
-        return MergedTurns()
+        other = MergedTurns()
+        other.places, other._ends = self.places[:length], self._ends[:length]
+        return other
 
 
 def merged_turns(messages: tuple[Message, ...]) -> Sequence[tuple[int, int]]:

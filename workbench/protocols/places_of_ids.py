@@ -14,21 +14,35 @@ class IdPlaces:
     """A fold over a history: indices of the messages with calls of an id, and with results of one."""
 
     def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
         self._calls: defaultdict[str | None, list[int]] = defaultdict(list)
         self._results: defaultdict[str | None, list[int]] = defaultdict(list)
+        self._noted: list[tuple[defaultdict[str | None, list[int]], str | None]] = []  # of each note, where it is
         self._count = 0
 
     def read(self, messages: Sequence[Message]) -> None:
         for n in range(self._count, len(messages)):
-            for _, call in messages[n].tool_calls():
-                self._calls[call.id].append(n)
-            for _, result in messages[n].tool_results():
-                self._results[result.tool_call_id].append(n)
+            noted = [(self._calls, call.id) for _, call in messages[n].tool_calls()]
+            noted += [(self._results, result.tool_call_id) for _, result in messages[n].tool_results()]
+            for table, name in noted:
+                table[name].append(n)
+            self._noted += noted
         self._count = len(messages)
 
     def fork(self, length: int) -> IdPlaces:
-        """Nothing: the messages are read again on the next use."""
-        return IdPlaces()
+        """The first notes, which are taken over: the history that is left is read again on the next use."""
+        other = IdPlaces()
+        other._calls, other._results, other._noted = self._calls, self._results, self._noted
+        other._count = min(self._count, length)
+        self._forget()
+        while other._noted and other._noted[-1][0][other._noted[-1][1]][-1] >= length:
+            table, name = other._noted.pop()
+            table[name].pop()
+            if not table[name]:
+                del table[name]
+        return other
 
     def with_call(self, call_id: str, length: int) -> Sequence[int]:
         """Those of the first messages that have a call of an id."""

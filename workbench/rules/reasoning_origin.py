@@ -193,12 +193,16 @@ def _may_be_invented(part: Reasoning) -> bool:
     return bool(part.text) and not is_vouched_for and not is_blank_tag
 
 
-class _UnprovedTexts:
+class UnprovedTexts:
     """A fold over a history: texts of reasoning without a proof, and their places."""
 
     def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
         self.places: dict[str, list[NodeRef]] = {}
         self.doubtful: dict[str, None] = {}  # what nobody thinks, and what is there more than once
+        self._order: list[str] = []  # of each place, its text
         self._count = 0
 
     def read(self, messages: Sequence[Message]) -> None:
@@ -207,22 +211,38 @@ class _UnprovedTexts:
                 if part.text and _may_be_invented(part):
                     places = self.places.setdefault(part.text, [])
                     places.append(NodeRef(REQUEST, n, k))
+                    self._order.append(part.text)
                     if len(places) > 1 or is_placeholder(part.text):
                         self.doubtful[part.text] = None
         self._count = len(messages)
 
-    def fork(self, length: int) -> _UnprovedTexts:
-        """Nothing: the texts are read again when somebody asks."""
-        return _UnprovedTexts()
+    def fork(self, length: int) -> UnprovedTexts:
+        """The first texts, which are taken over: the history that is left reads them again when somebody asks."""
+        other = UnprovedTexts()
+        other.places, other.doubtful, other._order = self.places, self.doubtful, self._order
+        other._count = min(self._count, length)
+        self._forget()
+        while other._order and other.places[other._order[-1]][-1].message >= length:
+            other._take_back(other._order.pop())
+        return other
+
+    def _take_back(self, text: str) -> None:
+        """Take back the last place of a text."""
+        places = self.places[text]
+        places.pop()
+        if len(places) < 2 and not (places and is_placeholder(text)):
+            self.doubtful.pop(text, None)
+        if not places:
+            del self.places[text]
 
 
 def _check_fabricated(case: RuleContext) -> Iterator[Finding]:
     """One finding for each text that replaces what was thought, however often it is there."""
     messages = case.decoded.messages(REQUEST)
     if isinstance(messages, HistoryPrefix):
-        known = messages.fold(_UnprovedTexts)
+        known = messages.fold(UnprovedTexts)
     else:
-        known = _UnprovedTexts()
+        known = UnprovedTexts()
         known.read(messages)
     for text in known.doubtful:
         refs = _without_proof(case, known.places[text])
@@ -243,7 +263,7 @@ def _without_proof(case: RuleContext, places: Iterable[NodeRef]) -> list[NodeRef
     return [ref for ref in places if ref.message < end and ref not in case.genuine]
 
 
-def _is_everywhere(case: RuleContext, known: _UnprovedTexts, text: str, refs: Iterable[NodeRef]) -> bool:
+def _is_everywhere(case: RuleContext, known: UnprovedTexts, text: str, refs: Iterable[NodeRef]) -> bool:
     """No other reasoning is without proof, or every turn with calls has this text."""
     is_only = not any(_without_proof(case, places) for other, places in known.places.items() if other != text)
     return is_only or {ref.message for ref in refs} == {n for n, _ in case.suspects(_has_calls)}
