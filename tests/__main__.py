@@ -16,10 +16,10 @@ STEPS = {
     "format": ["ruff", "format", "--check", "-q", "."],
     "docs": ["mkdocs", "build", "--strict", "-q"],
     "collection": ["pytest", "--collect-only", "-qq"],
-    "tests": ["pytest", "-n", "3", "--dist", "worksteal"],
+    "tests": ["pytest", "-n", "4", "--dist", "worksteal"],
 }
 """The collection compiles every test once: the workers, which start together, would each do all of it. There
-is one more than two cores, since each waits for processes and screens, and who is done takes from who is not."""
+are two for each of two cores, since each waits for processes and screens, and who is done takes from who is not."""
 
 
 def main() -> int:

@@ -27,9 +27,13 @@ Entry = dict[str, Any]
 @cache
 def entries(name: str = CATALOGUES[0]) -> tuple[Entry, ...]:
     """The entries of a catalogue, parsed once a process; nobody may change them."""
-    text = (HERE / f"{name}.yaml").read_bytes()
+    return tuple(load(HERE / f"{name}.yaml")["entries"])
+
+
+def load(path: Path) -> Any:
+    """The value of a YAML file of ours."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C is ten times as fast
-    return tuple(yaml.load(text, Loader=loader)["entries"])
+    return yaml.load(path.read_bytes(), Loader=loader)
 
 
 def entry(name: str) -> Entry:

@@ -18,8 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
-import yaml
-
+from tests import breakages
 from tests.breakages import Entry, scoring
 from workbench.contracts import Relation
 from workbench.rules import relations
@@ -65,7 +64,7 @@ def _titles() -> dict[str, frozenset[str]]:
     """Address of a source → what contracts call it."""
     found: dict[str, set[str]] = {}
     for path in (*PROFILES.glob("*.yaml"), *PROFILES.glob("shared/*.yaml")):
-        data: Any = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        data: Any = breakages.load(path)
         for one in (data.get("sources") or {}).values():
             if "url" in one:
                 found.setdefault(one["url"], set()).add(one["title"])

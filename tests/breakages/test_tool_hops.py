@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests import breakages
 from tests.breakages.tool_hops import CATALOGUES, Entry, grade
 
 HERE = Path(__file__).parent
-ENTRIES = [entry for name in CATALOGUES for entry in yaml.safe_load((HERE / name).read_bytes())["entries"]]
+ENTRIES = [entry for name in CATALOGUES for entry in breakages.load(HERE / name)["entries"]]
 
 MAY_FIND = {
     "N011": ("schema.name",),

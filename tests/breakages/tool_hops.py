@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
+from tests import breakages
 from workbench.contracts import Finding
 from workbench.protocols.mcp import McpChannel
 from workbench.rules.inspection import Inspector
@@ -89,12 +88,12 @@ def is_scorable(entry: Entry) -> bool:
 
 def score(path: Path) -> list[Scored]:
     """Every entry of a catalogue that is scorable."""
-    return [grade(entry) for entry in yaml.safe_load(path.read_bytes())["entries"] if is_scorable(entry)]
+    return [grade(entry) for entry in breakages.load(path)["entries"] if is_scorable(entry)]
 
 
 def first_hits(path: Path) -> tuple[int, int]:
     """How many entries of a catalogue were hits before anything was taught for them, and of how many."""
-    held = yaml.safe_load(path.read_bytes())
+    held = breakages.load(path)
     if "first" in held:
         return held["first"]["hits"], held["first"]["of"]
     grades = [entry["first"] for entry in held["entries"]]

@@ -1,26 +1,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.filters.test_matching import BROKEN
+from tests.filters.test_matching import broken
 from workbench.errors import FilterError
 from workbench.filters import parse
-from workbench.filters.completion import Suggestion, suggest, values
+from workbench.filters.completion import Suggestion, Values, suggest, values
 from workbench.filters.expression import KEYS
 
-KNOWN = values([f.row for f in BROKEN])
+
+@cache
+def known() -> Values:
+    return values([f.row for f in broken()])
 
 
 def texts(typed: str) -> list[str]:
-    return [s.text for s in suggest(typed, len(typed), KNOWN)]
+    return [s.text for s in suggest(typed, len(typed), known())]
 
 
 def test_first_every_key_with_what_it_means() -> None:
-    found = suggest("", 0, KNOWN)
+    found = suggest("", 0, known())
     assert [s.text.rstrip(":~") for s in found] == [k.name for k in KEYS]
     assert "tool:read_file" in found[0].says
 
@@ -53,19 +57,19 @@ def test_what_may_come_next(typed: str, expected: list[str]) -> None:
 
 
 def test_it_takes_the_place_of_what_was_typed() -> None:
-    assert suggest("a -tool:ru b", 10, KNOWN) == [Suggestion("tool:run_tests", "1 here", 3)]
+    assert suggest("a -tool:ru b", 10, known()) == [Suggestion("tool:run_tests", "1 here", 3)]
 
 
 @given(st.text(max_size=20))
 def test_hostile_values_are_suggested_so_that_they_can_be_read(name: str) -> None:
-    row = replace(BROKEN[0].row, calls=(name,))
+    row = replace(broken()[0].row, calls=(name,))
     for suggestion in suggest("tool:", 5, values([row])):
         assert parse(suggestion.text)
 
 
 @given(st.text(max_size=30), st.integers(0, 30))
 def test_any_text_has_suggestions_or_none(typed: str, cursor: int) -> None:
-    for suggestion in suggest(typed, min(cursor, len(typed)), KNOWN):
+    for suggestion in suggest(typed, min(cursor, len(typed)), known()):
         assert 0 <= suggestion.start <= len(typed)
         try:
             parse(suggestion.text)

@@ -85,9 +85,6 @@ def questions(protocol: str) -> Iterator[_relation_values.OnMessages]:
             yield from _relation_values.by_list(contract).on_messages.values()
 
 
-QUESTIONS = {protocol: list(questions(protocol)) for protocol in MESSAGES}
-
-
 @pytest.mark.parametrize("protocol", MESSAGES)
 def test_what_a_grammar_admits_as_a_shape_it_admits_as_a_message(protocol: str) -> None:
     known, clean = grammar_of(protocol), 0
@@ -101,9 +98,10 @@ def test_what_a_grammar_admits_as_a_shape_it_admits_as_a_message(protocol: str) 
 
 def test_relations_find_the_same_with_and_without_shapes() -> None:
     hits = 0
+    asked = {protocol: list(questions(protocol)) for protocol in MESSAGES}
     for protocol, value in ((name, value) for name in MESSAGES for value in variants(name, 150)):
         message = placed(value)
-        for group in QUESTIONS[protocol]:
+        for group in asked[protocol]:
             told = dict(_relation_values._hits_of_all(message, group))
             alone = {n: q.values(value) if q.is_for(message) else () for n, q in enumerate(group.questions)}
             assert told == {n: found for n, found in alone.items() if found}, value

@@ -66,7 +66,7 @@ async def resize_through(driver: Driver) -> None:
         await until(driver.pilot, lambda: driver.text == before)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("place", PLACES)
 async def test_a_session_lives_through_every_size(place: str) -> None:
     app = WorkbenchApp(samples.example(samples.LOST_REASONING))
@@ -77,7 +77,7 @@ async def test_a_session_lives_through_every_size(place: str) -> None:
         await resize_through(driver)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("place", HOME)
 async def test_home_lives_through_every_size(place: str) -> None:
     app = WorkbenchApp(None)
