@@ -83,7 +83,7 @@ async def still(driver: Driver) -> str:
 
     def is_still() -> bool:
         seen.append(driver.text)
-        return len(seen) > 4 and len(set(seen[-4:])) == 1 and " …" not in seen[-1].split("\n")[0]
+        return len(seen) > 8 and len(set(seen[-8:])) == 1 and " …" not in seen[-1].split("\n")[0]
 
     await until(driver.pilot, is_still)
     return seen[-1]

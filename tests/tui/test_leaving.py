@@ -69,7 +69,7 @@ async def test_home_stays_when_another_key_is_pressed_long_after() -> None:
         assert isinstance(screen, HomeScreen)
         screen._stay()
         await pilot.press("q")
-        assert "q again to quit" in screen_text(app)
+        await until(pilot, lambda: "q again to quit" in screen_text(app))
 
 
 @pytest.mark.parametrize("leaves", ["the app", "the screen", "nothing"])

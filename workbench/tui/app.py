@@ -296,7 +296,8 @@ class WorkbenchApp(App[None], inherit_bindings=False):
 
         Errors of a screen that is being closed are ignored.
         """
-        if isinstance(error, NoMatches) and (self._exit or self._is_left(active_message_pump.get(None))):
+        is_closing = self._exit or not self.is_running
+        if isinstance(error, NoMatches) and (is_closing or self._is_left(active_message_pump.get(None))):
             return
         self._return_code = 1
         if self.crash is None:
