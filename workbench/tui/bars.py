@@ -15,7 +15,7 @@ from workbench.safetext import cells
 from workbench.tui import keys, paint, themes
 from workbench.tui.keymap import Keymap
 from workbench.tui.models import tabs
-from workbench.views import LINK, Line, Span
+from workbench.views import LINK, Line, Span, join_lines, whole_facts
 
 if TYPE_CHECKING:
     from workbench.tui.keys import Key
@@ -63,7 +63,7 @@ class Bar(LinePainter):
 
     def render_line(self, y: int) -> Strip:
         line = self._lines[y] if y < len(self._lines) else ()
-        return paint.strip(line, self.size.width, self.style)
+        return paint.strip(whole_facts(line, self.size.width), self.size.width, self.style)
 
 
 class KeyBar(Bar):
@@ -146,18 +146,20 @@ class Ways(Bar):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        """Show the first keys that fit, in their order."""
+        """Show the keys that fit: the one that leaves, then the first ones, in their order."""
         keymap: Keymap = getattr(self.app, "keymap", Keymap())
         table = keys.table()
-        spans, used = [Span(" ")], 1
-        for key, word in self._ways:
-            shown = keymap.row(table[key]).show if key in table else key
-            used += cells(shown) + 1 + cells(word)
-            if used > self.size.width:
+        shown = [(keymap.row(table[key]).show if key in table else key, word) for key, word in self._ways]
+        kept: list[int] = []
+        left = self.size.width - 1 + len(tabs.GAP)
+        for n in sorted(range(len(shown)), key=lambda n: shown[n][1] not in tabs.WAYS_OUT):
+            size = sum(map(cells, shown[n])) + 1 + len(tabs.GAP)
+            if size > left:
                 break
-            spans += [Span(shown, "accent strong"), Span(f" {word}"), Span("  ")]
-            used += 2
-        self.show([tuple(spans)])
+            left -= size
+            kept.append(n)
+        hints = [(Span(shown[n][0], "accent strong"), Span(f" {shown[n][1]}")) for n in sorted(kept)]
+        self.show([(Span(" "), *join_lines(hints, Span(tabs.GAP)))])
 
 
 class TabBar(Bar):

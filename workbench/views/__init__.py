@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         loss_words,
         mark_matches,
         plain,
+        whole_facts,
         wrap,
     )
     from workbench.views.parts import part_text, preview

@@ -9,7 +9,7 @@ Lines of a conversion: each loss, and each renamed id.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,6 +76,30 @@ def behind(head: Line, more: Line, width: int) -> Line:
         if room <= 0:
             break
     return (*made, Span("  "), *more)
+
+
+def whole_facts(of: Line, width: int) -> Line:
+    """A line of facts, without its last ones if not all fit: a fact is not cut in its middle.
+
+    Facts are separated by `` · `` or two spaces. A first fact of more than half of the width is cut when painted.
+    """
+    from workbench.safetext import cells, visible
+
+    text = plain(of).rstrip()
+    if any(span.width for span in of) or cells(visible(text)) <= width:
+        return of
+    text = visible(text)[: width - 1]
+    end = max(text.rfind(" · "), text.rfind("  "))
+    return of if end < width // 2 else (*_beginning(of, len(text[:end].rstrip())), Span(" …", "muted"))
+
+
+def _beginning(of: Line, size: int) -> Iterator[Span]:
+    """The first characters of a line."""
+    for span in of:
+        yield span._replace(text=span.text[:size])
+        size -= len(span.text)
+        if size <= 0:
+            return
 
 
 def plain(of: Line) -> str:

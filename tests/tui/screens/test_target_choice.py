@@ -69,7 +69,7 @@ async def test_servers_of_this_machine_are_looked_for_when_asked(monkeypatch: py
 def test_whose_key_is_set_is_said_and_its_value_never(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never-shown")
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    shown = [each.shown for each in offer_targets("", "openai").suggestions]
+    shown = [f"{each.shown} {each.facts}" for each in offer_targets("", "openai").suggestions]
     assert any("$OPENAI_API_KEY set" in line for line in shown)
     assert any("$ANTHROPIC_API_KEY not set" in line for line in shown)
     assert not any("sk-never-shown" in line for line in shown)
@@ -94,7 +94,7 @@ async def test_the_protocol_is_asked_of_a_url_only() -> None:
 
 def test_a_broken_file_of_targets_is_said_beside_the_others() -> None:
     name_it("ftp://nowhere")
-    shown = [each.shown for each in offer_targets("", "openai").suggestions]
+    shown = [f"{each.shown} {each.facts}" for each in offer_targets("", "openai").suggestions]
     assert "targets.yaml" in shown[0] and any("sim:openai" in line for line in shown)
 
 

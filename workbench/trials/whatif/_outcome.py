@@ -11,7 +11,7 @@ from workbench.contracts import Finding, Severity, Verdict
 from workbench.edits.variants import RequestVariant
 from workbench.errors import WorkbenchError
 from workbench.lazy_dataclass import dataclass
-from workbench.protocols import RESPONSE, refusals
+from workbench.protocols import RESPONSE, DecodedExchange, refusals
 from workbench.rules import Inspector, Trial
 from workbench.wire import Exchange
 
@@ -36,6 +36,7 @@ class VariantOutcome:
         finding: the worst one on the request or the response, under the target's contract.
         calls: names of the tool calls in the response.
         losses: number of conversion losses.
+        decoded: the exchange, decoded; None if nothing was sent.
     """
 
     variant: RequestVariant
@@ -46,6 +47,7 @@ class VariantOutcome:
     finding: Finding | None = None
     calls: tuple[str, ...] = ()
     losses: int = 0
+    decoded: DecodedExchange | None = None
 
     @property
     def status(self) -> int | None:
@@ -129,7 +131,8 @@ def _outcome(
     answer, losses = trial.decoded.response, len(outgoing.losses)
     calls = tuple(call.name or "" for m in (answer.messages if answer else ()) for _, call in m.tool_calls())
     verdict, finding = _verdict(trial, answered.status if answered else 0)
-    return VariantOutcome(variant, outgoing.target, verdict, _text(trial, exchange), exchange, finding, calls, losses)
+    words = _text(trial, exchange)
+    return VariantOutcome(variant, outgoing.target, verdict, words, exchange, finding, calls, losses, trial.decoded)
 
 
 def _verdict(trial: Trial, status: int) -> tuple[Verdict, Finding | None]:

@@ -106,7 +106,7 @@ TOOLS = (
         "tools.next-pane",
         "tab",
         "pane(1)",
-        "next pane",
+        "pane",
         "next pane: tools, providers, reasons, declared and accepted schema",
         3,
     ),
@@ -146,7 +146,7 @@ MATRIX = (
 )
 
 LADDER = (
-    Key("ladder.pane", "tab,shift+tab", "pane", "calls/steps", "switch between the calls and the steps of one call", 3),
+    Key("ladder.pane", "tab,shift+tab", "pane", "pane", "next pane: calls, steps, schema", 3),
     *search_keys("ladder"),
     Key("ladder.back", "q,A", "back", "back", "go back to the session", 2),
 )
@@ -156,7 +156,7 @@ PASSAGES = (
         "passages.next-pane",
         "tab",
         "pane(1)",
-        "next pane",
+        "pane",
         "next pane: results, path, server's response, what the model received",
         3,
     ),

@@ -255,7 +255,7 @@ BRANCHES = (
         "branches.pane",
         "tab,shift+tab",
         "pane",
-        "next pane",
+        "pane",
         "next pane: tree, changes in meaning, changes in bytes",
         7,
     ),
@@ -324,7 +324,7 @@ WHAT_IF = (
         "what-if.send", "s", "send", "send", "send the variant under the cursor to the target; again: send once more", 5
     ),
     Key("what-if.send-all", "A", "send_all", "send all", "send all unsent variants to the target", 6),
-    Key("what-if.pane", "tab,shift+tab", "pane", "pane", "switch between the table and the outcome", 7),
+    Key("what-if.pane", "tab,shift+tab", "pane", "pane", "next pane: variants, outcome, response", 7),
     Key("what-if.leave", "escape", "leave", "cancel", "cancel what is running; else go back"),
     Key("what-if.back", "q,V", "back", "back", "go back; sent variants stay as branches", 2),
 )
@@ -353,7 +353,7 @@ MINIMIZE = (
         "minimize.next-pane",
         "tab",
         "pane(1)",
-        "next pane",
+        "pane",
         "next pane: remaining parts, smallest request, original, fixes",
         6,
     ),

@@ -91,7 +91,7 @@ def headline(number: int, subjects: Sequence[LadderCall]) -> Line:
 def subject_line(subject: LadderCall, ladder_rungs: Sequence[LadderRung] | None) -> Line:
     """Line of a call: sign, name, verdict on its arguments, place and id."""
     sign, style, word = verdict(ladder_rungs)
-    where = "answer" if subject.side == RESPONSE else f"message {subject.ref.message + 1}"
+    where = "response" if subject.side == RESPONSE else f"message {subject.ref.message + 1}"
     kind = f"{subject.found.format} in {'reasoning' if subject.is_reasoning else 'text'} " if subject.found else ""
     return line(
         Span(f"{sign} ", style),

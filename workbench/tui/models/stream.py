@@ -34,6 +34,8 @@ QUIET = 240
 """Characters that are shown of a part which the event did not touch."""
 TYPE = 19
 """Columns for the type of an event: those of ``content_block_delta``."""
+WITH_GAP = 45
+"""Columns beside the type of an event from which the time since the event before is shown too."""
 RAW = 4000
 """Bytes of an event that are shown."""
 
@@ -108,7 +110,7 @@ class StreamTable:
         quiet = all(d.what in (What.PING, What.COMMENT, What.NOTHING) for d in deeds)
         spans = [Span(f"{glyph} ", style), Span(str(number), "muted", -len(str(len(self.events)))), Span(" ")]
         if width >= 50:
-            spans += self._times(number, has_gap=width >= 60)
+            spans += self._times(number, has_gap=width - self._type_width >= WITH_GAP)
         if width >= 44:
             kind = _fit_kind(self.effects.type_of(event), self._type_width)
             spans += [Span(kind, "muted" if quiet else "role", self._type_width), Span("  ")]
@@ -140,16 +142,13 @@ class StreamTable:
         made: list[Line] = []
         event = self.events[number]
         data = self.decoded.response_text[event.start : event.end]
-        room = max(8, width - 4)
         if event.data is not None and self.decoded.framing is Framing.AWS:
             of = "its data, decoded from base64" if is_sealed(event) else "its data"
             head = f"a message of {count(len(data), 'byte')}, named {event.name or '(nothing)'}; {of}:"
             made += wrap(head, width, "muted", indent=4, most=2)
             data = event.data
         text = from_bytes(data[:RAW])
-        for raw in text.splitlines():
-            for at in range(0, max(1, len(raw)), room):
-                made.append(line("    ", Span(raw[at : at + room], "string", is_bytes=True)))
+        made += [(margin, data._replace(is_bytes=True)) for margin, data in wrap(text, width, "string", indent=4)]
         if len(data) > RAW:
             made.append(line(Span(f"    … {count(len(data) - RAW, 'more byte')}", "muted")))
         return made
@@ -219,14 +218,14 @@ class StreamTable:
             return f"all {names} clients build this message"
         return f"{differing} of {names} clients build a different message"
 
-    def group_line(self, number: int) -> Line:
-        """A group of clients on one line."""
+    def group_line(self, number: int, *, is_open: bool = False) -> Line:
+        """A group of clients on one line; its differences only if they are not listed below."""
         group = self.groups[number]
         names = ", ".join(group.policies)
         if group.agrees:
             return line(Span("✓ ", "ok"), Span(names, "strong"), Span("  same as shown", "muted"))
         where = "at the end" if group.event is None else f"from event {group.event}"
-        return line(Span("≠ ", "error"), Span(names, "strong"), Span(f"  {where}  ", "muted"), group.words)
+        return line(Span("≠ ", "error"), Span(names, "strong"), Span(f"  {where}  ", "muted"), "" if is_open else group.words)
 
     def group_body(self, number: int, width: int) -> list[Line]:
         """A group in full."""

@@ -19,6 +19,9 @@ PANES: Panes = tuple((row.id, row.title) for row in session_panes.PANES)
 GAP = "  "
 """Between two hints of the footer."""
 
+WAYS_OUT = ("back", "cancel", "quit")
+"""Words of the keys that leave a screen: the footer always has room for them."""
+
 ROOMY = 60
 """Columns of a list that has room for a name, a verdict and a reason in each row."""
 
@@ -86,7 +89,7 @@ def key_at(column: int, hints: Sequence[Key], width: int, before: str = "") -> K
 def _hints_that_fit(hints: Sequence[Key], width: int, before: str) -> list[Key]:
     kept: set[Key] = set()
     used = 1 + cells(before)
-    for key in sorted((k for k in hints if k.rank and k.keys), key=lambda k: k.rank):
+    for key in sorted((k for k in hints if k.rank and k.keys), key=lambda k: (k.word not in WAYS_OUT, k.rank)):
         if used + _size(key) - len(GAP) <= width:
             used += _size(key)
             kept.add(key)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.models.findings import labelled_lines
 from workbench.tui.models.tabs import ROOMY
-from workbench.views import REQUEST_SIGNS, Line, Span, count, duration, line, progress_bar, wrap
+from workbench.views import BLANK, REQUEST_SIGNS, Line, Span, count, duration, line, progress_bar, wrap
 
 if TYPE_CHECKING:
     from workbench.send import Target
@@ -19,6 +19,9 @@ NAME, NARROW_NAME = 27, 19
 
 LEAST_CELL = 18
 """Columns of an outcome."""
+
+MOST_ROWS = 400
+"""Rows of a response's bytes."""
 
 MORE = 3
 """Columns of the sign for further targets."""
@@ -149,7 +152,7 @@ def cell(outcome: VariantOutcome | bool) -> tuple[str, str, str]:
 
 
 def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | bool, width: int) -> list[Line]:
-    """Details of one variant at one target."""
+    """Details of one variant at one target, without the words of a response: that is shown beside them."""
     made = [line(Span(f"  {variant.title}", "strong"), Span(f" → {target.name}", "accent"))]
     if variant.request is None:
         return made + labelled_lines("why not", variant.why_not, width, "muted")
@@ -163,7 +166,7 @@ def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | b
     made.append(line(Span(f"  {sign} {outcome.verdict.value}", f"{style} strong"), Span(f"  {facts}", "muted")))
     found = outcome.finding
     for label, text, shade in (
-        ("words" if outcome.verdict.value == "refuses" else "ended", outcome.text, style),
+        ("why", "" if outcome.status else outcome.text, style),
         ("finding", f"{found.rule}: {found.message}" if found else "", ""),
         ("calls", ", ".join(outcome.calls), ""),
         (
@@ -174,6 +177,17 @@ def details(variant: RequestVariant, target: Target, outcome: VariantOutcome | b
     ):
         made += labelled_lines(label, text, width, shade, most=12)
     return made
+
+
+def response_lines(outcome: VariantOutcome | bool, width: int) -> list[Line]:
+    """The response to a variant: its items, then its bytes unless it is a stream."""
+    from workbench.tui.models.rows import laid_out
+    from workbench.tui.models.send_answer import answer_lines, answer_texts
+
+    decoded = None if isinstance(outcome, bool) else outcome.decoded
+    made = answer_lines(answer_texts(decoded), width) if decoded else []
+    body = decoded.response_text if decoded and not decoded.events else b""
+    return [*made, BLANK, *laid_out(body, width, MOST_ROWS)] if body else made
 
 
 def summary(asked: int, outcomes: Iterable[VariantOutcome]) -> Line:

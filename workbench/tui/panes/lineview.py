@@ -24,7 +24,7 @@ from textual.widget import Widget
 
 from workbench.tui import keys, paint
 from workbench.tui.bars import LinePainter
-from workbench.views import Line, Span, mark_matches, plain
+from workbench.views import Line, Span, mark_matches, plain, whole_facts
 
 GUTTER = 2
 
@@ -50,6 +50,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         super().__init__(id=id, classes=classes)
         self.cursor = 0
         self._had_focus = False
+        self._title: Line = ()
         self.lit: frozenset[int] = frozenset()
         self.related: frozenset[int] = frozenset()
         self.opened_items: set[int] = set()
@@ -88,8 +89,13 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         return True
 
     def title(self, line: Line) -> None:
-        """Set the title on the upper border."""
-        self.border_title = paint.content(line)
+        """Set the title on the upper border; what does not fit is left out fact by fact."""
+        self._title = line
+        self._fit_title()
+
+    def _fit_title(self) -> None:
+        width = self.size.width - 2
+        self.border_title = paint.content(whole_facts(self._title, width) if width > 0 else self._title)
 
     def reload(self) -> None:
         """Measure and paint again after items were added, removed or opened."""
@@ -203,6 +209,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         return ""
 
     def on_resize(self, event: events.Resize) -> None:
+        self._fit_title()
         self.reload()
         self.show_item(self.cursor)
 

@@ -16,10 +16,14 @@ from textual.worker import get_current_worker
 
 from workbench.safetext import SHOWABLE, cells, is_showable
 from workbench.tui.bars import Bar, Ways
+from workbench.tui.models.tabs import ROOMY
 from workbench.tui.panes.lineview import LineView
 from workbench.views import Line, Span, line, plain, wrap
 
 Result = TypeVar("Result")
+
+MOST_NAME = 26
+"""Columns for the names of suggestions."""
 
 MOST_ROWS = 10
 """Rows of suggestions, where the screen has room for them."""
@@ -36,11 +40,15 @@ class Field(NamedTuple):
 
 
 class FormSuggestion(NamedTuple):
-    """Completion: ``text`` replaces the whole line; ``is_final`` if nothing can follow."""
+    """Completion: ``text`` replaces the whole line; ``is_final`` if nothing can follow.
+
+    ``facts`` are shown in a column beside ``shown``, directly after it where the dialog is narrow.
+    """
 
     shown: str | Line
     text: str
     is_final: bool = True
+    facts: str = ""
 
 
 class FormOffer(NamedTuple):
@@ -69,10 +77,13 @@ class SuggestionPane(LineView, can_focus=False):
         self.offer = FormOffer(())
         self.is_walked = False
         self._rows = 1
+        self._column = 0
 
     def show(self, offer: FormOffer) -> None:
         """Show other suggestions."""
         self.offer, self.is_walked, self.cursor = offer, False, 0
+        named = [each.shown for each in offer.suggestions if each.facts and isinstance(each.shown, str)]
+        self._column = min(MOST_NAME, max((cells(name) for name in named), default=0)) + 2
         self._rows = max(self._rows, min(self.count() or 3 * bool(offer.why_not), MOST_ROWS))
         self.styles.height = self._rows
         self.reload()
@@ -92,8 +103,11 @@ class SuggestionPane(LineView, can_focus=False):
         return len(self.offer.suggestions)
 
     def head(self, item: int, width: int) -> Line:
-        shown = self.offer.suggestions[item].shown
-        return line(shown) if isinstance(shown, str) else shown
+        shown, _, _, facts = self.offer.suggestions[item]
+        if not isinstance(shown, str):
+            return shown
+        column = self._column if width >= ROOMY else cells(shown) + 2
+        return line(Span(shown, "", max(column, cells(shown) + 2)), Span(facts, "muted")) if facts else line(shown)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.offer.why_not, width, "muted", most=3) if self.offer.why_not else []
@@ -147,7 +161,7 @@ class FormScreen(ModalScreen[Result], Generic[Result]):
                 yield Note(id=f"{field.id}-note")
             yield Bar(id="more")
             yield SuggestionPane()
-        yield Ways(("tab", "complete"), ("↓", "choose"), ("enter", "accept"), ("esc", "cancel"))
+        yield Ways(("enter", "accept"), ("↓", "choose"), ("tab", "complete"), ("esc", "cancel"))
 
     # Supplied by each dialog.
 

@@ -14,6 +14,7 @@ from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import ladder
 from workbench.tui.models.ladder import LadderCall, LadderRung
 from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.screens.worklist import ListPane, Worklist, WorklistScreen, WorklistSource
 from workbench.tui.selection import SessionSpot
@@ -108,6 +109,7 @@ class LadderScreen(WorklistScreen):
 
     calls = getters.query_one("#calls", ListPane)
     rungs = getters.query_one("#rungs", RungsPane)
+    schema = getters.query_one("#schema", BodyPane)
 
     def __init__(
         self, ask: Callable[[Job], None], index: int, node_refs: Sequence[NodeRef], why_none: str, branch: str
@@ -115,11 +117,14 @@ class LadderScreen(WorklistScreen):
         super().__init__(index, branch)
         self.worklist = Worklist(self, LadderSource(index), ask)
         self.wanted, self.why_none = node_refs, why_none
+        self._declared: ToolDef | str | None = "not shown yet"
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
         with Container(id="sides"):
-            yield ListPane(id="calls")
+            with Container(id="choices"):
+                yield ListPane(id="calls")
+                yield BodyPane(id="schema")
             yield RungsPane(id="rungs")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
@@ -130,6 +135,7 @@ class LadderScreen(WorklistScreen):
         self.entitle(line(Span(f" Arguments of exchange {self.index + 1} …", "muted")))
         self.calls.title(line(" Calls "))
         self.rungs.title(line(" Steps "))
+        self.schema.title(line(" Schema "))
         self.calls.focus()
         self.worklist.begin()
 
@@ -161,12 +167,25 @@ class LadderScreen(WorklistScreen):
 
     def _show_call(self) -> None:
         subject, rungs = self.worklist.subject, self.worklist.judgement
+        self._show_schema(subject)
         if subject is None:
             self.rungs.show(None, (), "")
             return
         why = self.worklist.why_none("parsing …") if rungs is None else "the input is free text; nothing to parse"
         self.rungs.show(subject, rungs or (), why)
         self.rungs.title(line(f" {subject.name or '(no name)'} {subject.id or ''}".rstrip() + " "))
+
+    def _show_schema(self, subject: LadderCall | None) -> None:
+        """Show the declared schema of a call's tool, unless it is shown."""
+        from workbench.wire import dumps
+
+        tool = subject.tool if subject else None
+        if subject is None or tool is self._declared:
+            return
+        self._declared = tool
+        why = "the tool declares no schema" if tool else "the request declares no tool of this name"
+        self.schema.show(dumps(tool.schema) if tool and tool.schema is not None else b"", why=why)
+        self.schema.title(line(f" Schema of {subject.name or '(no name)'} "))
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.calls:
@@ -193,7 +212,9 @@ class LadderScreen(WorklistScreen):
     # Keys.
 
     def action_pane(self) -> None:
-        (self.rungs if self.calls.has_focus else self.calls).focus()
+        panes: list[LineView] = [self.calls, self.rungs, self.schema]
+        at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
+        panes[(at + 1) % len(panes)].focus()
 
 
 def _calls(decoded: DecodedExchange, declared: Sequence[ToolDef]) -> Iterator[LadderCall]:

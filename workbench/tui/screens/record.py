@@ -187,9 +187,8 @@ def _offer_upstreams(text: str) -> FormOffer:
         known = {command: _client_words(client) for command, client in clients.items()}
         known |= {each: url for each, url in client_settings.known_upstreams().items() if each not in known}
     fitting = [each for each in known if each.startswith(word)]
-    column = max(map(len, known))
     suggestions = [
-        FormSuggestion(f"{each:<{column}} {known[each]}", before + space + each, is_final=False) for each in fitting
+        FormSuggestion(each, before + space + each, is_final=False, facts=known[each]) for each in fitting
     ]
     why = "" if suggestions else f"no such provider; type a URL or {SIMULATED}CONTRACT"
     return FormOffer(suggestions, suggestions[0].text if len(suggestions) == 1 else "", why)
@@ -262,7 +261,7 @@ def _offer_breaks(text: str) -> FormOffer:
     says = {**{name: kind.description for name, kind in KINDS.items()}, ALL: "all of these"}
     fitting = [name for name in says if name.startswith(word.strip())]
     suggestions = [
-        FormSuggestion(f"{n:<12} {says[n]}", f"{before}{comma}{' ' if comma else ''}{n}", is_final=False)
+        FormSuggestion(n, f"{before}{comma}{' ' if comma else ''}{n}", is_final=False, facts=says[n])
         for n in fitting
     ]
     return FormOffer(suggestions, suggestions[0].text if len(suggestions) == 1 and word.strip() else "")

@@ -109,7 +109,7 @@ class BuiltPane(StreamPane):
 class ClientsPane(StreamPane):
     """Messages that known clients build from the stream."""
 
-    is_accordion = True
+    is_accordion = fills = True
 
     def show(self, stream: StreamTable) -> None:
         super().show(stream)
@@ -123,7 +123,7 @@ class ClientsPane(StreamPane):
 
     def head(self, item: int, width: int) -> Line:
         assert self.stream
-        return self.stream.group_line(item)
+        return self.stream.group_line(item, is_open=item in self.lines_of.further)
 
     def further(self, item: int, width: int) -> list[Line]:
         assert self.stream

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import cache
 from os.path import commonprefix
 
 from textual.widgets import Input
@@ -18,9 +19,6 @@ URLS = ("http://", "https://")
 LOCAL = "local:"
 """Input that searches for servers on this machine."""
 
-NAME = 24
-"""Columns of the name of a target."""
-
 
 class TargetScreen(FormScreen[Target]):
     """Answers with a target; escape answers None.
@@ -33,7 +31,7 @@ class TargetScreen(FormScreen[Target]):
 
     def __init__(self, title: str, own: str, protocol: str) -> None:
         super().__init__()
-        self.own = own
+        self.own, self.spoken = own, protocol
         self._here: dict[str, Target] = {}
         self.fields = [
             Field("target", title, "a name of the list, or a URL"),
@@ -54,7 +52,7 @@ class TargetScreen(FormScreen[Target]):
     def offer(self, field: str, text: str) -> FormOffer:
         if field == "protocol":
             return offer_protocols(text)
-        return self._offer_local() if text.strip() == LOCAL else offer_targets(text, self.own)
+        return self._offer_local() if text.strip() == LOCAL else offer_targets(text, self.own, self.spoken)
 
     def explain(self, field: str, text: str) -> str:
         name = self.value("target").strip() or f"sim:{self.own}"
@@ -63,7 +61,7 @@ class TargetScreen(FormScreen[Target]):
         except (WorkbenchError, OSError):
             return ""
         if target.is_simulator:
-            return f"enter: {target.name} checks the request and responds; nothing is sent over the network"
+            return f"enter: {target.name} checks the request and responds, offline"
         state = is_set(target.key_variable, os.environ) if target.key_variable else True
         return f"enter: a preview for {where(target)} · {key_words(target, is_set=state)}; nothing is sent yet"
 
@@ -76,7 +74,7 @@ class TargetScreen(FormScreen[Target]):
         found = [each.target for each in asyncio.run(local.find_servers())]
         self._here |= {each.url: each for each in found}
         why = "" if found else "no model server found on the usual ports of this machine; type the URL of a server"
-        return FormOffer([FormSuggestion(line_of(each), each.url) for each in found], why_not=why)
+        return FormOffer([_suggestion(each, each.url) for each in found], why_not=why)
 
     def submit(self, field: str, text: str) -> None:
         target = self.value("target").strip() or f"sim:{self.own}"
@@ -97,10 +95,10 @@ class TargetScreen(FormScreen[Target]):
             self.say(str(error))
 
 
-def offer_targets(text: str, own: str) -> FormOffer:
+def offer_targets(text: str, own: str, spoken: str = "") -> FormOffer:
     """Targets with a text in their name: the simulator of the own contract, then what works now, then the rest.
 
-    An endpoint works now if its API key is set, or if it needs none. Of the other simulators, those of the same
+    A simulator is named with the protocol of the request, ``spoken``, or with the one it is converted to. An endpoint works now if its API key is set, or if it needs none. Of the other simulators, those of the same
     provider come first.
     """
     from workbench.send import is_set, matrix, own_targets
@@ -109,7 +107,7 @@ def offer_targets(text: str, own: str) -> FormOffer:
     if typed.startswith(URLS):
         return FormOffer((), why_not="a URL · enter: go to its protocol")
     labels = dict.fromkeys([own, *matrix.labels()])
-    first, *others = [FormSuggestion(_simulator(label, is_own=label == own), f"sim:{label}") for label in labels]
+    first, *others = [_simulator(label, spoken, is_own=label == own) for label in labels]
     others.sort(key=lambda each: _provider(each.text) != _provider(first.text))
     try:
         mine = tuple(own_targets.configured_targets().values())
@@ -120,8 +118,8 @@ def offer_targets(text: str, own: str) -> FormOffer:
     unusable: list[FormSuggestion] = []
     for each in (*mine, *providers().values()):
         works = not each.key_variable or is_set(each.key_variable, os.environ)
-        (usable if works else unusable).append(FormSuggestion(line_of(each), each.name))
-    here = FormSuggestion(f"{LOCAL:<{NAME}} look for model servers on this machine", LOCAL, is_final=False)
+        (usable if works else unusable).append(_suggestion(each, each.name))
+    here = FormSuggestion(LOCAL, LOCAL, is_final=False, facts="look for model servers on this machine")
     return _matching([first, *usable, here, *others, *unusable], typed, trouble)._replace(
         default="" if typed else first.text
     )
@@ -136,14 +134,14 @@ def offer_protocols(text: str) -> FormOffer:
     return _matching([FormSuggestion(name, name) for name in names], "" if typed in names else typed)
 
 
-def line_of(target: Target) -> str:
-    """Line of an endpoint: name, state of its API key, URL, model, protocols."""
+def _suggestion(target: Target, text: str) -> FormSuggestion:
+    """Suggestion of an endpoint: name; state of its API key, URL, model, protocols."""
     from workbench.send import is_set
 
     state = "set" if is_set(target.key_variable, os.environ) else "not set"
     key = f"${target.key_variable} {state}" if target.key_variable else "no key"
     facts = " · ".join(f for f in (key, target.url, target.model, ", ".join(target.protocols)) if f)
-    return f"{target.name:<{NAME}} {facts}"
+    return FormSuggestion(target.name, text, facts=facts)
 
 
 def _matching(suggestions: Iterable[FormSuggestion], typed: str, more: Iterable[FormSuggestion] = ()) -> FormOffer:
@@ -159,6 +157,15 @@ def _provider(name: str) -> str:
     return name.removeprefix("sim:").partition(":")[0]
 
 
-def _simulator(label: str, *, is_own: bool) -> str:
-    words = "the contract of this exchange · nothing is sent over the network" if is_own else "simulated"
-    return f"{f'sim:{label}':<{NAME}} {words}"
+def _simulator(label: str, spoken: str, *, is_own: bool) -> FormSuggestion:
+    accepted = _protocols(label)
+    is_converted = spoken and accepted and spoken not in accepted
+    facts = f"converted to {accepted[0]}" if is_converted else spoken or next(iter(accepted), "any protocol")
+    own = " · this exchange's contract" if is_own else ""
+    return FormSuggestion(f"sim:{label}", f"sim:{label}", facts=facts + own)
+
+
+@cache
+def _protocols(label: str) -> tuple[str, ...]:
+    """Protocols that a simulator accepts; kept, as the list of targets is made again after every key."""
+    return resolve(f"sim:{label}").protocols

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
 from textual.app import ComposeResult
+from textual.containers import Container
 from textual.screen import Screen
 
 from workbench.safetext import visible
@@ -18,6 +19,7 @@ from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.models import send, whatif
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.text import TextLinesPane
 from workbench.tui.screens.whatif.sender import BatchOver, OutcomeCame, VariantSender
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import JobAnswer, guard, is_open
@@ -69,7 +71,8 @@ class WhatIfScreen(Screen[None]):
     BINDINGS = keys.bindings(keys.WHAT_IF)
 
     table = getters.query_one("#variants", ListPane)
-    cell = getters.query_one("#outcome", ListPane)
+    cell = getters.query_one("#outcome", TextLinesPane)
+    response = getters.query_one("#response", TextLinesPane)
 
     def __init__(self, session: SessionScreen, node: BranchNode) -> None:
         super().__init__()
@@ -79,6 +82,7 @@ class WhatIfScreen(Screen[None]):
         self.outcomes: dict[tuple[int, int], VariantOutcome] = {}
         self.column = 0
         self.trouble = ""
+        self._shown: tuple[int | None, VariantOutcome | bool] = (None, False)
         self.rows = whatif.VariantRows()
         self.sender = VariantSender(self)
 
@@ -86,7 +90,9 @@ class WhatIfScreen(Screen[None]):
         yield Bar(id="headline")
         yield Bar(id="columns")
         yield ListPane(id="variants")
-        yield ListPane(id="outcome")
+        with Container(id="below"):
+            yield TextLinesPane(id="outcome")
+            yield TextLinesPane(id="response")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
 
@@ -94,6 +100,7 @@ class WhatIfScreen(Screen[None]):
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_CELL, *keys.WHAT_IF])
         self.cell.title(line(" Outcome "))
+        self.response.title(line(" Response "))
         self.table.focus()
         node = self.node
         self.show()
@@ -178,15 +185,20 @@ class WhatIfScreen(Screen[None]):
         return self.sender.is_pending(variant, target) or self.outcomes.get((variant, target), False)
 
     def _show_cell(self) -> None:
-        lines = [] if not self.variants or not self.targets else self._details()
-        self.cell.show(len(lines), lambda item: lines[item])
+        """Show the outcome of the variant under the cursor at the chosen target, and the response it got."""
+        here = self.here
+        outcome = False if here is None else self._outcome(here, self.column)
+        is_same, self._shown = (here, outcome) == self._shown, (here, outcome)
+        self.cell.show(self._details, is_same=is_same)
+        self.response.show(partial(whatif.response_lines, outcome), is_same=is_same)
 
-    def _details(self) -> list[Line]:
+    def _details(self, width: int) -> list[Line]:
         at = self.here
+        if not self.variants or not self.targets:
+            return []
         if at is None:
-            return whatif.folded_details([self.variants[n] for n in self.rows.hidden], self.cell.text_width)
-        outcome = self._outcome(at, self.column)
-        return whatif.details(self.variants[at], self.targets[self.column], outcome, self.cell.text_width)
+            return whatif.folded_details([self.variants[n] for n in self.rows.hidden], width)
+        return whatif.details(self.variants[at], self.targets[self.column], self._outcome(at, self.column), width)
 
     def _entitle(self) -> None:
         from workbench.send import is_set
@@ -250,8 +262,10 @@ class WhatIfScreen(Screen[None]):
             self.show()
 
     def action_pane(self) -> None:
-        """Go to the other pane."""
-        (self.cell if self.table.has_focus else self.table).focus()
+        """Go to the next pane."""
+        panes: list[LineView] = [self.table, self.cell, self.response]
+        at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
+        panes[(at + 1) % len(panes)].focus()
 
     def action_target(self) -> None:
         """Ask for one more target."""
