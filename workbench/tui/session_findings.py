@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class SessionFindings:
-    """Findings in order of the session, one for each cause, at its first exchange.
+    """Findings by severity, errors first, then in order of the session; one for each cause, at its first exchange.
 
     Attributes:
         all: the findings of the rows collected last; those of branches replace those of their requests.
@@ -19,6 +19,7 @@ class SessionFindings:
 
     def __init__(self) -> None:
         self.all: list[Finding] = []
+        self._number_of_cause: list[int] = []
         self._causes: Causes | None = None
         self._collected: list[InspectedExchange] = []
         self._branches: dict[int, InspectedExchange] = {}
@@ -36,7 +37,10 @@ class SessionFindings:
         for row in rows[equal:]:
             causes.add_row(row.findings)
         self._collected = list(rows)
-        self.all = causes.findings()
+        made = causes.findings()
+        order = sorted(range(len(made)), key=lambda cause: made[cause].severity.rank)
+        self.all = [made[cause] for cause in order]
+        self._number_of_cause = sorted(range(len(made)), key=order.__getitem__)
 
     def set_branch(self, index: int, row: InspectedExchange | None) -> bool:
         """Set the row of a branch that counts in place of a request, from the next ``collect`` on; None removes it.
@@ -59,7 +63,8 @@ class SessionFindings:
 
         Within a severity, findings that begin in this exchange precede carried ones.
         """
-        found = self._causes.of(exchange) if self._causes else ()
+        held = self._causes.of(exchange) if self._causes else ()
+        found = [(self._number_of_cause[cause], finding) for cause, finding in held]
         return sorted(found, key=lambda each: (each[1].severity.rank, self.all[each[0]].exchange != exchange))
 
     def numbers_of(self, exchange: int) -> Sequence[int]:

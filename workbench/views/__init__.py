@@ -141,6 +141,7 @@ __all__ = [
     "story_body",
     "story_digits",
     "story_line",
+    "whole_facts",
     "words",
     "wrap",
 ]

@@ -32,7 +32,8 @@ WALK = [finding(0, N), finding(1, W), finding(1, E), finding(3, W), finding(4, E
         (E, None, 4, -1, 2),
         (E, None, 4, 1, 4),  # the exchange one has come to counts as ahead
         (W, None, 0, 1, 1),
-        (W, 2, 1, 1, 3),
+        (W, 2, 1, 1, 1),  # from a finding of another severity: by exchange
+        (E, 3, 3, 1, 4),
         (W, 3, 3, 1, None),
     ],
 )

@@ -21,7 +21,7 @@ def title(driver: Driver) -> str:
 
 
 async def test_v_goes_through_the_ways_and_the_title_says_which() -> None:
-    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+    async with showing(samples.example(samples.LOST_RESULT), (240, 60)) as driver:
         await driver.press("2")
         for name in ("escaped", "hex", "laid out"):
             await driver.press("v")

@@ -119,17 +119,17 @@ def worst(findings: Sequence[Finding]) -> str:
 
 
 def next_of(severity: str, findings: Sequence[Finding], current: int | None, exchange: int, step: int) -> int | None:
-    """The finding after (``step`` 1) or before (-1) the current one, or, without one, after or before an exchange.
+    """The finding after (``step`` 1) or before (-1) the current one; of another severity, after or before an exchange.
 
     Args:
         severity: severity of the finding to go to.
-        findings: findings of the session, in order.
+        findings: findings of the session, those of one severity in its order.
         current: number of the current finding; None if there is none.
         exchange: index of the current exchange.
         step: 1 or -1.
     """
     breaks = [n for n, f in enumerate(findings) if f.severity == severity]
-    if current is not None:
+    if current is not None and findings[current].severity == severity:
         beyond = [n for n in breaks if (n > current if step > 0 else n < current)]
     else:
         beyond = [

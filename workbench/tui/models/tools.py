@@ -31,6 +31,10 @@ ORDER = ("refused", "changed", "accepted")
 """Verdicts of dialects, the worst first."""
 
 
+FEW = 3
+"""Dialects that accept a schema and are listed without being asked for."""
+
+
 class ToolDeclaration(NamedTuple):
     """A declared tool. ``pointer`` is that of its schema in the request, or of the declaration without a schema."""
 
@@ -123,6 +127,44 @@ def dialect_line(judged: JudgedSchema, width: int, *, is_here: bool) -> Line:
         *([Span(f"{judged.verdict} ", style, 9)] if is_roomy else []),
         Span(reason, "muted"),
     )
+
+
+class DialectRows:
+    """Rows of the list of dialects, the worst first: those that accept a schema unchanged are one row.
+
+    Attributes:
+        listed: number of dialects that have a row.
+        hidden: number of dialects behind the last row.
+    """
+
+    def __init__(self) -> None:
+        self.listed = self.hidden = 0
+        self._is_open = False
+
+    def arrange(self, judged: Sequence[JudgedSchema]) -> None:
+        """Set the dialects of a tool."""
+        accepting = sum(one.verdict == "accepted" for one in judged)
+        self.hidden = 0 if self._is_open or accepting <= FEW else accepting
+        self.listed = len(judged) - self.hidden
+
+    def open(self) -> None:
+        """Give each dialect a row, from the next arrangement on."""
+        self._is_open = True
+
+    def count(self) -> int:
+        """Number of rows."""
+        return self.listed + bool(self.hidden)
+
+    def is_folded_at(self, row: int) -> bool:
+        """The row stands for those that accept."""
+        return bool(self.hidden) and row == self.listed
+
+
+def accepting_line(number: int, others: int) -> Line:
+    """Row that stands for the dialects that accept a schema unchanged."""
+    sign, style = SCHEMA_SIGNS["accepted"]
+    words = f"{number:,} {'others ' if others else ''}accept it unchanged"
+    return line(Span(f"{sign} ", style), Span(words, "strong"), Span("  enter: list them", "muted"))
 
 
 def verdict_words(judged: JudgedSchema) -> str:

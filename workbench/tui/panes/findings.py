@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class FindingsPane(Pane):
-    """Findings in the order of the session."""
+    """Findings of the session, errors first."""
 
     is_accordion = True
 

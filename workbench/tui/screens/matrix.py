@@ -142,7 +142,7 @@ class MatrixScreen(WorklistScreen):
         number = self.order.contract_at(item)
         label = self.worklist.subjects[number] if self.worklist.subjects else ""
         return lines.contract_line(
-            label, self.worklist.judgements.get(number), self.size.width, is_here=label == self.provider
+            label, self.worklist.judgements.get(number), self.contracts.text_width, is_here=label == self.provider
         )
 
     def _show_contract(self) -> None:

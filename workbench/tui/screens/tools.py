@@ -133,6 +133,7 @@ class ToolsScreen(WorklistScreen):
         super().__init__(index, branch)
         self.worklist = Worklist(self, ToolsSource(index), ask)
         self.provider, self.pointer, self.why_none = provider, pointer, why_none
+        self.rows = tools.DialectRows()
         self._shown: tuple[int, int] | None = None
 
     def compose(self) -> ComposeResult:
@@ -193,12 +194,15 @@ class ToolsScreen(WorklistScreen):
             self.dialects.show_none(self.worklist.why_none("judging …"))
         else:
             judged = lens.judged
+            self.rows.arrange(judged)
 
             def row(item: int) -> Line:
+                if self.rows.is_folded_at(item):
+                    return tools.accepting_line(self.rows.hidden, self.rows.listed)
                 is_here = bool(here) and judged[item].dialect.name.startswith(here)
-                return tools.dialect_line(judged[item], self.size.width, is_here=is_here)
+                return tools.dialect_line(judged[item], self.dialects.text_width, is_here=is_here)
 
-            self.dialects.show(len(judged), row, lens.why)
+            self.dialects.show(self.rows.count(), row, lens.why)
         self._show_dialect()
 
     def _show_dialect(self) -> None:
@@ -212,8 +216,12 @@ class ToolsScreen(WorklistScreen):
                 pane.title(line(""))
             return
         judged = lens.judged[number]
-        self.details.show(lens.rows[number], "nothing is refused or ignored")
-        self.details.title(line(f" {judged.dialect.name} · {tools.verdict_words(judged)} "))
+        if self.rows.is_folded_at(number):
+            self.details.show((), ", ".join(one.dialect.name for one in lens.judged[number:]))
+            self.details.title(line(" accepted unchanged by these providers "))
+        else:
+            self.details.show(lens.rows[number], "nothing is refused or ignored")
+            self.details.title(line(f" {judged.dialect.name} · {tools.verdict_words(judged)} "))
         self._show_schemas(lens, number)
 
     def _show_schemas(self, judgement: ToolJudgement, number: int) -> None:
@@ -241,7 +249,11 @@ class ToolsScreen(WorklistScreen):
             self.before.mark_range(row.spans)
 
     def on_line_view_activation(self, message: LineView.Activation) -> None:
-        """Go to the bytes of the keyword under the cursor, else of the schema."""
+        """Go to the bytes of the keyword under the cursor, else of the schema; or list those that accept."""
+        if message.view is self.dialects and self.rows.is_folded_at(self.dialects.cursor):
+            self.rows.open()
+            self._show_tool()
+            return
         subject = self.worklist.subject
         if subject is None:
             return
