@@ -118,6 +118,23 @@ async def test_a_text_is_edited_judged_while_it_is_typed_and_undone_to_the_byte(
     assert given.exchange(0).request == before
 
 
+async def test_what_is_typed_before_the_field_is_there_is_text_of_it_and_no_command() -> None:
+    async with editing(session()) as edit:
+        await edit.go("/messages/2/content")
+        study = edit.screen.study
+        study.is_moving = True  # a verdict is awaited
+        await edit.driver.press("enter", *"add ", "ctrl+s")
+        assert not edit.screen.writer.is_writing and study.waiting
+        study.is_moving = False
+        study.run_waiting()
+        await until(edit.driver.pilot, lambda: edit.screen.type_ahead.is_over and not edit.screen.writer.is_writing)
+        await edit.settled()
+        assert [m["content"] for m in edit.body["messages"]][1:] == [None, "add and now?"]
+        await edit.driver.press("enter", *"more", "1", "q")  # from beside the field, back is to the field
+        assert edit.screen.writer.is_writing and isinstance(edit.driver.app.focused, Writing)
+        assert "more" in edit.driver.app.focused.text
+
+
 async def test_keys_are_completed_by_what_the_types_of_the_provider_have() -> None:
     async with editing(session()) as edit:
         await edit.go("/temperature")

@@ -201,5 +201,6 @@ class EditFlow:
     def _not_moved(self, why: str) -> None:
         """Say why a node could not be saved or found; the edits that waited for it are dropped."""
         self.screen.study.waiting.clear()
+        self.screen.type_ahead.drop()
         self.refuse(why)
         self.show_node(None)

@@ -22,6 +22,7 @@ from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.tui.screens.edit.actions import EditActions
 from workbench.tui.screens.edit.flow import EditFlow, RequestStudy
 from workbench.tui.screens.edit.layout import EditContents, EditLayout
+from workbench.tui.screens.edit.type_ahead import FieldTypeAhead
 from workbench.tui.screens.edit.writer import ValueWriter
 from workbench.tui.screens.tools import DetailPane
 from workbench.views import Span
@@ -67,6 +68,7 @@ class EditScreen(Screen[None]):
         self.study = RequestStudy(self)
         self.flow = EditFlow(self)
         self.writer = ValueWriter(self)
+        self.type_ahead = FieldTypeAhead(self)
         self.actions = EditActions(self)
 
     @property
@@ -126,6 +128,8 @@ class EditScreen(Screen[None]):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if isinstance(event.widget, LineView) and event.widget.id:
             self.panes.note_focus(event.widget.id)
+        elif isinstance(event.widget, Writing):
+            self.type_ahead.release()
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if isinstance(message.view, OutlinePane):
@@ -186,8 +190,9 @@ class EditScreen(Screen[None]):
         self.session.request_screens.send(self.node)
 
     def action_back(self) -> None:
+        """Go back; from beside a field that is being written in, go to the field: escape there cancels the edit."""
         if self.writer.is_writing:
-            self.writer.leave()
+            self.panes.focus("value")
         else:
             self.dismiss(None)
 

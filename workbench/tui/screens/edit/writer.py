@@ -96,7 +96,10 @@ class ValueWriter:
                     self.screen.flow.refuse(str(error))
                 else:
                     self._write_in_place(studied, row, way)
+            if self._draft is None:
+                self.screen.type_ahead.drop()
 
+        self.screen.type_ahead.begin()
         self.screen.study.when_settled(do)
 
     def _write_in_place(self, studied: EditStudy, row: EditRow, way: WritingWay) -> None:

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 FEW = 5
 """Exchanges that a small timeline has room for."""
 
+LIST_ROWS = 10
+"""Rows of a long list of exchanges, in the layout of two columns."""
+
+LEDGER_ROWS = 7
+"""Least rows for the panes of ``HALVES`` together."""
+
 
 class PaneLayout:
     """Tells the style sheet which panes are in front; the sheet decides how many fit.
@@ -30,6 +36,8 @@ class PaneLayout:
         self.focused = self._front = "exchanges"
         self._side = "ir"
         self._in_slot = {row.slot: row.id for row in reversed(session_panes.PANES)}
+        self._list_rows = 2
+        self._rows: str | None = None
         self.is_furnished = False
 
     async def furnish(self) -> None:
@@ -77,6 +85,18 @@ class PaneLayout:
             pane.set_class(pane.id == self._side and self._shows_under, "-under")
             pane.set_class(pane.id not in self._in_slot.values(), "-behind")
         self.screen.set_class(self.focused == "findings", "-on-findings")
+        self.fill()
+
+    def fill(self) -> None:
+        """Show the ledgers too where the pane above them leaves rows of its column empty, in a layout of two."""
+        screen, body = self.screen, self.screen.query_one("#body")
+        needed = next((rows_of(pane) for pane in screen.query(f"#{self._in_slot['main']}").results(Pane)), 0)
+        is_wide = screen.has_class("-wide") and screen.has_class("-tall") and not screen.has_class("-zoom")
+        is_roomy = is_wide and 0 < needed <= body.size.height - self._list_rows - LEDGER_ROWS
+        screen.set_class(is_roomy, "-roomy")
+        rows = f"{self._list_rows} {needed} 4fr 3fr" if is_roomy else None
+        if rows != self._rows:
+            self._rows = body.styles.grid_rows = rows
         self.show_tabs()
 
     @property
@@ -90,13 +110,16 @@ class PaneLayout:
         self.screen.set_class(state.total <= FEW, "-few")
         for few in range(1, FEW + 1):
             self.screen.set_class(max(1, state.total) == few, f"-few-{few}")
-        self.show_tabs()
+        self._list_rows = 1 + max(1, state.total) if state.total <= FEW else LIST_ROWS
+        self.fill()
 
     def show_tabs(self) -> None:
         """Name the panes in the tab bar, and highlight the visible ones."""
         screen = self.screen
         wide, zoomed = screen.has_class("-wide"), screen.has_class("-zoom")
         seen: tuple[str, ...] = ("exchanges", "wire", self._side, "findings") if wide else (self._front, "findings")
+        if screen.has_class("-roomy"):
+            seen = tuple(self._in_slot.values())
         if self._front == "exchanges" and (screen.has_class("-calm") or screen.has_class("-few")):
             seen += (self._side,)
         self.screen.query_one("#tabs", TabBar).show_tabs(self.focused, () if zoomed else seen, is_zoomed=zoomed)
@@ -116,3 +139,8 @@ class PaneLayout:
         """Show the focused pane alone, or all again."""
         self.screen.toggle_class("-zoom")
         self._arrange()
+
+
+def rows_of(pane: Pane) -> int:
+    """Rows that a pane needs for all of its lines, and for its border; 0 if nothing is open."""
+    return 1 + pane.count() + (pane.lines_of.extra if pane.size.width else 0) if pane.opened else 0

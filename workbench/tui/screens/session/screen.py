@@ -189,6 +189,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
         for pane in self.query(Pane):
             pane.open(opened, why_not)
         self.header.show()
+        self.panes.fill()
 
     def refresh_lists(self) -> None:
         """Show new rows and findings."""
@@ -239,7 +240,7 @@ class SessionScreen(Screen[WorkbenchError | OSError | None]):
 
     def on_resize(self) -> None:
         self.header.show()
-        self.panes.show_tabs()
+        self.call_after_refresh(self.panes.fill)
 
     def on_screen_resume(self) -> None:
         """Show the branch that another screen may have gone to."""
