@@ -46,6 +46,9 @@ SCREENS = {
     "session": Screen(LOST),
     "session-long": Screen("anthropic-long-session"),
     "session-healthy": Screen("anthropic-tool-loop"),
+    "session-hops": Screen("gateway-field-dropped"),
+    "http": Screen(LOST, ("7",)),
+    "tour": Screen("", ("t",)),
     "stream": Screen("openai-parallel-index-reused", ("t",)),
     "diff": Screen("anthropic-compaction-orphan", ("d",)),
     "compare": Screen(
