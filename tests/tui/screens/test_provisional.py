@@ -79,9 +79,9 @@ async def test_a_refused_exchange_is_shown_first_and_replaced_later(
         await until(driver.pilot, lambda: screen.state.is_done and screen.opened and not screen.opened.is_provisional)
         assert PROVISIONAL not in driver.text
         assert screen.opened.index == REFUSED and driver.focused == "findings"
-        *earlier, last = screen.state.findings
-        assert earlier and last.rule == rule
-        assert screen.findings.lit == {screen.findings.cursor} == {len(earlier)}
+        refused, *others = screen.state.findings
+        assert others and refused.rule == rule
+        assert screen.findings.lit == {screen.findings.cursor} == {0}
 
 
 async def test_the_timeline_marks_it_with_a_sign_and_a_word(monkeypatch: pytest.MonkeyPatch) -> None:

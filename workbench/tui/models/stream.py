@@ -225,7 +225,9 @@ class StreamTable:
         if group.agrees:
             return line(Span("✓ ", "ok"), Span(names, "strong"), Span("  same as shown", "muted"))
         where = "at the end" if group.event is None else f"from event {group.event}"
-        return line(Span("≠ ", "error"), Span(names, "strong"), Span(f"  {where}  ", "muted"), "" if is_open else group.words)
+        return line(
+            Span("≠ ", "error"), Span(names, "strong"), Span(f"  {where}  ", "muted"), "" if is_open else group.words
+        )
 
     def group_body(self, number: int, width: int) -> list[Line]:
         """A group in full."""

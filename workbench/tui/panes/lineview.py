@@ -48,14 +48,12 @@ class LineView(LinePainter, ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self.cursor = 0
-        self._had_focus = False
-        self._title: Line = ()
+        self.cursor, self._had_focus = 0, False
+        self.titled: Line = ()
         self.lit: frozenset[int] = frozenset()
         self.related: frozenset[int] = frozenset()
         self.opened_items: set[int] = set()
-        self.lines_of = ItemLines()
-        self.finder = ItemSearch(self)
+        self.lines_of, self.finder = ItemLines(), ItemSearch(self)
         self._empty: list[Line] = []
 
     # What a pane supplies.
@@ -90,12 +88,8 @@ class LineView(LinePainter, ScrollView, can_focus=True):
 
     def title(self, line: Line) -> None:
         """Set the title on the upper border; what does not fit is left out fact by fact."""
-        self._title = line
-        self._fit_title()
-
-    def _fit_title(self) -> None:
-        width = self.size.width - 2
-        self.border_title = paint.content(whole_facts(self._title, width) if width > 0 else self._title)
+        self.titled = line
+        fit_title(self)
 
     def reload(self) -> None:
         """Measure and paint again after items were added, removed or opened."""
@@ -209,7 +203,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
         return ""
 
     def on_resize(self, event: events.Resize) -> None:
-        self._fit_title()
+        fit_title(self)
         self.reload()
         self.show_item(self.cursor)
 
@@ -224,8 +218,7 @@ class LineView(LinePainter, ScrollView, can_focus=True):
     def on_focus(self) -> None:
         self.refresh()
 
-    def on_blur(self) -> None:
-        self.refresh()
+    on_blur = on_focus
 
     # Keys and mouse.
 
@@ -264,6 +257,12 @@ class LineView(LinePainter, ScrollView, can_focus=True):
             self.post_message(self.Activation(self))
         else:
             self._go(item)
+
+
+def fit_title(view: LineView) -> None:
+    """Put the facts of a title that fit on the border."""
+    width = view.size.width - 2
+    view.border_title = paint.content(whole_facts(view.titled, width) if width > 0 else view.titled)
 
 
 def background(view: LineView, item: int, inside: int) -> str:

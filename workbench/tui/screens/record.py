@@ -187,9 +187,7 @@ def _offer_upstreams(text: str) -> FormOffer:
         known = {command: _client_words(client) for command, client in clients.items()}
         known |= {each: url for each, url in client_settings.known_upstreams().items() if each not in known}
     fitting = [each for each in known if each.startswith(word)]
-    suggestions = [
-        FormSuggestion(each, before + space + each, is_final=False, facts=known[each]) for each in fitting
-    ]
+    suggestions = [FormSuggestion(each, before + space + each, is_final=False, facts=known[each]) for each in fitting]
     why = "" if suggestions else f"no such provider; type a URL or {SIMULATED}CONTRACT"
     return FormOffer(suggestions, suggestions[0].text if len(suggestions) == 1 else "", why)
 
@@ -261,8 +259,7 @@ def _offer_breaks(text: str) -> FormOffer:
     says = {**{name: kind.description for name, kind in KINDS.items()}, ALL: "all of these"}
     fitting = [name for name in says if name.startswith(word.strip())]
     suggestions = [
-        FormSuggestion(n, f"{before}{comma}{' ' if comma else ''}{n}", is_final=False, facts=says[n])
-        for n in fitting
+        FormSuggestion(n, f"{before}{comma}{' ' if comma else ''}{n}", is_final=False, facts=says[n]) for n in fitting
     ]
     return FormOffer(suggestions, suggestions[0].text if len(suggestions) == 1 and word.strip() else "")
 

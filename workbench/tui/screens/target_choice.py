@@ -98,8 +98,9 @@ class TargetScreen(FormScreen[Target]):
 def offer_targets(text: str, own: str, spoken: str = "") -> FormOffer:
     """Targets with a text in their name: the simulator of the own contract, then what works now, then the rest.
 
-    A simulator is named with the protocol of the request, ``spoken``, or with the one it is converted to. An endpoint works now if its API key is set, or if it needs none. Of the other simulators, those of the same
-    provider come first.
+    A simulator is named with the protocol of the request, ``spoken``, or with the one it is converted to. An endpoint
+    works now if its API key is set, or if it needs none. Of the other simulators, those of the same provider come
+    first.
     """
     from workbench.send import is_set, matrix, own_targets
 

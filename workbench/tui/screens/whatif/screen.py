@@ -20,6 +20,7 @@ from workbench.tui.models import send, whatif
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.text import TextLinesPane
+from workbench.tui.screens.whatif.outcome_panes import OutcomePanes
 from workbench.tui.screens.whatif.sender import BatchOver, OutcomeCame, VariantSender
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import JobAnswer, guard, is_open
@@ -82,9 +83,9 @@ class WhatIfScreen(Screen[None]):
         self.outcomes: dict[tuple[int, int], VariantOutcome] = {}
         self.column = 0
         self.trouble = ""
-        self._shown: tuple[int | None, VariantOutcome | bool] = (None, False)
         self.rows = whatif.VariantRows()
         self.sender = VariantSender(self)
+        self.beside = OutcomePanes(self)
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -167,7 +168,7 @@ class WhatIfScreen(Screen[None]):
         why = self.trouble or ("looking for variants …" if not self.variants else "no target yet · T: add one")
         self.table.show(count, self._line, why)
         self.query_one("#columns", Bar).show([whatif.columns(self.targets, self.column, width)])
-        self._show_cell()
+        self.beside.show()
         self._entitle()
 
     def _line(self, item: int) -> Line:
@@ -177,28 +178,12 @@ class WhatIfScreen(Screen[None]):
         width = self.table.text_width
         shown = whatif.visible_targets(len(self.targets), self.column, width)
         chosen = self.column if item == self.table.cursor else None
-        outcomes = [self._outcome(number, n) for n in range(len(self.targets))]
+        outcomes = [self.outcome(number, n) for n in range(len(self.targets))]
         return whatif.row(self.variants[number], outcomes, chosen, shown, width)
 
-    def _outcome(self, variant: int, target: int) -> VariantOutcome | bool:
+    def outcome(self, variant: int, target: int) -> VariantOutcome | bool:
         """Outcome of a cell; True while it is being sent, False if it was not sent."""
         return self.sender.is_pending(variant, target) or self.outcomes.get((variant, target), False)
-
-    def _show_cell(self) -> None:
-        """Show the outcome of the variant under the cursor at the chosen target, and the response it got."""
-        here = self.here
-        outcome = False if here is None else self._outcome(here, self.column)
-        is_same, self._shown = (here, outcome) == self._shown, (here, outcome)
-        self.cell.show(self._details, is_same=is_same)
-        self.response.show(partial(whatif.response_lines, outcome), is_same=is_same)
-
-    def _details(self, width: int) -> list[Line]:
-        at = self.here
-        if not self.variants or not self.targets:
-            return []
-        if at is None:
-            return whatif.folded_details([self.variants[n] for n in self.rows.hidden], width)
-        return whatif.details(self.variants[at], self.targets[self.column], self._outcome(at, self.column), width)
 
     def _entitle(self) -> None:
         from workbench.send import is_set
@@ -218,7 +203,7 @@ class WhatIfScreen(Screen[None]):
 
     def on_line_view_cursor_move(self, message: LineView.CursorMove) -> None:
         if message.view is self.table:
-            self._show_cell()
+            self.beside.show()
 
     # Keys.
 
@@ -297,7 +282,7 @@ class WhatIfScreen(Screen[None]):
 
     def action_send_all(self) -> None:
         """Send every cell of the column that was not sent yet."""
-        missing = [n for n in self.sendable() if not self._outcome(n, self.column)] if self.targets else []
+        missing = [n for n in self.sendable() if not self.outcome(n, self.column)] if self.targets else []
         if missing:
             self.sender.ask_and_send([(self.column, missing)])
         else:
