@@ -44,6 +44,12 @@ BODIES: dict[str, dict[str, Any]] = {
                                           "content": [{"type": "text", "text": "found"}]}]},
         ],
     },
+    "bedrock-invoke": {
+        "anthropic_version": "bedrock-2023-05-31",
+        "max_tokens": 4096,
+        "tools": [{**FUNCTION, "input_schema": SCHEMA}],
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "go"}]}],
+    },
     "openai-responses": {
         "tools": [{"type": "function", **FUNCTION, "parameters": SCHEMA}],
         "input": [
@@ -129,7 +135,7 @@ class CannotBuild(Exception):
 
 def broken(relation: Relation, contract: Contract, protocol: str, model: str) -> Exchange:
     """A request that the relation is about."""
-    body = copy.deepcopy(BODIES[protocol]) | {"model": model}
+    body = copy.deepcopy(BODIES[protocol]) | _named(model, protocol)
     if relation.broken:
         _set_all(body, relation.broken)
     elif relation.test.is_absent:
@@ -149,7 +155,7 @@ def broken(relation: Relation, contract: Contract, protocol: str, model: str) ->
 
 def healthy(relation: Relation, contract: Contract, protocol: str, model: str) -> Exchange:
     """The whole turn without that value."""
-    body = copy.deepcopy(BODIES[protocol]) | {"model": model}
+    body = copy.deepcopy(BODIES[protocol]) | _named(model, protocol)
     if relation.healthy:
         _set_all(body, relation.healthy)
     elif relation.test.is_absent:
@@ -161,8 +167,6 @@ def healthy(relation: Relation, contract: Contract, protocol: str, model: str) -
 
 
 def _exchange(relation: Relation, body: dict[str, Any], protocol: str, model: str) -> Exchange:
-    if protocol in ("gemini", "bedrock-converse"):
-        del body["model"]
     url = {
         "openai-chat": "/v1/chat/completions",
         "anthropic-messages": "/v1/messages",
@@ -172,6 +176,7 @@ def _exchange(relation: Relation, body: dict[str, Any], protocol: str, model: st
         "gemini": f"/v1beta/models/{model}:generateContent",
         "ollama": "/api/chat",
         "bedrock-converse": f"/model/{model}/converse",
+        "bedrock-invoke": f"/model/{model}/invoke",
         "cohere-v2": "/v2/chat",
         "gemini-interactions": "/v1beta/interactions",
     }[protocol]
@@ -181,6 +186,11 @@ def _exchange(relation: Relation, body: dict[str, Any], protocol: str, model: st
     headers = (("anthropic-version", "2023-06-01"),)
     headers += (("anthropic-beta", relation.when.beta.replace("*", "x")),) if relation.when.beta else ()
     return Exchange("1", HttpRequest("POST", address, Headers(headers), Body(json.dumps(body).encode())))
+
+
+def _named(model: str, protocol: str) -> dict[str, Any]:
+    """The field with the name of the model, where it is in the body."""
+    return {} if protocol in ("gemini", "bedrock-converse", "bedrock-invoke") else {"model": model}
 
 
 def _is_any(relation: Relation) -> bool:
