@@ -42,6 +42,8 @@ ORDINALS = (
     "sixteenth",
     "seventeenth",
     "eighteenth",
+    "nineteenth",
+    "twentieth",
 )
 
 

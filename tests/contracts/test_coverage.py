@@ -66,3 +66,10 @@ def test_what_is_said_of_the_wire_that_requests_are_turned_into_counts_here():
     facts = {fact.place: fact for fact in coverage.place_facts("anthropic-messages", "llama.cpp")}
     assert facts["tool.parameters/**/oneOf"].outcome == "refused"
     assert facts["request.tool_choice"].outcome != "refused"  # its form is another one on each wire
+
+
+def test_a_gateway_that_forwards_a_field_does_not_leave_it_unknown():
+    facts = {fact.place: fact for fact in coverage.place_facts("openai-responses", "vercel")}
+    assert (facts["/truncation"].outcome, facts["/tools/*/type = shell"].outcome) == ("passed-on", "passed-on")
+    assert facts["/truncation"].source
+    assert coverage.place_facts("", "litellm", [coverage.UNKNOWN]) == []

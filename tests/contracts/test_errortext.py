@@ -129,7 +129,11 @@ UNRELATED = [
 def test_other_texts_belong_to_no_rule(text):
     """A text that no contract knows may be of a kind; a kind that says which rule was broken has words for it."""
     assert find_matches(text) == []
-    by_kind = {"Invalid 'user'": "params.unsupported", "messages[3]: missing": "content.shape"}
+    by_kind = {
+        "Invalid 'user'": "params.unsupported",
+        "messages[3]: missing": "content.shape",
+        "image input": "content.unsupported-part",
+    }
     assert [m.rule for m in explain(text) if m.rule] == [rule for words, rule in by_kind.items() if words in text]
 
 

@@ -27,7 +27,6 @@ PLACES = [
      "url-not-fetched", f"{SECOND_AT}/image_url/url"),
     ("a URL that is not named", body(IMAGE, SECOND), 400, error("image url can not be accessed"), "url-not-fetched",
      IMAGE_AT),
-    ("bytes", body(SECOND), 400, error("illegal base64 data at input byte 4"), "media-unreadable", IMAGE_AT),
     ("a feature", body(logprobs=True), 400, error("logprobs is not enabled for this model"), "feature-disabled",
      "/logprobs"),
 ]  # fmt: skip
@@ -49,6 +48,7 @@ MEDIA = [
      "media-unsupported", SECOND_AT),
     ("an image that is too large", body(SECOND), 400, error("image exceeds the maximum size of 5 MB"),
      "media-too-large", IMAGE_AT),
+    ("bytes", body(SECOND), 400, error("illegal base64 data at input byte 4"), "media-unreadable", IMAGE_AT),
 ]  # fmt: skip
 
 

@@ -22,9 +22,10 @@ from workbench.globs import matches_glob
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import grammar_places, grammars, traits
 
-TYPED, UNTYPED, UNKNOWN = "typed", "untyped", "unknown"
-OUTCOMES = (*(each.value for each in Consequence), TYPED, UNTYPED, UNKNOWN)
-"""What a contract may say of a place; that the provider's types alone have it, or have it not; that nothing does."""
+TYPED, UNTYPED, PASSED_ON, UNKNOWN = "typed", "untyped", "passed-on", "unknown"
+OUTCOMES = (*(each.value for each in Consequence), TYPED, UNTYPED, PASSED_ON, UNKNOWN)
+"""What a contract may say of a place; that the provider's types alone have it, or have it not; that a gateway forwards
+it; that nothing is known."""
 
 MEANINGS: Mapping[str, str] = {
     Consequence.REFUSED.value: "the provider refuses it, or some of its values",
@@ -33,6 +34,7 @@ MEANINGS: Mapping[str, str] = {
     Consequence.ACCEPTED.value: "it is accepted",
     TYPED: "no fact; the official types of the provider have it",
     UNTYPED: "no fact; the official types of the provider do not have it",
+    PASSED_ON: "no fact of its own; this gateway forwards it, and what the provider of the model refuses holds",
     UNKNOWN: "unknown: no fact, and the provider has no official types",
 }
 """Outcome → its meaning, in the words of the tables."""
@@ -149,23 +151,30 @@ def _with_unknown(file: ContractFile, protocol: str) -> Iterator[PlaceFact]:
     typed = {place for place in places if " = " in place}
     own = grammars.grammar_of(protocol, file.name)
     own = own if own and own.provider == file.name else None
-    yield from (_by_types(_of_type(file, protocol, place), place, own) for place in typed)
+    contract = file.resolve(protocol, file.default.name if file.default else "", None)
+    passed_on = contract.terms.get("gateway.passes-models")
+    yield from (_by_types(_of_type(file, protocol, place), place, own, passed_on) for place in typed)
     keys = {_name(place, wire): place for place in places if place not in typed}
     closed = _closed_fields(file, protocol)
     for place in ({**dict(wire), **keys}).keys() - {each.place for each in said}:
         pointer = keys.get(place) or wire[place]
         outcome, source = closed(pointer.split("/")[1])
-        yield _by_types(PlaceFact(place, file.name, protocol, outcome=outcome, source=source), pointer, own)
+        yield _by_types(PlaceFact(place, file.name, protocol, outcome=outcome, source=source), pointer, own, passed_on)
 
 
-def _by_types(fact: PlaceFact, pointer: str, own: grammars.BodyGrammar | None) -> PlaceFact:
-    """A fact; where there is none, what the provider's own types say.
+def _by_types(
+    fact: PlaceFact, pointer: str, own: grammars.BodyGrammar | None, passed_on: Fact | None = None
+) -> PlaceFact:
+    """A fact; where there is none, what the provider's own types say, or that it forwards all requests.
 
     Args:
         pointer: the place, as in a grammar.
+        passed_on: the fact that it forwards them.
     """
-    if fact.outcome != UNKNOWN or own is None:
+    if fact.outcome != UNKNOWN:
         return fact
+    if own is None:
+        return replace(fact, outcome=PASSED_ON, source=passed_on.source) if passed_on else fact
     at, _, name = pointer.partition(" = ")
     known = grammar_places.key_at(own, at)
     is_there = name in known.values if known and name else grammar_places.has_place(own, at)
