@@ -71,6 +71,7 @@ ROWS = [
     ("out of order", {"at": "/messages/*/role", "order": ["system", "assistant", "user"]}, ["/messages/2/role"]),
     ("any depth", {"at": "/tools/**/type", "is": "object"},
      ["/tools/0/function/parameters/type", "/tools/1/function/parameters/type"]),
+    ("any depth of the messages", {"at": "/messages/**/url", "is": "u"}, ["/messages/1/content/1/image_url/url"]),
     ("elements of a type", {"at": "/messages/*/content/*[type=image_url]/image_url/url", "is": "u"},
      ["/messages/1/content/1/image_url/url"]),
     ("of a role", {"at": "/messages/*/content", "when": {"role": "tool"}},

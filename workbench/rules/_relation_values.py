@@ -27,6 +27,7 @@ from workbench.contracts import (
     passes_filter,
 )
 from workbench.ir import JsonValue, Message
+from workbench.lazy_dataclass import replace
 from workbench.named_tuple import NamedTuple
 from workbench.protocols import NAMED, REQUEST, DecodedExchange, MessageShape, fact, shape_of, text_of
 from workbench.provenance import escape
@@ -217,7 +218,7 @@ class ByList(NamedTuple):
 def by_list(contract: Contract) -> ByList:
     """The relations of a contract in the order in which they are asked."""
     keys: dict[str, list[Relation]] = {}
-    for relation in contract.relations:
+    for relation in map(_with_any_message, contract.relations):
         is_inside = relation.place.first in HISTORIES and len(relation.place.steps) > 2
         keys.setdefault(relation.place.first if is_inside else "", []).append(relation)
     others = keys.pop("", [])
@@ -226,6 +227,14 @@ def by_list(contract: Contract) -> ByList:
     alone = [each for each in others if _reads_fields_alone(each)]
     rest = [*filterfalse(_reads_fields_alone, others)]
     return ByList(_by_key(on_each), _by_key(on_several), OnFields(alone), OnFields(rest))
+
+
+def _with_any_message(relation: Relation) -> Relation:
+    """The relation; a place any number of steps below a list of messages is one below each of them."""
+    first, *rest = relation.place.steps
+    if first in HISTORIES and rest[:1] == ["**"] and len(rest) > 1:
+        return replace(relation, place=replace(relation.place, steps=(first, "*", *rest)))
+    return relation
 
 
 def _by_key(found: Mapping[str, Iterable[Relation]]) -> Mapping[str, OnMessages]:
