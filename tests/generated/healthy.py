@@ -51,7 +51,7 @@ def _of_every_wire(wire: Wire) -> Iterator[Sample]:
     yield Sample("twelve parallel calls, streamed", wire, asked, wire.stream(wire.events(calls)))
     history = [wire.user("all"), *wire.turn(calls), *wire.results(results)]
     yield Sample("twelve results", wire, wire.request(history), wire.answer((), "Cold and warm."))
-    nested = Tool("find-place_2", NESTED)
+    nested = Tool("find_place_2" if wire.name == "cohere-v2" else "find-place_2", NESTED)
     call = Call("call_bbbbbb01", nested.name, {"where": {"city": "Zürich", "zip": "8001"}, "tags": ["a"], "limit": 3})
     yield Sample("nested arguments", wire, wire.request([wire.user("where?")], (nested,)), wire.answer((call,)))
     odd = call._replace(arguments={"where": {"city": 'quote " and \\ and \n', "zip": ""}, "tags": []})
