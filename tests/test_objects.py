@@ -17,7 +17,6 @@ MOST = 400
 
 LARGER = {
     "workbench.tui.panes.wire.WirePane": "one widget whose rows, cursor and selection are bytes",
-    "workbench.toolcalls.schemas.lower._Lowering": "one visitor, in three files that follow the parts of JSON Schema",
 }
 """Class → why it is larger."""
 
