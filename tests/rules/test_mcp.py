@@ -46,13 +46,16 @@ def found(*lines: dict[str, Any]) -> list[tuple[str, int, str]]:
     return [(f.rule, f.exchange, f.pointer) for f in inspect(*lines).findings]
 
 
+SHAKE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+SHAKEN = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+READY = {"sent": {"jsonrpc": "2.0", "method": "notifications/initialized"}}
 LISTED = (ask(1, "tools/list"), answer(1, tools=[OUTPUT]))
 PAGED = (ask(1, "tools/list"), answer(1, tools=[OUTPUT], nextCursor="n"))
 
 HEALTHY = {
     "a probe of the new era that falls back": (
         *(ask(0, "server/discover"), refuse(0, -32601)),
-        *(ask(1, "initialize"), answer(1, capabilities={})),
+        *(ask(1, "initialize", **SHAKE), answer(1, **SHAKEN)),
     ),
     "a list that changes before it has arrived": (
         *(ask(1, "tools/list"), CHANGED, answer(1, tools=[TOOL])),
@@ -99,13 +102,15 @@ def test_a_list_in_pages_and_a_list_that_replaces_it() -> None:
 
 
 def test_capabilities_are_those_of_the_side_that_answers() -> None:
-    shaken = (ask(0, "initialize", capabilities={"roots": {}}), answer(0, capabilities={"tools": {}}))
+    shaken = (ask(0, "initialize", **{**SHAKE, "capabilities": {"roots": {}}}), answer(0, **SHAKEN), READY)
     asked = (
-        {"received": {"jsonrpc": "2.0", "id": 1, "method": f"{what}"}} for what in ("roots/list", "ping", "sampling/x")
+        {"received": {"jsonrpc": "2.0", "id": id_, "method": f"{what}"}}
+        for id_, what in enumerate(("roots/list", "ping", "sampling/x"))
     )
-    lines = (*shaken, *asked, ask(5, "prompts/list"), answer(5, prompts=[]))
+    told = ({"sent": {"jsonrpc": "2.0", "id": id_, "result": {"roots": []}}} for id_ in range(3))
+    lines = (*shaken, *asked, *told, ask(5, "prompts/list"), answer(5, prompts=[]))
     assert [rule for rule, *_ in found(*lines)] == ["mcp.capability"] * 2
-    assert found(*lines[2:]) == []  # without a handshake nothing is known
+    assert found(*lines[3:]) == []  # without a handshake nothing is known
 
 
 def test_two_servers_keep_apart() -> None:

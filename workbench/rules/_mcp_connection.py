@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from workbench.contracts import Finding
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import ChannelFacts, fault_of_line
+from workbench.rules._mcp_course import of_lapses
 from workbench.rules._mcp_rules import CANCELLED_END, FRAMING, LIST_CHANGED, RESPONSE_ID, make
 from workbench.rules.wording import quote
 
@@ -19,6 +20,7 @@ def of_connection(decoded: DecodedExchange, facts: ChannelFacts, asked_later: in
         asked_later: index of a model exchange that began after the tool list had changed; None if there is none.
     """
     yield from _of_lines(decoded)
+    yield from of_lapses(decoded, facts.lapses)
     if facts.odd_responses:
         number, why = facts.odd_responses[0]
         more = f" ({len(facts.odd_responses):,} such responses)" if len(facts.odd_responses) > 1 else ""

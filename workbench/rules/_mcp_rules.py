@@ -26,8 +26,15 @@ FRAMING = _rule("framing", ERROR, "A line on the connection to a tool server is 
 RESPONSE_ID = _rule("response-id", WARNING, "A response on the connection to a tool server matches no open request.")
 LIST_CHANGED = _rule("list-changed", WARNING, "The tool list changed, and the client did not fetch it again.")
 CANCELLED_END = _rule("cancelled", WARNING, "Client, server and model disagree on whether a call was cancelled.")
+LIFECYCLE = _rule("lifecycle", WARNING, "A message comes at a time at which the protocol does not allow it.")
+PROGRESS = _rule("progress", WARNING, "Progress is reported for no open request, or does not rise.")
 
 # On one request.
+
+MESSAGE = _rule("message", WARNING, "A message has a form that its revision of the protocol does not have.")
+MEDIA_TYPE = _rule("media-type", WARNING, "An image or a file is not what its type says, or is no base64.")
+HTTP = _rule("http", WARNING, "A header, a status or a content type is not what the transport demands.")
+AUTH = _rule("auth", WARNING, "A tool server does not say how to sign in, or says it wrongly.")
 
 PROTOCOL_ERROR = _rule("protocol-error", WARNING, "A tool server answered with a JSON-RPC error instead of a result.")
 OUTPUT_SCHEMA = _rule("output-schema", ERROR, "A tool's result does not match its outputSchema.")
@@ -61,7 +68,7 @@ SCHEMA_CHANGED = _rule("schema-changed", WARNING, "A tool is declared with a dif
 TOOL_MISSING = _rule("tool-missing", INFO, "A tool that a server listed is not declared to the model.")
 
 RULES = (
-    *(FRAMING, RESPONSE_ID, LIST_CHANGED, CANCELLED_END),
+    *(FRAMING, RESPONSE_ID, LIST_CHANGED, CANCELLED_END, LIFECYCLE, PROGRESS, MESSAGE, MEDIA_TYPE, HTTP, AUTH),
     *(PROTOCOL_ERROR, OUTPUT_SCHEMA, CAPABILITY, NO_ANSWER, VERSION, TIMEOUT, ARGUMENTS_REFUSED, PAGINATION),
     SESSION_LOST,
     *(SCHEMA_REJECTED, DESCRIPTION_CHANGED, HIDDEN_TEXT, INJECTED_TEXT),

@@ -16,6 +16,7 @@ from workbench.protocols.mcp import (
     ASKED_BY,
     CALL_TOOL,
     ChannelFacts,
+    Course,
     ServerFacts,
     ToolOutcome,
     ToolStreams,
@@ -28,8 +29,11 @@ from workbench.protocols.mcp import (
 )
 from workbench.rules._mcp_calls import ModelCalls, of_call, of_passed_on, of_uncalled
 from workbench.rules._mcp_connection import of_connection
+from workbench.rules._mcp_course import of_lapses_over_http
 from workbench.rules._mcp_declared import ListedTool, of_declared
+from workbench.rules._mcp_http import of_http
 from workbench.rules._mcp_lists import ListRead, of_gateway, of_list, of_used_list, texts_aimed_at_model
+from workbench.rules._mcp_messages import of_messages
 from workbench.rules._mcp_requests import of_request
 from workbench.rules._mcp_results import of_told
 from workbench.rules._mcp_rules import RULES, member, message_of, texts_of
@@ -62,6 +66,8 @@ class ToolHops:
         self._declared: dict[str, object] = {}
         self._lists: dict[str, ListRead] = {}
         self._probes: dict[str, RefusedProbe] = {}
+        self._courses: dict[str, Course] = {}
+        self._sessions: dict[str, str] = {}
         self._links = ToolLinks(journal)
         self._calls = ModelCalls(journal)
 
@@ -84,6 +90,8 @@ class ToolHops:
         after = _facts_after(decoded, facts)
         found = [
             *of_request(decoded, facts, self._channels.get(connection)),
+            *of_messages(decoded, facts),
+            *self._check_http(decoded, connection, facts),
             *self._check_list(decoded, connection, facts),
             *self._check_lists_over_http(decoded, connection),
         ]
@@ -131,6 +139,20 @@ class ToolHops:
         yield from of_list(decoded, self._channels.get(connection), known)
         others = {name: self._facts[other].tools for other, name in self._servers.items() if name != server}
         yield from of_gateway(decoded, others)
+
+    def _check_http(self, decoded: DecodedExchange, connection: str, facts: ServerFacts) -> Iterator[Finding]:
+        """What HTTP says of a message, and when it comes: over stdio the connection as a whole tells that."""
+        exchange = decoded.exchange
+        if exchange.request is None or not is_over_http(exchange):
+            return
+        server = server_of(exchange.request.url)
+        yield from of_http(decoded, self._sessions.get(server, ""), facts.version)
+        course = self._courses.get(connection, Course()).copy()
+        yield from of_lapses_over_http(decoded, course)
+        self._journal.put(self._courses, connection, course)
+        given = exchange.response.headers.get("mcp-session-id") if exchange.response else None
+        if exchange.request.method == "initialize":
+            self._journal.put(self._sessions, server, given or "")
 
     def _check_lists_over_http(self, decoded: DecodedExchange, connection: str = "") -> Iterator[Finding]:
         """What was left out of a list that is used: over HTTP no connection says in the end what was asked.

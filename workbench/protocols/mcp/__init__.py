@@ -22,20 +22,24 @@ if TYPE_CHECKING:
         fault_of_line,
     )
     from workbench.protocols.mcp.channel_facts import ChannelFacts, read_channel
+    from workbench.protocols.mcp.course import Course, Lapse
     from workbench.protocols.mcp.http import (
         BATCH,
         END,
         OVER_HTTP,
+        SIGN_IN,
         STREAM,
         ToolStreams,
         as_tool_request,
         changes_of_list,
         is_over_http,
         is_tool_call,
+        messages_over_http,
         place_in_response,
         response_message,
     )
     from workbench.protocols.mcp.messages import MessageLeaf, ToolMessage, is_known_part, read_messages
+    from workbench.protocols.mcp.revisions import MessageFaults, message_faults
     from workbench.protocols.mcp.server_facts import ServerFacts, needed_capability
     from workbench.protocols.mcp.tool_outcomes import ToolOutcome, argument_key, is_named, server_of, tool_outcome
 else:
@@ -48,11 +52,15 @@ __all__ = [
     "CANCELLED",
     "END",
     "OVER_HTTP",
+    "SIGN_IN",
     "STDIO",
     "STREAM",
     "CallInLine",
     "ChannelFacts",
+    "Course",
+    "Lapse",
     "McpChannel",
+    "MessageFaults",
     "MessageLeaf",
     "ServerFacts",
     "ToolMessage",
@@ -66,6 +74,8 @@ __all__ = [
     "is_named",
     "is_over_http",
     "is_tool_call",
+    "message_faults",
+    "messages_over_http",
     "needed_capability",
     "place_in_response",
     "read_channel",

@@ -9,6 +9,7 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols.mcp.channel import SENT, TEXT
+from workbench.protocols.mcp.course import CLIENT, SERVER, Course, Lapse
 from workbench.protocols.mcp.http import CHANGED
 from workbench.wire import Frame, loads
 
@@ -25,6 +26,7 @@ class ChannelFacts:
         is_used: the client sent something after its handshake.
         odd_responses: responses of the server that answer no open request, and why, in words.
         reused_ids: requests of the client whose id an open request has, each with that id.
+        lapses: messages that come at a wrong time, or have a wrong form.
         silent_after_cancel: number of the message that cancelled a request, if the server sent nothing from then on
             although it was asked.
     """
@@ -37,6 +39,7 @@ class ChannelFacts:
     odd_responses: list[tuple[int, str]] = field(default_factory=list)
     reused_ids: list[tuple[int, str]] = field(default_factory=list)
     silent_after_cancel: int | None = None
+    lapses: list[Lapse] = field(default_factory=list)
 
 
 def read_channel(frames: Iterable[Frame]) -> ChannelFacts:
@@ -59,9 +62,12 @@ class _FactReader:
         self._is_listed = False
         self._cancel: int | None = None
         self._asked_after_cancel = False
+        self._course = Course()
 
     def take(self, number: int, frame: Frame, message: dict[str, JsonValue]) -> None:
         """Take the next message."""
+        sender = CLIENT if frame.direction == SENT else SERVER
+        self.facts.lapses += self._course.take(sender, message, number)
         if frame.direction == SENT:
             self._take_of_client(number, message)
         else:
@@ -116,6 +122,7 @@ class _FactReader:
         """The facts after the last message."""
         if self._cancel is not None and self._asked_after_cancel:
             self.facts.silent_after_cancel = self._cancel
+        self.facts.lapses += self._course.end()
         return self.facts
 
 

@@ -39,9 +39,12 @@ if TYPE_CHECKING:
 OVER_HTTP = "over_http"
 """Key of ``Exchange.meta``: method and URL of the HTTP request that carried a message to a tool server."""
 
-STREAM, END, BATCH = "stream", "session end", "batch"
-"""Methods of what carries no single request: the stream that a GET opens, the end of a session (DELETE), and an array
-of messages (revision 2025-03-26)."""
+STREAM, END, BATCH, SIGN_IN = "stream", "session end", "batch", "sign-in"
+"""Methods of what carries no single request: the stream that a GET opens, the end of a session (DELETE), an array of
+messages (revision 2025-03-26), and a GET for the metadata that say how to sign in."""
+
+_METADATA = ("/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server")
+"""Beginnings of the paths of such metadata (RFC 9728, RFC 8414)."""
 
 _SESSION = "mcp-session-id"
 _HEAD, _TAIL = 64, 192
@@ -63,6 +66,8 @@ def as_tool_request(exchange: Exchange) -> Exchange:
         names = {_object_of(message) for message in messages}
         named = names.pop() if len(names) == 1 else ""
         return _with_name(exchange, http, method if isinstance(method, str) else "response", named)
+    if http.method == "GET" and urls.split_url(http.url).path.startswith(_METADATA):
+        return _with_name(exchange, http, SIGN_IN, "")
     if http.method in ("GET", "DELETE") and _is_of_session(exchange):
         return _with_name(exchange, http, STREAM if http.method == "GET" else END, "")
     return exchange
@@ -137,6 +142,22 @@ def is_tool_call(message: bytes) -> bool:
         return False
     messages = value if isinstance(value, list) else [value]
     return any(isinstance(each, dict) and each.get("method") == "tools/call" and "id" in each for each in messages)
+
+
+def messages_over_http(decoded: DecodedExchange) -> Iterator[tuple[str, dict[str, JsonValue]]]:
+    """Who sent each message of an exchange, ``"client"`` or ``"server"``, and the message, in their order."""
+    http = decoded.exchange.request
+    if http is None or not is_over_http(decoded.exchange) or http.method == SIGN_IN:
+        return
+    yield from (("client", message) for message in _messages_of(replace(http, method="POST")))
+    events = [message for _, message in _messages(decoded.events)]
+    try:
+        whole = loads(decoded.response_text) if not events and _MARK in decoded.response_text[:_TAIL] else None
+    except WireError:
+        whole = None
+    for message in events or (whole if isinstance(whole, list) else [whole]):
+        if isinstance(message, dict):
+            yield "server", message
 
 
 def is_over_http(exchange: Exchange) -> bool:

@@ -15,6 +15,7 @@ _OF_SERVERS = {
     "completion": "completions",
     "logging": "logging",
 }
+_VERSION = "io.modelcontextprotocol/protocolVersion"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 _OF_CLIENTS = {"sampling": "sampling", "elicitation": "elicitation", "roots": "roots"}
 """First word of a method → capability of the side that answers it (specification, "Lifecycle")."""
@@ -33,17 +34,28 @@ class ServerFacts:
         client, server: capabilities, as declared; None while the handshake was not seen. Revision 2026-07-28 has none.
         tools: name → entry of the list.
         agent: what the client calls itself; empty if it did not say.
+        version: revision that both agreed on; empty while it is unknown.
     """
 
     client: Mapping[str, JsonValue] | None = None
     server: Mapping[str, JsonValue] | None = None
     tools: Mapping[str, Mapping[str, JsonValue]] = field(default=NOTHING)
     agent: str = ""
+    version: str = ""
 
     @staticmethod
     def is_told_by(method: str) -> bool:
         """Results of this method say something of a side."""
         return method in ("initialize", "tools/list")
+
+    def version_of(self, method: str, request: Mapping[str, JsonValue], response: Mapping[str, JsonValue]) -> str:
+        """The revision that a request is held to: that of its own ``_meta``, of the handshake itself, or as agreed."""
+        params, result = request.get("params"), response.get("result")
+        meta = params.get("_meta") if isinstance(params, dict) else None
+        stated = meta.get(_VERSION) if isinstance(meta, dict) else None
+        if method == "initialize" and isinstance(result, dict):
+            stated = result.get("protocolVersion")
+        return stated if isinstance(stated, str) else self.version
 
     def lacks(self, method: str, asked_by: str) -> str:
         """The capability that a request needs and that the side which answers it did not declare; "" if none."""
@@ -57,7 +69,9 @@ class ServerFacts:
             return self
         if method == "initialize":
             agent = agent_of(params) or self.agent
-            return replace(self, client=_capabilities(params), server=_capabilities(result), agent=agent)
+            version = result.get("protocolVersion")
+            told = version if isinstance(version, str) else ""
+            return replace(self, client=_capabilities(params), server=_capabilities(result), agent=agent, version=told)
         if method == "tools/list":
             is_first = not (isinstance(params, dict) and params.get("cursor"))
             entries = result.get("tools")

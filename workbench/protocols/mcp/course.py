@@ -1,0 +1,290 @@
+"""The course of a connection: which message may come when, and what no earlier message allows.
+
+It is the same over each transport: handshake, direction of each method, tokens of progress, cancellations, tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import copy
+from typing import NamedTuple
+
+from workbench.ir import JsonValue
+from workbench.protocols.mcp.revisions import STATELESS, Method, message_faults, revisions
+
+CLIENT, SERVER = "client", "server"
+_OTHER = {CLIENT: SERVER, SERVER: CLIENT}
+_VERSION = "io.modelcontextprotocol/protocolVersion"
+_PROBES = ("initialize", "server/discover", "ping")
+"""Methods that may come before the handshake is over, or that belong to another revision on purpose."""
+
+_OVER = ("completed", "failed", "cancelled")
+"""States of a task that are its last."""
+
+_DECLARED = {
+    "notifications/tools/list_changed": ("tools", "listChanged"),
+    "notifications/prompts/list_changed": ("prompts", "listChanged"),
+    "notifications/resources/list_changed": ("resources", "listChanged"),
+    "notifications/resources/updated": ("resources", "subscribe"),
+    "notifications/message": ("logging",),
+    "notifications/roots/list_changed": ("roots", "listChanged"),
+}
+"""Notification → the capability that its sender has declared, if it sends it."""
+
+_MOST = 256
+"""Answered requests whose ids and tokens are remembered."""
+
+
+class Lapse(NamedTuple):
+    """A message that comes at a wrong time, or from the wrong side, or that has a wrong form.
+
+    Attributes:
+        kind: ``"lifecycle"``, ``"progress"``, ``"message"``, ``"version"``, ``"capability"``, ``"cancelled"``,
+            ``"no-answer"`` or ``"left"`` (without an answer, by a client that sent nothing any more).
+        sender: who sent it, or who did not send what is missing.
+        place: what the caller of ``take`` said of the message.
+        pointer: in the message.
+        text: what is wrong, in words.
+    """
+
+    kind: str
+    sender: str
+    place: int
+    pointer: str
+    text: str
+
+
+class _Open(NamedTuple):
+    """A request that has no response yet."""
+
+    method: str
+    token: JsonValue
+    place: int
+
+
+class Course:
+    """What the messages of a connection allow to come next.
+
+    Attributes:
+        version: that both sides agreed on; empty before they did.
+        phase: of the handshake: ``""``, ``"asked"``, ``"answered"`` or ``"ready"``.
+    """
+
+    def __init__(self) -> None:
+        self.version = ""
+        self.phase = ""
+        self._open: dict[tuple[str, str], _Open] = {}
+        self._over: dict[str, str] = {}
+        self._progress: dict[str, float] = {}
+        self._ids: dict[tuple[str, str], None] = {}
+        self._is_all = True  # no id was forgotten
+        self._last = -1  # place of the last message of the client
+        self._declared: dict[str, JsonValue] = {}
+        self._tasks: dict[str, str] = {}
+        self._early: list[tuple[int, str]] = []
+
+    def copy(self) -> Course:
+        """The same, to go on from."""
+        made = copy(self)
+        for name, value in vars(self).items():
+            setattr(made, name, copy(value))
+        return made
+
+    def take(self, sender: str, message: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
+        """Lapses of the next message.
+
+        Args:
+            sender: ``CLIENT`` or ``SERVER``.
+            place: of the message, for its lapses.
+        """
+        method = message.get("method")
+        self._last = place if sender == CLIENT else self._last
+        if not isinstance(method, str):
+            yield from self._take_response(sender, message, place)
+            return
+        known = _method(method, self.version)
+        yield from self._of_method(sender, method, known, message, place)
+        params = message.get("params")
+        params = params if isinstance(params, dict) else {}
+        if "id" in message and not (known and not known.is_request):
+            yield from self._of_time(sender, method, params, place)
+            key = sender, repr(message["id"])
+            self._open[key] = _Open(method, _token(params), place)
+            self._remember(key)
+        else:
+            yield from self._of_notification(sender, method, message, params, place)
+
+    # What a message is.
+
+    def _of_method(
+        self, sender: str, method: str, known: Method | None, message: Mapping[str, JsonValue], place: int
+    ) -> Iterator[Lapse]:
+        if known is None:
+            return
+        if sender not in known.senders:
+            text = f"{method!r} is sent by the {_OTHER[sender]} only, not by the {sender}"
+            yield Lapse("message", sender, place, "/method", text)
+        elif not known.is_request and message.get("id") is not None:
+            yield Lapse("message", sender, place, "/id", f"{method!r} is a notification, which has no id")
+        elif known.is_request and "id" not in message:
+            yield Lapse("message", sender, place, "", f"{method!r} is a request, but has no id: it gets no response")
+        own = revisions().get(self.version)
+        if own and own.method(method) is None and method not in _PROBES and not method.startswith("tasks/"):
+            text = f"revision {self.version}, which both sides agreed on, has no {method!r}"
+            yield Lapse("version", sender, place, "/method", text)
+
+    # When it comes.
+
+    def _of_time(self, sender: str, method: str, params: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
+        if sender == CLIENT and method == "initialize":
+            for early, name in self._early:
+                yield Lapse("lifecycle", CLIENT, early, "/method", f"{name!r} was sent before initialize")
+            if self.phase in ("answered", "ready"):
+                text = "initialize is sent again on a connection that is initialized"
+                yield Lapse("lifecycle", CLIENT, place, "/method", text)
+            self._early, self.phase = [], "asked"
+        elif method in _PROBES:
+            return
+        elif self.phase == "asked" or (self.phase == "answered" and sender == SERVER):
+            text = f"the {sender} sent {method!r} before the client had said that it is initialized"
+            yield Lapse("lifecycle", sender, place, "/method", text)
+        elif self.phase == "answered":
+            text = "the client sent no notifications/initialized after the response to initialize and before this"
+            yield Lapse("lifecycle", CLIENT, place, "/method", text)
+            self.phase = "ready"
+        elif not self.phase and sender == CLIENT and not _is_stateless(params):
+            self._early.append((place, method))
+
+    def _of_notification(
+        self, sender: str, method: str, message: Mapping[str, JsonValue], params: Mapping[str, JsonValue], place: int
+    ) -> Iterator[Lapse]:
+        for fault in _form(method, message, self.version):
+            yield Lapse("message", sender, place, *fault)
+        if method == "notifications/initialized":
+            if self.phase == "asked":
+                text = "the client says that it is initialized before the response to initialize"
+                yield Lapse("lifecycle", CLIENT, place, "/method", text)
+            self.phase = "ready" if self.phase else ""
+        elif method == "notifications/progress":
+            yield from self._of_progress(sender, params, place)
+        elif method == "notifications/cancelled":
+            yield from self._of_cancellation(sender, params, place)
+        elif method == "notifications/tasks/status":
+            yield from self._of_task(sender, params, "/params", place)
+        yield from self._of_capability(sender, method, place)
+
+    def _of_progress(self, sender: str, params: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
+        token, value = repr(params.get("progressToken")), params.get("progress")
+        asked = [one for (who, _), one in self._open.items() if who != sender and repr(one.token) == token]
+        at = "/params/progressToken"
+        if not asked and token in self._over:
+            text = f"progress with the token {token} comes after the response to its request: clients refuse it"
+            yield Lapse("progress", sender, place, at, text)
+        elif not asked:
+            text = f"progress with the token {token}, which no request has: clients refuse it"
+            yield Lapse("progress", sender, place, at, text)
+        elif isinstance(value, int | float) and value <= self._progress.get(token, value - 1):
+            text = f"the progress {value} is not more than the last one, {self._progress[token]}"
+            yield Lapse("progress", sender, place, "/params/progress", text)
+        if isinstance(value, int | float):
+            self._progress[token] = value
+
+    def _of_cancellation(self, sender: str, params: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
+        id_ = params.get("requestId")
+        key = sender, repr(id_)
+        asked = self._open.get(key)
+        if id_ is not None and key not in self._ids and self._is_all:
+            text = f"the {sender} cancels request {id_!r}, which it has not sent"
+            yield Lapse("cancelled", sender, place, "/params/requestId", text)
+        elif asked and asked.method == "initialize":
+            yield Lapse("lifecycle", sender, place, "/params/requestId", "initialize must not be cancelled")
+        elif asked:
+            self._close(asked)
+
+    def _of_capability(self, sender: str, method: str, place: int) -> Iterator[Lapse]:
+        needed, declared = _DECLARED.get(method, ()), self._declared.get(sender)
+        if not needed or declared is None:
+            return
+        for name in needed:
+            declared = declared.get(name) if isinstance(declared, dict) else None
+        if declared is None or declared is False:
+            text = f"the {sender} sends {method!r} without having declared the capability {'.'.join(needed)!r}"
+            yield Lapse("capability", sender, place, "/method", text)
+
+    def _of_task(self, sender: str, task: Mapping[str, JsonValue], at: str, place: int) -> Iterator[Lapse]:
+        id_, state = task.get("taskId"), task.get("status")
+        if not isinstance(id_, str) or not isinstance(state, str):
+            return
+        before = self._tasks.get(id_, "")
+        if before in _OVER and state != before:
+            text = f"the task was {before}, which is its end, and is {state} now"
+            yield Lapse("lifecycle", sender, place, f"{at}/status", text)
+        self._tasks[id_] = state
+
+    # What is answered.
+
+    def _take_response(self, sender: str, message: Mapping[str, JsonValue], place: int) -> Iterator[Lapse]:
+        asked = self._open.pop((_OTHER[sender], repr(message.get("id"))), None)
+        result = message.get("result")
+        if asked is None or not isinstance(result, dict):
+            if asked:
+                self._close(asked)
+            return
+        if asked.method == "initialize":
+            version = result.get("protocolVersion")
+            self.version = version if isinstance(version, str) else ""
+            self.phase, self._declared[SERVER] = "answered", result.get("capabilities")
+        task = result.get("task")
+        if isinstance(task, dict):  # its progress goes on
+            self._open[_OTHER[sender], f"task {task.get('taskId')}"] = asked
+        else:
+            self._close(asked)
+        for each, at in ((task, "/result/task"), (result, "/result")):
+            if isinstance(each, dict) and "taskId" in each:
+                yield from self._of_task(sender, each, at, place)
+
+    def _close(self, asked: _Open) -> None:
+        if asked.token is not None:
+            self._over[repr(asked.token)] = asked.method
+            self._progress.pop(repr(asked.token), None)
+            if len(self._over) > _MOST:
+                self._over.pop(next(iter(self._over)))
+
+    def _remember(self, key: tuple[str, str]) -> None:
+        self._ids[key] = None
+        if len(self._ids) > _MOST:
+            self._ids.pop(next(iter(self._ids)))
+            self._is_all = False
+
+    def end(self) -> Iterator[Lapse]:
+        """Lapses once nothing more comes: requests of the server that the client left without a response."""
+        for (sender, id_), asked in self._open.items():
+            if sender == SERVER and not id_.startswith("task "):
+                text = f"the client never answered the request {asked.method!r} of the server (id {id_})"
+                kind = "no-answer" if self._last > asked.place else "left"
+                yield Lapse(kind, CLIENT, asked.place, "", text)
+
+
+def _method(name: str, version: str) -> Method | None:
+    """A method as the agreed revision has it, else as any other has it."""
+    known = revisions()
+    own = known[version].method(name) if version in known else None
+    return own or next((found for each in reversed(known.values()) if (found := each.method(name))), None)
+
+
+def _token(params: Mapping[str, JsonValue]) -> JsonValue:
+    meta = params.get("_meta")
+    return meta.get("progressToken") if isinstance(meta, dict) else None
+
+
+def _is_stateless(params: Mapping[str, JsonValue]) -> bool:
+    meta = params.get("_meta")
+    version = meta.get(_VERSION) if isinstance(meta, dict) else None
+    return isinstance(version, str) and version >= STATELESS
+
+
+def _form(method: str, message: Mapping[str, JsonValue], version: str) -> Iterator[tuple[str, str]]:
+    """Pointer and words of the first fault in the form of a notification."""
+    found = message_faults(method, message, version)
+    if found:
+        yield found.faults[0].pointer, found.words()

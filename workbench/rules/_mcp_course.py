@@ -1,0 +1,60 @@
+"""Rules on the course of a connection: messages that come at a wrong time, or from the wrong side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from workbench.contracts import Finding
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols.mcp import Course, Lapse, messages_over_http
+from workbench.rules._mcp_rules import (
+    CANCELLED_END,
+    CAPABILITY,
+    INFO,
+    LIFECYCLE,
+    MESSAGE,
+    NO_ANSWER,
+    PROGRESS,
+    VERSION,
+    WARNING,
+    make,
+)
+
+_RULES = {
+    "lifecycle": (LIFECYCLE, WARNING),
+    "progress": (PROGRESS, WARNING),
+    "message": (MESSAGE, WARNING),
+    "version": (VERSION, WARNING),
+    "capability": (CAPABILITY, INFO),
+    "cancelled": (CANCELLED_END, WARNING),
+    "no-answer": (NO_ANSWER, WARNING),
+    "left": (NO_ANSWER, INFO),
+}
+"""Kind of a lapse → its rule, and how severe it is."""
+
+
+def of_lapses(decoded: DecodedExchange, lapses: Iterable[Lapse]) -> Iterator[Finding]:
+    """Findings on the messages of a connection, one for each kind, sender and member."""
+    found: dict[tuple[str, str, str], list[Lapse]] = {}
+    for lapse in lapses:
+        found.setdefault((lapse.kind, lapse.sender, lapse.pointer), []).append(lapse)
+    for (kind, sender, _), alike in found.items():
+        rule, severity = _RULES[kind]
+        more = f" ({len(alike):,} such messages)" if len(alike) > 1 else ""
+        text = f"message {alike[0].place}: {alike[0].text}{more}"
+        yield make(decoded, rule, REQUEST if sender == "client" else RESPONSE, "", text, severity=severity)
+
+
+def of_lapses_over_http(decoded: DecodedExchange, course: Course) -> Iterator[Finding]:
+    """Findings on the messages that one HTTP request and its response carried; the course goes on.
+
+    Args:
+        course: of the connection before them.
+    """
+    messages = messages_over_http(decoded)
+    lapses = [lapse for sender, message in messages for lapse in course.take(sender, message, decoded.index)]
+    for lapse in lapses:
+        if lapse.place == decoded.index:
+            rule, severity = _RULES[lapse.kind]
+            side = REQUEST if lapse.sender == "client" else RESPONSE
+            yield make(decoded, rule, side, "", lapse.text, severity=severity)

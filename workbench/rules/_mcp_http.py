@@ -1,0 +1,195 @@
+"""Rules on HTTP to a tool server: headers, statuses, content types, sessions, and how to sign in.
+
+Statuses and headers are those of the specification, "Transports" and "Authorization" of revision 2025-11-25.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
+
+from workbench.contracts import Finding
+from workbench.ir import JsonValue
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols.mcp import BATCH, END, OVER_HTTP, SIGN_IN, STREAM
+from workbench.rules._mcp_rules import AUTH, HTTP, INFO, SESSION_LOST, VERSION, WARNING, make, member, message_of
+from workbench.rules.wording import quote
+from workbench.wire import HttpRequest, HttpResponse
+
+_JSON, _SSE = "application/json", "text/event-stream"
+_SESSION, _REVISION = "mcp-session-id", "mcp-protocol-version"
+_NEEDS_REVISION = "2025-06-18"
+"""First revision in which every request but ``initialize`` states it."""
+
+_STATELESS = "2026-07-28"
+_ROUTING = (("mcp-method", ("method",)), ("mcp-name", ("params", "name")))
+"""Header → member of the message that it repeats, from revision 2026-07-28 on."""
+
+_LONG = 300
+
+
+def of_http(decoded: DecodedExchange, session: str, version: str) -> Iterator[Finding]:
+    """Findings on what HTTP says about a message to a tool server.
+
+    Args:
+        session: id that the server gave last; empty if it gave none.
+        version: that both sides agreed on; empty if that is unknown.
+    """
+    request, response = decoded.exchange.request, decoded.exchange.response
+    assert request
+    if request.method == SIGN_IN:
+        yield from _of_metadata(decoded)
+        return
+    if str(decoded.exchange.meta[OVER_HTTP][0]) == "POST":
+        yield from _of_accept(decoded, request, response)
+        yield from _of_revision(decoded, request, version)
+    if response is None:
+        return
+    yield from _of_session(decoded, request, response, session)
+    yield from _of_status(decoded, request, response)
+    if response.status == 401:
+        yield from _of_challenge(decoded, response)
+
+
+def _of_accept(decoded: DecodedExchange, request: HttpRequest, response: HttpResponse | None) -> Iterator[Finding]:
+    accept, kind = request.headers.get("accept"), request.headers.get("content-type")
+    is_refused = response is not None and response.status == 406
+    lacks = [each for each in (_JSON, _SSE) if each not in (accept or "").lower()]
+    if lacks and (is_refused or (accept is not None and "*/*" not in accept)):
+        stated = f"Accept is {quote(accept)}" if accept is not None else "Accept is missing"
+        text = f"{stated}: a client has to accept both {_JSON} and {_SSE}, and servers answer 406 else"
+        yield make(decoded, HTTP, REQUEST, "", text)
+    if kind is not None and not kind.lower().startswith(_JSON):
+        yield make(decoded, HTTP, REQUEST, "", f"Content-Type is {quote(kind)}, not {_JSON}: servers answer 415")
+
+
+def _of_revision(decoded: DecodedExchange, request: HttpRequest, version: str) -> Iterator[Finding]:
+    """The header with the revision, and those that repeat members of the message."""
+    stated, message = request.headers.get(_REVISION), message_of(decoded.request_text)
+    own = member(message, "params", "_meta", "io.modelcontextprotocol/protocolVersion")
+    agreed = own if isinstance(own, str) else version
+    if agreed and stated and stated != agreed:
+        text = f"the header MCP-Protocol-Version is {quote(stated)}, but both sides agreed on {quote(agreed)}"
+        yield make(decoded, VERSION, REQUEST, "", text)
+    elif agreed >= _NEEDS_REVISION and not stated and request.method != "initialize":
+        response = decoded.exchange.response
+        severity = WARNING if response and response.status >= 400 else INFO
+        text = f"the header MCP-Protocol-Version is missing: from revision {_NEEDS_REVISION} on each request has it"
+        yield make(decoded, VERSION, REQUEST, "", text, severity=severity)
+    for header, path in _ROUTING if agreed >= _STATELESS else ():
+        value, meant = request.headers.get(header), member(message, *path)
+        if isinstance(meant, str) and value != meant and not (value or "").startswith("=?"):
+            said = f"is {quote(value)}" if value else "is missing"
+            yield make(decoded, HTTP, REQUEST, "", f"the header {header} {said}, but the message has {quote(meant)}")
+
+
+def _of_session(
+    decoded: DecodedExchange, request: HttpRequest, response: HttpResponse, session: str
+) -> Iterator[Finding]:
+    if session and request.method != "initialize" and not request.headers.get(_SESSION) and response.status >= 400:
+        text = (
+            f"the server answered initialize with the header Mcp-Session-Id, but this request does not have it: the "
+            f"server refuses it with {response.status}"
+        )
+        yield make(decoded, SESSION_LOST, REQUEST, "", text)
+
+
+def _of_status(decoded: DecodedExchange, request: HttpRequest, response: HttpResponse) -> Iterator[Finding]:
+    status, kind = response.status, (response.headers.get("content-type") or "").lower()
+    message = message_of(decoded.request_text)
+    if 300 <= status < 400:
+        where = quote(response.headers.get("location"))
+        text = f"the server redirects to {where}: clients send GET there, or leave out the body or the authorization"
+        yield make(decoded, HTTP, RESPONSE, "", text)
+    elif request.method == STREAM:
+        yield from _of_stream(decoded, request, status, kind)
+    elif request.method in (END, BATCH):
+        return
+    elif "id" not in message or "method" not in message:
+        yield from _of_accepted(decoded, response, message)
+    elif status == 200 and decoded.response_text.strip() and kind and not kind.startswith((_JSON, _SSE)):
+        text = f"the content type of the response is {quote(kind)}: a client reads {_JSON} and {_SSE} only"
+        yield make(decoded, HTTP, RESPONSE, "", text, quote(_head(decoded)))
+
+
+def _of_stream(decoded: DecodedExchange, request: HttpRequest, status: int, kind: str) -> Iterator[Finding]:
+    if status == 200 and kind and not kind.startswith(_SSE):
+        text = f"a GET for the stream of the server is answered with {quote(kind)}, not with {_SSE}"
+        yield make(decoded, HTTP, RESPONSE, "", text, quote(_head(decoded)))
+    elif status >= 400 and status not in (401, 403, 404, 405):
+        text = f"a GET for the stream of the server is answered with {status}: without a stream a server answers 405"
+        yield make(decoded, HTTP, RESPONSE, "", text, quote(_head(decoded)))
+
+
+def _of_accepted(decoded: DecodedExchange, response: HttpResponse, message: Mapping[str, JsonValue]) -> Iterator[Finding]:
+    """The answer to what has no response: 202 without a body."""
+    status, what = response.status, quote(message.get("method") or "a response")
+    if status >= 400 and status not in (401, 403, 404):
+        text = f"{what} is answered with {status}: a server accepts it with 202, and clients give the connection up else"
+        yield make(decoded, HTTP, RESPONSE, "", text, quote(_head(decoded)))
+    elif 200 <= status < 300 and status != 202:
+        text = f"{what} is answered with {status}, not with 202: some clients look for a message in it"
+        yield make(decoded, HTTP, RESPONSE, "", text, severity=INFO)
+
+
+def _head(decoded: DecodedExchange) -> str:
+    return decoded.response_text[:_LONG].decode("utf-8", "replace")
+
+
+# How to sign in.
+
+
+def _of_challenge(decoded: DecodedExchange, response: HttpResponse) -> Iterator[Finding]:
+    stated = response.headers.get("www-authenticate")
+    if stated is None:
+        text = "status 401 without the header WWW-Authenticate: a client cannot find out where to sign in"
+        yield make(decoded, AUTH, RESPONSE, "", text)
+    elif "resource_metadata" not in stated:
+        text = "WWW-Authenticate does not name resource_metadata: a client has to guess where the metadata is"
+        yield make(decoded, AUTH, RESPONSE, "", text, quote(stated), INFO)
+
+
+def _of_metadata(decoded: DecodedExchange) -> Iterator[Finding]:
+    """Findings on a document that says where, and how, to sign in (RFC 9728, RFC 8414)."""
+    response, url = decoded.exchange.response, str(decoded.exchange.meta[OVER_HTTP][1])
+    if response is None or response.status != 200:
+        return
+    held = message_of(decoded.response_text)
+    if not held:
+        text = "the metadata for signing in is no JSON object"
+        yield make(decoded, AUTH, RESPONSE, "", text, quote(_head(decoded)))
+    elif "oauth-protected-resource" in url:
+        yield from _of_resource(decoded, url, held)
+    else:
+        yield from _of_issuer(decoded, url, held)
+
+
+def _of_resource(decoded: DecodedExchange, url: str, held: Mapping[str, JsonValue]) -> Iterator[Finding]:
+    resource, servers = held.get("resource"), held.get("authorization_servers")
+    if not servers or not isinstance(servers, list):
+        text = "the metadata of the resource names no authorization_servers"
+        yield make(decoded, AUTH, RESPONSE, "", text)
+    if isinstance(resource, str) and not _is_same_resource(resource, url):
+        text = f"the metadata is for {quote(resource)}, not for the server that it was fetched from: clients refuse it"
+        yield make(decoded, AUTH, RESPONSE, "/resource", text)
+
+
+def _is_same_resource(resource: str, url: str) -> bool:
+    """The metadata's URL is that of the resource with a well-known path before its own."""
+    one, other = urlsplit(resource), urlsplit(url)
+    path = other.path.partition("/oauth-protected-resource")[2].rstrip("/")
+    return one.netloc.lower() == other.netloc.lower() and (not path or one.path.rstrip("/") == path)
+
+
+def _of_issuer(decoded: DecodedExchange, url: str, held: Mapping[str, JsonValue]) -> Iterator[Finding]:
+    issuer, methods = held.get("issuer"), held.get("code_challenge_methods_supported")
+    missing = [name for name in ("issuer", "authorization_endpoint", "token_endpoint") if not held.get(name)]
+    if missing:
+        text = f"{', '.join(map(quote, missing))} is missing in the metadata of the authorization server"
+        yield make(decoded, AUTH, RESPONSE, "", text)
+    elif isinstance(issuer, str) and urlsplit(issuer).netloc.lower() != urlsplit(url).netloc.lower():
+        text = f"the issuer {quote(issuer)} is not the server that the metadata was fetched from: clients refuse it"
+        yield make(decoded, AUTH, RESPONSE, "/issuer", text)
+    if not isinstance(methods, list) or "S256" not in methods:
+        text = "code_challenge_methods_supported does not name S256: clients have to refuse to sign in"
+        yield make(decoded, AUTH, RESPONSE, "", text)

@@ -1,0 +1,132 @@
+"""Rules on the form of one message to or from a tool server, held to the revision that both sides agreed on."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Iterator, Mapping
+
+from workbench import regex
+from workbench.contracts import Finding
+from workbench.ir import JsonValue
+from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
+from workbench.protocols.grammars import MISSING, ShapeFault
+from workbench.protocols.mcp import MessageFaults, ServerFacts, message_faults, response_message
+from workbench.provenance import escape
+from workbench.rules._mcp_rules import INFO, MEDIA_TYPE, MESSAGE, make, member, message_of
+from workbench.rules.wording import quote
+
+_OF_SCHEMAS = regex.compile(r"/result/tools/\d+/(?:input|output)Schema\b")
+"""Places that the rules on schemas judge."""
+
+_OF_RESULTS = ("/result/content", "/result/tools")
+"""Places that the rule on the shape of a result judges; that on the id of a response has its own."""
+
+_MAGIC = (
+    (re.compile(rb"\x89PNG\r\n"), "image/png"),
+    (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
+    (re.compile(rb"GIF8"), "image/gif"),
+    (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/webp"),
+    (re.compile(rb"RIFF.{4}WAVE", re.DOTALL), "audio/wav"),
+    (re.compile(rb"%PDF-"), "application/pdf"),
+)
+"""First bytes of a file → its media type."""
+
+_SAME_TYPE = {"image/jpg": "image/jpeg", "audio/wave": "audio/wav", "audio/x-wav": "audio/wav"}
+_DATA_URL = regex.compile(r"(?i)\s*data:[\w/+.-]*[;,]")
+_HEAD = 64
+"""Characters of encoded data that tell what it is."""
+
+
+def of_messages(decoded: DecodedExchange, facts: ServerFacts) -> Iterator[Finding]:
+    """Findings on a request and its response.
+
+    Args:
+        facts: what both sides declared before it.
+    """
+    http = decoded.exchange.request
+    method = http.method if http else ""
+    request, response = message_of(decoded.request_text), message_of(response_message(decoded))
+    version = facts.version_of(method, request, response)
+    if "method" in request and "id" in request:
+        yield from _of_form(decoded, REQUEST, message_faults(method, request, version))
+    if "jsonrpc" in response and "id" in request:
+        yield from _of_form(decoded, RESPONSE, message_faults(method, response, version))
+    yield from _of_elicitation(decoded, method, request, response)
+    yield from of_media(decoded, response.get("result"))
+
+
+def _of_form(decoded: DecodedExchange, side: str, found: MessageFaults | None) -> Iterator[Finding]:
+    """The first fault that no other rule judges."""
+    faults = [fault for fault in (found.faults if found else ()) if not _is_elsewhere(fault)]
+    if found is None or not faults:
+        return
+    found = found._replace(faults=faults)
+    text, severity = f"{found.words()}: readers that check messages refuse it", None
+    if found.accepted_by:
+        text, severity = f"{found.words()}; revision {found.accepted_by} has this form", INFO
+    yield make(decoded, MESSAGE, side, faults[0].pointer, text, severity=severity)
+
+
+def _is_elsewhere(fault: ShapeFault) -> bool:
+    is_result = fault.pointer in ("/id", *_OF_RESULTS) or (
+        fault.code == MISSING and f"{fault.pointer}/{escape(fault.name)}" in _OF_RESULTS
+    )
+    return is_result or bool(_OF_SCHEMAS.match(fault.pointer))
+
+
+def _of_elicitation(
+    decoded: DecodedExchange, method: str, request: Mapping[str, JsonValue], response: Mapping[str, JsonValue]
+) -> Iterator[Finding]:
+    """Answers to a form: content comes with the action accept, and with no other."""
+    asked = member(request, "params", "inputResponses")
+    answers = [
+        (REQUEST, f"/params/inputResponses/{escape(name)}", each, {})
+        for name, each in (asked.items() if isinstance(asked, dict) else ())
+    ]
+    if method == "elicitation/create":
+        answers.append((RESPONSE, "/result", response.get("result"), member(request, "params") or {}))
+    for side, at, each, params in answers:
+        action, content = member(each, "action"), member(each, "content")
+        if action in ("decline", "cancel") and content is not None:
+            text = f"the answer has the action {quote(action)} and content: only accept has content"
+            yield make(decoded, MESSAGE, side, f"{at}/content", text)
+        elif action == "accept" and content is None and member(params, "requestedSchema"):
+            yield make(decoded, MESSAGE, side, at, "the form is accepted, but the answer has no content")
+
+
+def of_media(decoded: DecodedExchange, result: JsonValue) -> Iterator[Finding]:
+    """Findings on images and other files of a result: another type than is said, or no base64."""
+    content = member(result, "content")
+    for number, part in enumerate(content if isinstance(content, list) else ()):
+        inside = "/resource" if isinstance(member(part, "resource"), dict) else ""
+        held = member(part, "resource") if inside else part
+        data, stated = member(held, "blob" if inside else "data"), member(held, "mimeType")
+        if isinstance(data, str) and data:
+            at = f"/result/content/{number}{inside}"
+            yield from _of_data(decoded, at, "blob" if inside else "data", data, stated)
+
+
+def _of_data(decoded: DecodedExchange, at: str, name: str, data: str, stated: JsonValue) -> Iterator[Finding]:
+    head = _decoded(data[:_HEAD])
+    if _DATA_URL.match(data):
+        text = f"{name} is a data URL: it has to be base64 alone, without the type before it"
+        yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", text, quote(data[:_HEAD]))
+    elif head is None:
+        yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/{name}", f"{name} is not base64", quote(data[:_HEAD]))
+    elif isinstance(stated, str):
+        found = next((kind for magic, kind in _MAGIC if magic.match(head)), "")
+        said = _SAME_TYPE.get(stated.lower(), stated.lower())
+        if found and said != found and any(said == kind for _, kind in _MAGIC):
+            text = f"mimeType is {quote(stated)}, but the data begins as {found}: providers refuse the request with it"
+            yield make(decoded, MEDIA_TYPE, RESPONSE, f"{at}/mimeType", text)
+
+
+def _decoded(text: str) -> bytes | None:
+    """First bytes of base64; None for other text. Line breaks are allowed."""
+    plain = "".join(text.split())
+    try:
+        return b64decode(plain[: len(plain) // 4 * 4], validate=True)
+    except Error:
+        return None
