@@ -79,3 +79,8 @@ def scalars(value: JsonValue, pointer: str = "") -> Iterator[tuple[str, JsonValu
 def escape(key: str) -> str:
     """Escape a key for a JSON pointer (RFC 6901)."""
     return key.replace("~", "~0").replace("/", "~1")
+
+
+def unescape(step: str) -> str:
+    """The key that a step of a JSON pointer is."""
+    return step.replace("~1", "/").replace("~0", "~")

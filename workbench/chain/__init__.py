@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.chain.closure import CallLine, CallState, Closure, Flaw
     from workbench.chain.conversations import Conversation, Conversations
     from workbench.chain.hops import Hops
+    from workbench.chain.leaf_fates import Fate, fates
     from workbench.chain.ledger import Entry, Ledger, ReplayOutcome
     from workbench.chain.passed_results import LostPart, leaves, lost_parts, says_the_same, text_told, value_in
     from workbench.chain.tool_links import MOST_KNOWN, ToldResult, ToolLink, ToolLinks, told_results
@@ -31,6 +32,7 @@ __all__ = [
     "Conversation",
     "Conversations",
     "Entry",
+    "Fate",
     "Flaw",
     "Hops",
     "Ledger",
@@ -40,6 +42,7 @@ __all__ = [
     "ToolLink",
     "ToolLinks",
     "closure",
+    "fates",
     "leaves",
     "ledger",
     "lost_parts",

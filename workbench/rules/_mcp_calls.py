@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from workbench import regex
-from workbench.chain import ToolLink, lost_parts, told_results
+from workbench.chain import Fate, ToolLink, fates, lost_parts, told_results
 from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import ToolOutcome, argument_key, is_named
-from workbench.provenance import escape
+from workbench.provenance import unescape
 from workbench.rules._mcp_rules import (
     ARGS_CHANGED,
     CALLED_TWICE,
@@ -29,6 +29,7 @@ from workbench.rules._mcp_rules import (
     texts_of,
 )
 from workbench.rules.wording import quote
+from workbench.toolcalls.schemas import resolve
 from workbench.undo_log import Journal
 from workbench.wire import dumps
 
@@ -131,11 +132,8 @@ def of_call(
         return
     how = "" if outcome.call_id else "matched by tool name, which is a guess"
     asked = outcome.asked_by(before.call.name, before.call.input) or (before.call.input,)
-    change = _first_change(asked[0], outcome.arguments or {}, "", member(entry, "inputSchema"))
-    if change is not None:
-        pointer, words = change
-        text = f"{words}: the model wrote a different value in exchange {before.exchange + 1}"
-        yield make(decoded, ARGS_CHANGED, REQUEST, f"/params/arguments{pointer}", text, how)
+    changes = changes_of_arguments(asked[0], outcome.arguments or {}, member(entry, "inputSchema"))
+    yield from _changed(decoded, changes, f"the model wrote it otherwise in exchange {before.exchange + 1}", how)
     if before.carried:
         yield _twice(decoded, before, entry, how)
 
@@ -147,6 +145,10 @@ def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcom
         inner: what the server returned.
         outer: what the gateway returned.
     """
+    if is_named(outer.tool, inner.tool):
+        changes = changes_of_arguments(outer.arguments or {}, inner.arguments or {}, None)
+        by = f"the gateway {quote(outer.server)} received it otherwise in exchange {outer.exchange + 1}"
+        yield from _changed(decoded, changes, by, "")
     if inner.state != "answered" or outer.state != "answered":
         return
     where = f"the result of exchange {outer.exchange + 1}, which the gateway {quote(outer.server)} returned"
@@ -177,38 +179,57 @@ def _twice(decoded: DecodedExchange, before: ModelCall, entry: Mapping[str, Json
     return make(decoded, CALLED_TWICE, REQUEST, "/params", text, evidence, INFO if is_safe else WARNING)
 
 
-def _first_change(wrote: JsonValue, sent: JsonValue, pointer: str, schema: JsonValue) -> tuple[str, str] | None:
-    """Pointer and words of the first difference; None if there is none that counts.
+def changes_of_arguments(wrote: JsonValue, sent: JsonValue, schema: JsonValue) -> list[Fate]:
+    """What became of each argument on its way, but for what a client may do.
 
-    A client may keep arguments of its own (they are not in the tool's schema), and fill in defaults of the schema.
+    A client may keep arguments of its own (they are not in the tool's schema) and those that are null, and fill in
+    defaults of the schema.
     """
-    if not isinstance(wrote, dict) or not isinstance(sent, dict):
-        is_unknown = wrote is None and not pointer
-        return (
-            None
-            if is_unknown or _is_equal(wrote, sent)
-            else (pointer, f"{_text_of(sent)} instead of {_text_of(wrote)}")
-        )
-    known = member(schema, "properties")
-    for name, value in sent.items():
-        at, inside = f"{pointer}/{escape(name)}", member(known, name)
-        if name not in wrote:
-            if member(inside, "default") != value or value is None:
-                return at, f"{_text_of(value)} was added"
-        elif (found := _first_change(wrote[name], value, at, inside)) is not None:
-            return found
-    gone = [n for n, v in wrote.items() if n not in sent and v is not None and _is_of_tool(n, known, schema)]
-    return (pointer, f"{quote(gone[0])} is missing") if gone else None
+    if wrote is None or (not wrote and not sent):
+        return []
+    return [each for each in fates(wrote, sent) if not _is_allowed(each, schema)]
 
 
-def _is_of_tool(name: str, known: JsonValue, schema: JsonValue) -> bool:
-    return not isinstance(known, dict) or name in known or member(schema, "additionalProperties") is True
+def _is_allowed(fate: Fate, schema: JsonValue) -> bool:
+    *parent, name = fate.pointer.split("/")[1:] or [""]
+    holder = _schema_at(schema, parent)
+    inside = member(_node(schema, holder), "properties", unescape(name))
+    if fate.kind == "added":
+        return fate.after is not None and member(_node(schema, inside), "default") == fate.after
+    known = member(holder, "properties")
+    is_of_tool = not isinstance(known, dict) or inside is not None or member(holder, "additionalProperties") is True
+    return fate.kind == "dropped" and (fate.before is None or not is_of_tool)
 
 
-def _is_equal(one: JsonValue, other: JsonValue) -> bool:
-    return (
-        type(one) is type(other) and one == other if isinstance(one, bool) or isinstance(other, bool) else one == other
-    )
+def _schema_at(schema: JsonValue, path: Sequence[str]) -> JsonValue:
+    """The schema of a value inside the arguments; None where it says nothing of it."""
+    found = _node(schema, schema)
+    for step in path:
+        items = member(found, "items")
+        inner = member(found, "properties", unescape(step)) if not (step.isdecimal() and items) else items
+        found = _node(schema, inner)
+    return found
+
+
+def _node(root: JsonValue, schema: JsonValue) -> JsonValue:
+    ref = member(schema, "$ref")
+    return resolve(root, ref) if isinstance(ref, str) else schema
+
+
+def _changed(decoded: DecodedExchange, changes: Sequence[Fate], by: str, how: str) -> Iterator[Finding]:
+    """The first of several changes of arguments.
+
+    Args:
+        by: words on who had written them, and where.
+    """
+    for first in changes[:1]:
+        more = f" ({len(changes):,} such arguments)" if len(changes) > 1 else ""
+        name = quote(unescape((first.there or first.pointer).rpartition("/")[2]) or "arguments")
+        values = f"{_text_of(first.after)} instead of {_text_of(first.before)}"
+        shown = {"added": _text_of(first.after), "dropped": _text_of(first.before)}.get(first.kind, values)
+        pointer = first.there.rpartition("/")[0] if first.kind == "dropped" else first.there
+        text = f"{name} {first.words()} ({shown}): {by}{more}"
+        yield make(decoded, ARGS_CHANGED, REQUEST, f"/params/arguments{pointer}", text, how)
 
 
 def _text_of(value: JsonValue) -> str:

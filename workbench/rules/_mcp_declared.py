@@ -10,10 +10,9 @@ from workbench.named_tuple import NamedTuple
 from workbench.protocols import REQUEST, DecodedExchange
 from workbench.protocols.clients import search_tools
 from workbench.protocols.mcp import is_named
-from workbench.provenance import escape
 from workbench.rules._mcp_rules import INFO, NAME, SCHEMA_CHANGED, TOOL_MISSING, WARNING, make, member
+from workbench.rules._mcp_schemas import schema_changes
 from workbench.rules.wording import quote
-from workbench.toolcalls.schemas import resolve
 
 _LONGEST = 64
 """Characters of a name that every provider takes (OpenAI, Gemini, Bedrock; platform documentation, 2026)."""
@@ -21,30 +20,8 @@ _LONGEST = 64
 _SEARCH = ("search", "load_tools")
 """Words in the name of a tool by which any client may let the model find the tools that it keeps back."""
 
-_LIMITS = (
-    "enum",
-    "const",
-    "pattern",
-    "format",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "items",
-    "anyOf",
-    "oneOf",
-)
-"""Keywords whose loss makes a schema accept more, or say less to the model."""
-
-
 _LONG, _MARK = 200, 40
 """Characters of a description that clients cut, and those that a mark of the cut may have."""
-
-_ALTERNATIVES = ("$ref", "anyOf", "oneOf", "allOf")
-"""Keywords under which properties may be declared instead."""
-
-_MOST_DEPTH = 8
-"""Schemas within schemas that are compared; a reference may lead back to where it is."""
 
 
 class ListedTool(NamedTuple):
@@ -97,18 +74,21 @@ def _of_tool(
         )
         yield make(decoded, NAME, REQUEST, f"{pointer}/name", text)
     yield from _of_description(decoded, tool, best)
-    change = _schema_change(member(best.entry, "inputSchema"), tool.schema)
-    if change:
-        inside, words = change
-        text = f"{words}: server {quote(best.server)} listed {quote(best.name)} differently"
+    changes = schema_changes(member(best.entry, "inputSchema"), tool.schema)
+    for first in changes[:1]:
+        more = f" ({len(changes):,} such places)" if len(changes) > 1 else ""
+        text = f"{first.text}: server {quote(best.server)} listed {quote(best.name)} differently{more}"
         place = next((p for p in _schema_places(decoded, pointer)), pointer)
-        yield make(decoded, SCHEMA_CHANGED, REQUEST, f"{place}{inside}", text)
+        yield make(decoded, SCHEMA_CHANGED, REQUEST, f"{place}{first.pointer}", text, severity=first.severity)
 
 
 def _of_description(decoded: DecodedExchange, tool: ToolDef, listed: ListedTool) -> Iterator[Finding]:
     """A description whose end the model does not get; marks of the cut may be behind what is left."""
     whole, kept = member(listed.entry, "description"), (tool.description or "").rstrip()
-    if isinstance(whole, str) and _LONG < len(kept) < len(whole.rstrip()) and whole.startswith(kept[:-_MARK]):
+    if isinstance(whole, str) and whole.strip() and not kept:
+        text = f"the description of {quote(listed.name)} is not declared: the model has only its name"
+        yield make(decoded, SCHEMA_CHANGED, REQUEST, tool.pointer, text)
+    elif isinstance(whole, str) and _LONG < len(kept) < len(whole.rstrip()) and whole.startswith(kept[:-_MARK]):
         text = f"{len(kept):,} of {len(whole):,} characters of the description of {quote(listed.name)} are declared"
         yield make(decoded, SCHEMA_CHANGED, REQUEST, f"{tool.pointer}/description", text, severity=INFO)
 
@@ -126,85 +106,6 @@ def _plain(name: str) -> str:
 def _provider_name(name: str) -> str:
     """A name as clients clean it for providers."""
     return "".join(char if char.isalnum() else "_" for char in name.lower())
-
-
-def _schema_change(listed: JsonValue, declared: JsonValue) -> tuple[str, str] | None:
-    """Pointer and words of what a declared schema lost of a listed one; None for changes without a meaning.
-
-    References are followed on both sides: one that was replaced by what it points to is no change.
-    """
-    if not isinstance(listed, dict) or not isinstance(declared, dict):
-        return None
-    for name in ("$defs", "definitions"):
-        if name in listed and name not in declared and f"#/{name}/" in repr(declared):
-            return "", f"{name} is missing, and a $ref still points to it"
-    return _node_change((listed, declared), listed, declared, "", 0)
-
-
-def _node_change(
-    roots: tuple[JsonValue, JsonValue], listed: JsonValue, declared: JsonValue, at: str, depth: int
-) -> tuple[str, str] | None:
-    one, other = _target(roots[0], listed), _target(roots[1], declared)
-    if depth > _MOST_DEPTH or not isinstance(one, dict) or not isinstance(other, dict):
-        return None
-    found = _leaf_change(one, other, at, is_reference=declared is not other) or _object_change(one, other, at)
-    if found:
-        return found
-    known, kept = member(one, "properties"), member(other, "properties")
-    inner = [(f"{at}/properties/{escape(n)}", known[n], kept[n]) for n in known if n in kept] if known and kept else []
-    if "items" in one and "items" in other:
-        inner.append((f"{at}/items", one["items"], other["items"]))
-    changes = (_node_change(roots, before, now, where, depth + 1) for where, before, now in inner)
-    return next((change for change in changes if change), None)
-
-
-def _target(root: JsonValue, schema: JsonValue) -> JsonValue:
-    """The schema that a reference points to; any other schema, and a reference that leads nowhere, as it is."""
-    ref = member(schema, "$ref")
-    found = resolve(root, ref) if isinstance(ref, str) else None
-    return schema if found is None else found
-
-
-def _object_change(
-    listed: Mapping[str, JsonValue], declared: Mapping[str, JsonValue], at: str
-) -> tuple[str, str] | None:
-    known, kept = member(listed, "properties"), member(declared, "properties")
-    if isinstance(known, dict) and known and kept is None and not any(name in declared for name in _ALTERNATIVES):
-        return at, f"its properties are missing, for example {quote(next(iter(known)))}"
-    for name in known if isinstance(known, dict) and isinstance(kept, dict) else ():
-        if name not in kept:
-            return f"{at}/properties", f"the property {quote(name)} is missing"
-    before, now = _names(listed.get("required")), _names(declared.get("required"))
-    if more := sorted(now - before):
-        return f"{at}/required", f"{quote(more[0])} is required"
-    if less := sorted(before - now):
-        return (f"{at}/required" if "required" in declared else at), f"{quote(less[0])} is no longer required"
-    if listed.get("additionalProperties", False) is not False and declared.get("additionalProperties") is False:
-        return f"{at}/additionalProperties", "it no longer allows additional properties (additionalProperties is false)"
-    return None
-
-
-def _leaf_change(
-    listed: Mapping[str, JsonValue], declared: Mapping[str, JsonValue], at: str, *, is_reference: bool
-) -> tuple[str, str] | None:
-    gone = [name for name in _LIMITS if name in listed and name not in declared]
-    if gone and ("$ref" not in declared or is_reference) and not _may_be_written_otherwise(gone[0], listed, declared):
-        return at, f"{gone[0]} is missing"
-    one, other = listed.get("type"), declared.get("type")
-    is_same = not isinstance(one, str) or not isinstance(other, str) or one.lower() == other.lower()
-    return None if is_same else (f"{at}/type", f"the type is {quote(other)} instead of {quote(one)}")
-
-
-def _may_be_written_otherwise(name: str, listed: Mapping[str, JsonValue], declared: Mapping[str, JsonValue]) -> bool:
-    """A constant may be an enum of one; alternatives that alone say the type may be a type list or nullable."""
-    is_type = name in ("anyOf", "oneOf") and "type" not in listed
-    return (name == "const" and "enum" in declared) or (
-        is_type and any(word in declared for word in ("nullable", "type", "anyOf"))
-    )
-
-
-def _names(value: JsonValue) -> set[str]:
-    return {name for name in value if isinstance(name, str)} if isinstance(value, list) else set()
 
 
 def _of_missing(

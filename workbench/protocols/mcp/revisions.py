@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from workbench.config import resources
 from workbench.ir import JsonValue
 from workbench.protocols.grammars import MISSING, NULL, UNKNOWN_KEY, UNKNOWN_VARIANT, BodyGrammar, ShapeFault
+from workbench.provenance import unescape
 from workbench.wire import loads
 
 STATELESS = "2026-07-28"
@@ -171,7 +172,7 @@ def _letters(name: str) -> str:
 
 def _object_at(value: JsonValue, pointer: str) -> Mapping[str, JsonValue]:
     for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
+        key = unescape(step)
         if isinstance(value, list):
             value = value[int(key)]
         else:
