@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import html
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
+from unicodedata import normalize
+from urllib.parse import quote
 
 from workbench import regex
 from workbench.errors import WireError
@@ -112,13 +116,13 @@ def _lost_link(part: dict[str, JsonValue], text: str) -> _LostContent | None:
 
 
 def _lost_text(text: JsonValue, pointer: str, words: str) -> _LostContent | None:
-    if not isinstance(text, str) or not text.strip() or text.strip() in words:
+    if not isinstance(text, str) or not text.strip() or text.strip() in words or _lines(text.strip()) in _lines(words):
         return None
     value = value_in(text)
     missing = [leaf for leaf in leaves(value) if not is_in(leaf, words)]
     if value is not None and not missing:
         return None
-    form = _wrong_decoding(text.strip(), words) or (
+    form = _wrong_decoding(text.strip(), words) or _other_form(text.strip(), words) or (
         _ROUNDED if value is not None and _are_rounded(missing, words) else ""
     )
     if form:
@@ -163,6 +167,39 @@ def _wrong_decoding(text: str, words: str) -> str:
     forms = [_NOT_ASCII.sub(mark, text) for mark in ("?", "??", "")]
     is_lost = any(form in words for form in forms if len(form.replace("?", "")) >= _FEW)
     return "characters outside ASCII were lost" if is_lost else ""
+
+
+def _lines(text: str) -> str:
+    """A text with one kind of line breaks."""
+    return text.replace("\r\n", "\n") if "\r" in text else text
+
+
+_ESCAPES = regex.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("its characters were escaped for HTML", html.escape),
+    ("its HTML was decoded", html.unescape),
+    ("it was encoded for a URL", quote),
+    ("its control sequences were removed", lambda text: _ESCAPES.sub("", text)),
+    ("its characters were composed otherwise", lambda text: normalize("NFC", text)),
+    ("its characters were composed otherwise", lambda text: normalize("NFD", text)),
+    ("it was encoded as base64", lambda text: b64encode(text.encode("utf-8", "replace")).decode()),
+)
+"""What a client may have made of a text, in words, and how."""
+
+_MOST_SEARCHED = 100_000
+"""Characters of a text that is looked for in other forms."""
+
+
+def _other_form(text: str, words: str) -> str:
+    """The form in which a text is in another one; empty if it is in none that is known."""
+    if len(text) < SIGNIFICANT or max(len(text), len(words)) > _MOST_SEARCHED:
+        return ""
+    for said, make in _FORMS:
+        made = make(text)
+        if made != text and made in words:
+            return said
+    plain = "".join(text.split())
+    return "its spaces or line breaks are not the same" if plain and plain in "".join(words.split()) else ""
 
 
 def _length_told(text: str, words: str) -> int:

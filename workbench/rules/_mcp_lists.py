@@ -27,7 +27,7 @@ from workbench.rules._mcp_rules import (
     message_of,
 )
 from workbench.rules.wording import quote
-from workbench.toolcalls.schemas import find_meta_faults
+from workbench.toolcalls.schemas import find_meta_faults, nodes
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf")
 _ANY_VALUE = "2026-07-28"
@@ -214,12 +214,25 @@ def _schemas(decoded: DecodedExchange, entry: JsonValue, pointer: str) -> Iterat
         if fault:
             text = f"not a valid JSON Schema: {fault.message}; clients drop this tool, or the whole list"
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{pointer}/{member_name}{fault.pointer}", text)
+    yield from _of_readers(decoded, inputs, where)
     properties = member(inputs, "properties")
     for name, schema in properties.items() if isinstance(properties, dict) else ():
         if isinstance(schema, bool):
             text = f"the schema of {quote(name)} is {str(schema).lower()}, which several providers refuse"
             inside = name.replace("~", "~0").replace("/", "~1")
             yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}/properties/{inside}", text, severity=INFO)
+
+
+def _of_readers(decoded: DecodedExchange, schema: JsonValue, where: str) -> Iterator[Finding]:
+    """What is valid JSON Schema, but refused by strict readers: references into properties, values listed twice."""
+    for node in nodes(schema) if isinstance(schema, dict) else ():
+        ref, values = member(node.schema, "$ref"), member(node.schema, "enum")
+        if isinstance(ref, str) and ref.startswith("#") and not ref.startswith(("#/$defs/", "#/definitions/")):
+            text = f"the reference {quote(ref)} does not lead into $defs: strict clients refuse the whole list"
+            yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}", text, severity=INFO)
+        if isinstance(values, list) and any(value in values[:number] for number, value in enumerate(values)):
+            text = "enum has a value twice: validators refuse the schema"
+            yield make(decoded, SCHEMA_REJECTED, RESPONSE, f"{where}{node.pointer}/enum", text)
 
 
 def _dangling(value: JsonValue, schema: JsonValue) -> Iterator[str]:

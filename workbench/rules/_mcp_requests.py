@@ -151,12 +151,16 @@ def of_request(decoded: DecodedExchange, facts: ServerFacts, channel: ChannelFac
         yield make(decoded, CAPABILITY, REQUEST, "/method", text)
     if asked_by == "client":
         yield from _of_client(decoded, http.method, facts, channel)
-    elif not missing and facts.client is not None:
-        yield from _of_server(decoded, needed_capability(http.method, asked_by))
+    elif not missing:
+        yield from _of_server(decoded, needed_capability(http.method, asked_by) if facts.client is not None else "")
 
 
 def _of_server(decoded: DecodedExchange, declared: str) -> Iterator[Finding]:
     """Findings on a request of the server that needs a capability which the client declared."""
+    http, error = decoded.exchange.request, member(message_of(response_message(decoded)), "error")
+    if http and http.method == "ping" and error is not None:
+        text = "ping was answered with an error: every side answers it with an empty result, and servers disconnect else"
+        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
     if declared and member(message_of(response_message(decoded)), "error", "code") == _NO_METHOD:
         text = f"the client declared the capability {declared!r}, but does not know this method"
         yield make(decoded, CAPABILITY, RESPONSE, "/error", text)
@@ -177,10 +181,14 @@ def _of_client(
         return
     request, response = message_of(decoded.request_text), message_of(response_message(decoded))
     if method in _MUST_RESULT:
-        yield from _error(decoded, method, response.get("error"))
+        is_sign_in = exchange.response.status in _AUTH
+        yield from () if is_sign_in else _error(decoded, method, response.get("error"))
         yield from _shape(decoded, method, response.get("result"))
+    else:
+        yield from _refused_method(decoded, method, response.get("error"), facts)
     if method == "initialize":
         yield from _version(decoded, request, response, channel)
+        yield from _of_initialize(decoded, response)
     if method == "tools/call":
         yield from _tool_name(decoded, request.get("params"), facts)
         yield from _of_result(decoded, request.get("params"), response, facts)
@@ -292,6 +300,27 @@ def _error(decoded: DecodedExchange, method: str, error: JsonValue) -> Iterator[
     if method == "tools/call" and code not in _OF_JSON_RPC:
         text += "; report a failed tool as a result with isError, which clients show to the model"
     yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
+
+
+def _refused_method(decoded: DecodedExchange, method: str, error: JsonValue, facts: ServerFacts) -> Iterator[Finding]:
+    """An error to a request that its receiver has to answer: to ping, or with a capability that it declared."""
+    code, told, needed = member(error, "code"), str(member(error, "message")), needed_capability(method, "client")
+    if not isinstance(error, dict):
+        return
+    if method == "ping":
+        text = f"ping was answered with error {quote(code, 20)}: {quote(told)}; every side answers it with an empty result"
+        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", text)
+    elif code == _NO_METHOD and needed and facts.server is not None and needed in facts.server:
+        text = f"the server declared the capability {needed!r}, but does not know {quote(method)}"
+        yield make(decoded, CAPABILITY, RESPONSE, "/error", text)
+    elif _INVALID_INPUT.search(told):
+        yield make(decoded, PROTOCOL_ERROR, RESPONSE, "/error", f"{quote(method)} was refused: {quote(told)}")
+
+
+def _of_initialize(decoded: DecodedExchange, response: dict[str, JsonValue]) -> Iterator[Finding]:
+    if member(response, "result", "capabilities") == {}:
+        text = "the server declares no capability: clients never ask it for tools, prompts or resources"
+        yield make(decoded, CAPABILITY, RESPONSE, "/result/capabilities", text, severity=INFO)
 
 
 def _shape(decoded: DecodedExchange, method: str, result: JsonValue) -> Iterator[Finding]:

@@ -68,6 +68,9 @@ _FAILED = regex.compile(
 """Words by which a model can tell that something failed."""
 
 _SPACED = regex.compile(r"([,:{}\[\]])\s+")
+_LONG = 40
+"""Characters of a text that nobody repeats by chance."""
+
 _SHORT = 8
 """Characters of encoded data that are enough to find it in a text."""
 
@@ -106,21 +109,28 @@ def of_told(
         return
     yield from _of_form(decoded, link, tool_result, outcome, words)
     yield from _of_flag(decoded, link, tool_result, outcome, words, client)
+    yield from _of_media(decoded, link, tool_result, outcome)
+    yield from _of_about(decoded, link, outcome, words)
     yield from (_of_lost(decoded, link, lost, words, outcome, client) for lost in link.lost)
 
 
 def _of_refused(
     decoded: DecodedExchange, link: ToolLink, tool_result: ToldResult, outcome: ToolOutcome, words: str
 ) -> Iterator[Finding]:
-    """A JSON-RPC error of which the model hears nothing."""
+    """A JSON-RPC error of which the model hears nothing, or not what it is."""
     if not (tool_result.result.is_error or _FAILED.search(words) or (outcome.error and outcome.error in words)):
         text = f"exchange {link.exchange + 1} was answered with a JSON-RPC error, which this result does not mention"
         yield make(decoded, ERROR_FLAG, REQUEST, link.pointer, text, quote(outcome.error))
+    elif outcome.error and outcome.error not in words:
+        text = f"the message of the JSON-RPC error in exchange {link.exchange + 1} (/error/message) is missing here"
+        yield make(decoded, RESULT_DROPPED, REQUEST, link.pointer, text, quote(outcome.error), INFO)
 
 
 def _tells(words: str, outcome: ToolOutcome) -> bool:
+    """The words are a result's: all of its texts, if they are long enough to be no one else's."""
     texts = [text.strip() for text in texts_of(outcome.result) if text.strip()]
-    return bool(texts) and all(text in words for text in texts)
+    is_telling = sum(map(len, texts)) >= _SHORT or words.strip() in texts
+    return bool(texts) and is_telling and all(text in words for text in texts)
 
 
 def _of_lost(
@@ -183,6 +193,9 @@ def _of_form(
     if _tells_twice(outcome.result, words):
         text = f"the data of exchange {link.exchange + 1} appears twice here: as text, and as structured content"
         yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text, severity=INFO)
+    elif (twice := _doubled(outcome.result, words)) is not None:
+        text = f"the text of exchange {link.exchange + 1} is in this result more than once"
+        yield make(decoded, RESULT_DUPLICATED, REQUEST, link.pointer, text, quote(twice), INFO)
     media = dict(_media(outcome.result))
     data = [each for part in media.values() if (each := part[:_SHORT])]
     is_shown = any(isinstance(part, Media) for part in tool_result.result.content)
@@ -194,6 +207,32 @@ def _of_form(
     elif not is_shown and not form and (found := next((p for p, part in media.items() if part and part in words), "")):
         text = f"{found} in exchange {link.exchange + 1} was sent as encoded text, which a model cannot read"
         yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text, quote(words))
+
+
+def _of_media(
+    decoded: DecodedExchange, link: ToolLink, tool_result: ToldResult, outcome: ToolOutcome
+) -> Iterator[Finding]:
+    """Images and files of which the model got some only, or under another type."""
+    sent, told = dict(_media(outcome.result)), [p for p in tool_result.result.content if isinstance(p, Media)]
+    if 0 < len(told) < len(sent):
+        text = f"{len(told)} of {len(sent)} images and files of exchange {link.exchange + 1} are in this result"
+        yield make(decoded, RESULT_DROPPED, REQUEST, link.pointer, f"{text}: {list(sent)[-1]} is missing")
+    content = member(outcome.result, "content")
+    for part in told:
+        stated = next((member(one, "mimeType") for one in content or () if member(one, "data") == part.data), None)  # type: ignore[union-attr]
+        if isinstance(stated, str) and part.media_type and part.media_type.lower() != stated.lower():
+            text = f"the type {quote(stated)} of the same data in exchange {link.exchange + 1} is {part.media_type!r} here"
+            yield make(decoded, RESULT_ALTERED, REQUEST, link.pointer, text)
+
+
+def _of_about(decoded: DecodedExchange, link: ToolLink, outcome: ToolOutcome, words: str) -> Iterator[Finding]:
+    """Embedded resources whose text the model got, but not where it is from."""
+    content = member(outcome.result, "content")
+    for number, part in enumerate(content if isinstance(content, list) else ()):
+        uri, text = member(part, "resource", "uri"), member(part, "resource", "text")
+        if isinstance(uri, str) and isinstance(text, str) and text.strip() in words and uri not in words:
+            place = f"/result/content/{number}/resource/uri in exchange {link.exchange + 1}"
+            yield make(decoded, RESULT_DROPPED, REQUEST, link.pointer, f"{place} is missing from this result", quote(uri), INFO)  # fmt: skip
 
 
 def _is_wrapped(result: JsonValue, parts: Sequence[Part]) -> bool:
@@ -216,6 +255,13 @@ def _tells_twice(result: JsonValue, words: str) -> bool:
         return False
     rest, value = words.replace(texts[0], "", 1), dumps(structured).decode("utf-8", "replace")
     return len(rest) < len(words) and len(value) > _SHORT and value in _without_spaces(rest)
+
+
+def _doubled(result: JsonValue, words: str) -> str | None:
+    """A text that the model got more often than the server sent it."""
+    texts = texts_of(result)
+    long = (text.strip() for text in texts if len(text.strip()) > _LONG)
+    return next((text for text in long if words.count(text) > sum(each.count(text) for each in texts)), None)
 
 
 def _without_spaces(text: str) -> str:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from workbench.toolcalls.schemas.merge import types_of
     from workbench.toolcalls.schemas.meta import find_meta_faults
     from workbench.toolcalls.schemas.proof import SchemaProof, make_instances, prove
-    from workbench.toolcalls.schemas.walk import LISTS, MAPS, resolve
+    from workbench.toolcalls.schemas.walk import LISTS, MAPS, nodes, resolve
 else:
     __getattr__ = lazy(__name__)
 
@@ -63,6 +63,7 @@ __all__ = [
     "lint_schema",
     "lower_to_level",
     "make_instances",
+    "nodes",
     "original",
     "prove",
     "resolve",
