@@ -11,13 +11,14 @@ from workbench.contracts import Finding
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.lazy_dataclass import dataclass
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
-from workbench.protocols.mcp import ToolOutcome, argument_key, is_named
+from workbench.protocols.mcp import ToolOutcome, argument_key, is_named, is_named_first
 from workbench.provenance import unescape
 from workbench.rules._mcp_rules import (
     ARGS_CHANGED,
     CALLED_TWICE,
     ERROR_FLAG,
     INFO,
+    NAME,
     NOT_CALLED,
     RESULT_ALTERED,
     RESULT_DROPPED,
@@ -136,6 +137,30 @@ def of_call(
     yield from _changed(decoded, changes, f"the model wrote it otherwise in exchange {before.exchange + 1}", how)
     if before.carried:
         yield _twice(decoded, before, entry, how)
+
+
+def misrouted(name: str, outcome: ToolOutcome, tools: Sequence[tuple[str, str]]) -> str:
+    """Why a call went to another tool, or to another server, than its name says, in words; empty if it did not.
+
+    Args:
+        name: of the model's call.
+        tools: server and name of every tool that was listed.
+    """
+    meant = [(server, tool) for server, tool in tools if is_named(name, tool)]
+    longest = max((len(tool) for _, tool in meant), default=0)
+    best = [(server, tool) for server, tool in meant if len(tool) == longest]
+    if best and len(outcome.tool) < longest and not any(tool == outcome.tool for _, tool in best):
+        return f"the model called {quote(best[0][1])} of {quote(best[0][0])}, not {quote(outcome.tool)}"
+    named = [server for server, tool in best if tool == outcome.tool and is_named_first(name, server)]
+    if named and outcome.server not in named and any(server == outcome.server for server, _ in best):
+        return f"the model called it at {quote(named[0])}, but it was sent to {quote(outcome.server)}"
+    return ""
+
+
+def of_route(decoded: DecodedExchange, call: ModelCall, why: str) -> Finding:
+    """A call that went elsewhere."""
+    text = f"{why}: its name in exchange {call.exchange + 1} is {quote(call.call.name)}"
+    return make(decoded, NAME, REQUEST, "/params/name", text)
 
 
 def of_passed_on(decoded: DecodedExchange, inner: ToolOutcome, outer: ToolOutcome) -> Iterator[Finding]:

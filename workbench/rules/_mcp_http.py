@@ -8,13 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
+from workbench import regex
 from workbench.contracts import Finding
 from workbench.ir import JsonValue
 from workbench.protocols import REQUEST, RESPONSE, DecodedExchange
 from workbench.protocols.mcp import BATCH, END, OVER_HTTP, SIGN_IN, STREAM
-from workbench.rules._mcp_rules import AUTH, HTTP, INFO, SESSION_LOST, VERSION, WARNING, make, member, message_of
+from workbench.rules._mcp_rules import (
+    AUTH,
+    FRAMING,
+    HTTP,
+    INFO,
+    NO_ANSWER,
+    SESSION_LOST,
+    VERSION,
+    WARNING,
+    make,
+    member,
+    message_of,
+)
 from workbench.rules.wording import quote
-from workbench.wire import HttpRequest, HttpResponse
+from workbench.wire import Exchange, HttpRequest, HttpResponse
 
 _JSON, _SSE = "application/json", "text/event-stream"
 _SESSION, _REVISION = "mcp-session-id", "mcp-protocol-version"
@@ -28,17 +41,33 @@ _ROUTING = (("mcp-method", ("method",)), ("mcp-name", ("params", "name")))
 _LONG = 300
 
 
-def of_http(decoded: DecodedExchange, session: str, version: str) -> Iterator[Finding]:
+_METADATA = regex.compile(r'resource_metadata\s*=\s*"?([^",\s]+)')
+
+
+def url_of(exchange: Exchange) -> str:
+    """URL of the HTTP request that carried a message."""
+    return str(exchange.meta[OVER_HTTP][1])
+
+
+def stated_metadata(exchange: Exchange) -> str:
+    """URL of the metadata that a refusal names; empty if it names none."""
+    stated = exchange.response.headers.get("www-authenticate") if exchange.response else None
+    found = _METADATA.search(stated or "")
+    return found[1] if found else ""
+
+
+def of_http(decoded: DecodedExchange, session: str, version: str, metadata: str) -> Iterator[Finding]:
     """Findings on what HTTP says about a message to a tool server.
 
     Args:
         session: id that the server gave last; empty if it gave none.
         version: that both sides agreed on; empty if that is unknown.
+        metadata: URL that the server named for signing in; empty if it named none.
     """
     request, response = decoded.exchange.request, decoded.exchange.response
     assert request
     if request.method == SIGN_IN:
-        yield from _of_metadata(decoded)
+        yield from _of_metadata(decoded, metadata)
         return
     if str(decoded.exchange.meta[OVER_HTTP][0]) == "POST":
         yield from _of_accept(decoded, request, response)
@@ -47,6 +76,7 @@ def of_http(decoded: DecodedExchange, session: str, version: str) -> Iterator[Fi
         return
     yield from _of_session(decoded, request, response, session)
     yield from _of_status(decoded, request, response)
+    yield from _of_events(decoded)
     if response.status == 401:
         yield from _of_challenge(decoded, response)
 
@@ -107,6 +137,9 @@ def _of_status(decoded: DecodedExchange, request: HttpRequest, response: HttpRes
         return
     elif "id" not in message or "method" not in message:
         yield from _of_accepted(decoded, response, message)
+    elif status == 202 and not decoded.response_text.strip() and request.headers.get(_REVISION):
+        text = f"{quote(message['method'])} is a request, but was only accepted (202): no response to it was seen"
+        yield make(decoded, NO_ANSWER, RESPONSE, "", text, severity=INFO)
     elif status == 200 and decoded.response_text.strip() and kind and not kind.startswith((_JSON, _SSE)):
         text = f"the content type of the response is {quote(kind)}: a client reads {_JSON} and {_SSE} only"
         yield make(decoded, HTTP, RESPONSE, "", text, quote(_head(decoded)))
@@ -132,6 +165,19 @@ def _of_accepted(decoded: DecodedExchange, response: HttpResponse, message: Mapp
         yield make(decoded, HTTP, RESPONSE, "", text, severity=INFO)
 
 
+def _of_events(decoded: DecodedExchange) -> Iterator[Finding]:
+    """Events of a stream: their names, and ids that two of them share."""
+    names = {event.name for event in decoded.events if event.data and event.name not in (None, "", "message", "endpoint")}
+    if names:
+        text = f"the stream has events of the type {quote(min(map(str, names)))}: clients read the type message only"
+        yield make(decoded, FRAMING, RESPONSE, "", text, severity=WARNING)
+    ids = [event.id for event in decoded.events if event.id]
+    if len(set(ids)) < len(ids):
+        twice = next(id_ for number, id_ in enumerate(ids) if id_ in ids[:number])
+        text = f"two events of the stream have the id {quote(twice)}: a client cannot resume behind one of them"
+        yield make(decoded, HTTP, RESPONSE, "", text)
+
+
 def _head(decoded: DecodedExchange) -> str:
     return decoded.response_text[:_LONG].decode("utf-8", "replace")
 
@@ -149,10 +195,16 @@ def _of_challenge(decoded: DecodedExchange, response: HttpResponse) -> Iterator[
         yield make(decoded, AUTH, RESPONSE, "", text, quote(stated), INFO)
 
 
-def _of_metadata(decoded: DecodedExchange) -> Iterator[Finding]:
+def _of_metadata(decoded: DecodedExchange, named: str) -> Iterator[Finding]:
     """Findings on a document that says where, and how, to sign in (RFC 9728, RFC 8414)."""
-    response, url = decoded.exchange.response, str(decoded.exchange.meta[OVER_HTTP][1])
+    response, url = decoded.exchange.response, url_of(decoded.exchange)
+    if named and "oauth-protected-resource" in url and url != named:
+        text = f"the server named {quote(named)} in WWW-Authenticate, but the client fetches another URL"
+        yield make(decoded, AUTH, REQUEST, "", text, quote(url), INFO)
     if response is None or response.status != 200:
+        if response is not None and url == named:
+            text = f"the metadata that WWW-Authenticate names is answered with {response.status}"
+            yield make(decoded, AUTH, RESPONSE, "", text, quote(_head(decoded)))
         return
     held = message_of(decoded.response_text)
     if not held:

@@ -26,6 +26,7 @@ from workbench.rules._mcp_rules import (
     member,
     message_of,
 )
+from workbench.rules._mcp_schemas import schema_changes
 from workbench.rules.wording import quote
 from workbench.toolcalls.schemas import find_meta_faults, nodes
 
@@ -37,6 +38,9 @@ _HIDDEN = regex.compile(
     "[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 )
 """Characters without a width, those that change the direction of text, tags, and controls."""
+
+_ODD_NAME = regex.compile(r"[^A-Za-z0-9_.-]")
+"""What no name of a tool should have (revision 2025-11-25, "Tool Names")."""
 
 _ZERO_WIDTH_JOINER = "\u200d"
 """Joins emoji and letters of several scripts: no secret by itself."""
@@ -119,6 +123,12 @@ def of_list(
         yield from texts_aimed_at_model(decoded, member(entry, "description"), f"{pointer}/description")
         if not isinstance(name, str):
             continue
+        if odd := _ODD_NAME.search(name):
+            text = f"{quote(name)} has {quote(odd[0])} in its name: names have letters, digits, '_', '-' and '.' only"
+            yield make(decoded, NAME, RESPONSE, f"{pointer}/name", text)
+        elif "." in name:
+            text = f"{quote(name)} has a dot in its name, which several providers refuse: a client has to replace it"
+            yield make(decoded, NAME, RESPONSE, f"{pointer}/name", text, severity=INFO)
         if name in names:
             text = f"{quote(name)} is listed twice: here and at /result/tools/{names[name]}"
             yield make(decoded, NAME, RESPONSE, f"{pointer}/name", text)
@@ -145,33 +155,53 @@ def of_gateway(decoded: DecodedExchange, others: Mapping[str, Mapping[str, JsonV
     here = {str(member(entry, "name")): entry for entry in listed}
     for server, there in others.items():
         for outer, inner, words in ((here, there, "here"), (there, here, f"in the list of {quote(server)}")):
-            pairs = _pairs(outer, inner)
-            lost = [(own, other, _missing(own, other)) for own, other in pairs if _missing(own, other)]
+            lost = [found for own, other in _pairs(outer, inner) if (found := _lost(own, other))]
             if lost:
-                own, other, names = lost[0]
-                number = next(n for n, entry in enumerate(listed) if entry is own or entry is other)
+                first = lost[0]
+                number = next(n for n, entry in enumerate(listed) if entry is first.own or entry is first.other)
                 more = f" ({len(lost):,} such tools)" if len(lost) > 1 else ""
-                text = f"{', '.join(map(quote, names))} of {quote(member(other, 'name'))} are missing {words}{more}"
+                text = f"{first.text} {words}{more}"
                 how = f"{quote(server)} lists the same tools: one of the two is assumed to be the gateway of the other"
-                yield make(decoded, SCHEMA_CHANGED, RESPONSE, f"/result/tools/{number}", text, how, INFO)
+                at = f"/result/tools/{number}" + (first.pointer if outer is here else "")
+                yield make(decoded, SCHEMA_CHANGED, RESPONSE, at, text, how, INFO)
                 return
 
 
+class _LostOfTool(NamedTuple):
+    """What a gateway's entry of a tool lacks of the server's."""
+
+    own: JsonValue
+    other: JsonValue
+    pointer: str
+    text: str
+
+
+def _lost(own: JsonValue, other: JsonValue) -> _LostOfTool | None:
+    """Members that are missing; else the first change of the schema."""
+    name = quote(member(other, "name"))
+    if names := [member_ for member_ in _ABOUT if member(other, member_) and member(own, member_) is None]:
+        return _LostOfTool(own, other, "", f"{', '.join(map(quote, names))} of {name} are missing")
+    changes = schema_changes(_takes(other), _takes(own))
+    if not changes:
+        return None
+    return _LostOfTool(own, other, f"/inputSchema{changes[0].pointer}", f"in the schema of {name}, {changes[0].text}")
+
+
 def _pairs(outer: Mapping[str, JsonValue], inner: Mapping[str, JsonValue]) -> list[tuple[JsonValue, JsonValue]]:
-    """Each inner tool with the outer one of its name and schema; empty if one has none."""
-    found = [
-        next((own for name, own in outer.items() if is_named(name, tool) and _takes(own) == _takes(entry)), None)
-        for tool, entry in inner.items()
-    ]
-    return [] if None in found else list(zip(found, inner.values(), strict=True))
+    """Each inner tool with the outer one of its name; empty if one has none, or if none says and takes the same."""
+    found = [next((own for name, own in outer.items() if is_named(name, tool)), None) for tool in inner]
+    pairs = [] if None in found else list(zip(found, inner.values(), strict=True))
+    return pairs if any(_is_of_same(own, other) for own, other in pairs) else []
+
+
+def _is_of_same(own: JsonValue, other: JsonValue) -> bool:
+    """Two entries are of one tool: they take the same, or say the same of it."""
+    said = member(other, "description")
+    return _takes(own) == _takes(other) or (isinstance(said, str) and bool(said) and said == member(own, "description"))
 
 
 def _takes(entry: JsonValue) -> JsonValue:
     return member(entry, "inputSchema")
-
-
-def _missing(outer: JsonValue, inner: JsonValue) -> list[str]:
-    return [name for name in _ABOUT if member(inner, name) and member(outer, name) is None]
 
 
 def _pages(decoded: DecodedExchange, result: JsonValue, channel: ChannelFacts | None) -> Iterator[Finding]:

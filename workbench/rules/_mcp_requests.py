@@ -231,6 +231,10 @@ def _over_http(decoded: DecodedExchange, method: str) -> Iterator[Finding]:
     elif http.status == 200 and method in _MUST_RESULT and _is_cut(decoded):
         text = f"the stream ends inside the response to {method}"
         yield make(decoded, FRAMING, RESPONSE, "", text, quote(body[-60:]))
+    elif http.status == 200 and body.strip() and not decoded.events and fault_of_line(decoded.response_text):
+        fault = fault_of_line(decoded.response_text)
+        text = f"the response to {method} is {fault}"
+        yield make(decoded, FRAMING, RESPONSE, "", text, quote(body), WARNING if "JSON, but" in fault else None)
     elif http.status == 200 and method in _MUST_RESULT and not response_message(decoded).strip():
         text = f"the response to {method} ended without its message"
         yield make(decoded, NO_ANSWER, RESPONSE, "", text)

@@ -27,11 +27,11 @@ from workbench.protocols.mcp import (
     server_of,
     tool_outcome,
 )
-from workbench.rules._mcp_calls import ModelCalls, of_call, of_passed_on, of_uncalled
+from workbench.rules._mcp_calls import ModelCalls, misrouted, of_call, of_passed_on, of_route, of_uncalled
 from workbench.rules._mcp_connection import of_connection
 from workbench.rules._mcp_course import of_lapses_over_http
 from workbench.rules._mcp_declared import ListedTool, of_declared
-from workbench.rules._mcp_http import of_http
+from workbench.rules._mcp_http import of_http, stated_metadata, url_of
 from workbench.rules._mcp_lists import ListRead, of_gateway, of_list, of_used_list, texts_aimed_at_model
 from workbench.rules._mcp_messages import of_messages
 from workbench.rules._mcp_requests import of_request
@@ -68,6 +68,8 @@ class ToolHops:
         self._probes: dict[str, RefusedProbe] = {}
         self._courses: dict[str, Course] = {}
         self._sessions: dict[str, str] = {}
+        self._metadata: dict[str, str] = {}
+        self._routes: dict[tuple[str, str, str, int], str] = {}
         self._links = ToolLinks(journal)
         self._calls = ModelCalls(journal)
 
@@ -146,7 +148,10 @@ class ToolHops:
         if exchange.request is None or not is_over_http(exchange):
             return
         server = server_of(exchange.request.url)
-        yield from of_http(decoded, self._sessions.get(server, ""), facts.version)
+        host = url_of(exchange).partition("://")[2].partition("/")[0]
+        yield from of_http(decoded, self._sessions.get(server, ""), facts.version, self._metadata.get(host, ""))
+        if stated := stated_metadata(exchange):
+            self._journal.put(self._metadata, host, stated)
         course = self._courses.get(connection, Course()).copy()
         yield from of_lapses_over_http(decoded, course)
         self._journal.put(self._courses, connection, course)
@@ -203,8 +208,18 @@ class ToolHops:
         self._links.take(outcome)
         before = self._calls.carry_out(outcome)
         yield from of_call(decoded, outcome, before, facts.tools.get(outcome.tool, {}))
+        if before and (why := self._route(before.call.name or "", outcome)):
+            yield of_route(decoded, before, why)
         for number, text in enumerate(texts_of(outcome.result)):
             yield from texts_aimed_at_model(decoded, text, f"/result/content/{number}/text")
+
+    def _route(self, name: str, outcome: ToolOutcome) -> str:
+        """Why a call went elsewhere than its name says, the same for each call of that name."""
+        listed = sum(len(facts.tools) for facts in self._facts.values())
+        key = name, outcome.server, outcome.tool, listed
+        if key not in self._routes:
+            self._routes[key] = misrouted(name, outcome, [(one.server, one.name) for one in self._tools()])
+        return self._routes[key]
 
     # The model's side.
 

@@ -41,7 +41,14 @@ if TYPE_CHECKING:
     from workbench.protocols.mcp.messages import MessageLeaf, ToolMessage, is_known_part, read_messages
     from workbench.protocols.mcp.revisions import MessageFaults, message_faults
     from workbench.protocols.mcp.server_facts import ServerFacts, needed_capability
-    from workbench.protocols.mcp.tool_outcomes import ToolOutcome, argument_key, is_named, server_of, tool_outcome
+    from workbench.protocols.mcp.tool_outcomes import (
+        ToolOutcome,
+        argument_key,
+        is_named,
+        is_named_first,
+        server_of,
+        tool_outcome,
+    )
 else:
     __getattr__ = lazy(__name__)
 
@@ -72,6 +79,7 @@ __all__ = [
     "fault_of_line",
     "is_known_part",
     "is_named",
+    "is_named_first",
     "is_over_http",
     "is_tool_call",
     "message_faults",

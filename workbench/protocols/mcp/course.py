@@ -126,7 +126,7 @@ class Course:
             yield Lapse("message", sender, place, "/method", text)
         elif not known.is_request and message.get("id") is not None:
             yield Lapse("message", sender, place, "/id", f"{method!r} is a notification, which has no id")
-        elif known.is_request and "id" not in message:
+        elif known.is_request and message.get("id") is None:
             yield Lapse("message", sender, place, "", f"{method!r} is a request, but has no id: it gets no response")
         own = revisions().get(self.version)
         if own and own.method(method) is None and method not in _PROBES and not method.startswith("tasks/"):

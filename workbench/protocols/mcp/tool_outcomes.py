@@ -148,6 +148,12 @@ def is_named(declared: str | None, tool: str) -> bool:
     return whole == end or whole.endswith(f"_{end}")
 
 
+def is_named_first(declared: str, server: str) -> bool:
+    """A declared name has the name of a server before that of a tool."""
+    whole, start = _plain(declared), _plain(server)
+    return bool(start) and (whole.startswith(f"{start}_") or f"_{start}_" in whole)
+
+
 @lru_cache(maxsize=4096)
 def _plain(name: str) -> str:
     """A name as the clients agree on it: letters and digits, everything else one ``_``."""
